@@ -98,7 +98,7 @@ import Testing
         let (shelf, archive) = (Shelf(volume, "store"), Shelf(volume, "archive"))
         let store = try Archiving.made(shelf, count: count)
         try end(store)
-        let segments = try LogReader.segments(shelf, upTo: store.graph.transaction)
+        let segments = try LogDirectory.segments(shelf, upTo: store.graph.transaction)
         for (path, bytes) in files where segments.contains(where: { path.hasSuffix(".ops") || path == LogFileName.path($0, .segment) }) {
             try archive.open(path, .create).write(bytes, at: 0)
         }
@@ -117,7 +117,7 @@ import Testing
         let volume = FaultyVolume()
         let (shelf, archive) = (Shelf(volume, "store", links: links), Shelf(volume, "archive", links: links))
         for (path, bytes) in made.contents { try shelf.open(path, .create).write(bytes, at: 0) }
-        let segments = try LogReader.segments(shelf, upTo: store.graph.transaction)
+        let segments = try LogDirectory.segments(shelf, upTo: store.graph.transaction)
         let added = try SegmentArchive(adding: archive, of: LogReader(made).settings.store).add(segments, from: shelf)
         #expect(added.segmentCount == segments.count && segments.count > 2)
         for seed in 0..<UInt64(8) {

@@ -102,7 +102,7 @@ import Testing
         let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
         let end = TransactionNumber(rawValue: 13)
         // The first segment has a single frame, which states nothing about durability.
-        let segments = try LogReader.segments(volume, upTo: end).dropFirst()
+        let segments = try LogDirectory.segments(volume, upTo: end).dropFirst()
         #expect(segments.count > 2)
         for segment in segments {
             #expect(code { _ = try reading.paths(inPlaceOf: segment, to: end, of: volume) } == .damaged, "\(segment)")
@@ -118,7 +118,7 @@ import Testing
         try Archiving.made(volume, count: 12, tuning: Archiving.unsealed).compact(.since(.latest), in: archive)
         let reading = try SegmentArchive(reading: archive, of: LogReader(volume).settings.store)
         let end = TransactionNumber(rawValue: 13)
-        for segment in try LogReader.segments(volume, upTo: end) {
+        for segment in try LogDirectory.segments(volume, upTo: end) {
             #expect(try !reading.paths(inPlaceOf: segment, to: end, of: volume).isEmpty)
             let file = try archive.open(LogFileName.path(segment, .segment), .update)
             try file.write([0], at: try file.byteCount())
@@ -186,7 +186,7 @@ import Testing
         let file = try volume.open(path, .update)
         try file.write([0xEE, 0xEE], at: 200)
         let archive = MemoryVolume()
-        let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: 41))
+        let segments = try LogDirectory.segments(volume, upTo: TransactionNumber(rawValue: 41))
         let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)
         let found = error { _ = try adding.add(segments, from: volume) }
         #expect(found?.code == .damaged && found?.place?.file?.contains(path) == true && archive.contents[path] == nil)

@@ -53,7 +53,7 @@ import Testing
         let open = try Archiving.made(volume, tuning: Archiving.unsealed)
         try open.checkpoint()
         try open.close()
-        let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: 41))
+        let segments = try LogDirectory.segments(volume, upTo: TransactionNumber(rawValue: 41))
         let added = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store).add(segments, from: volume)
         #expect(added.segmentCount == segments.count && segments.count > 4)
         let reader = try LogReader(volume)

@@ -55,7 +55,7 @@ import Testing
     private func `segments of format 1 are merged with segments of format 2`(golden: Golden) throws {
         let volume = MemoryVolume(contents: try contents(golden.testDescription))
         let before = try Merging.records(volume)
-        let count = try LogReader.segments(volume).count
+        let count = try LogDirectory.segments(volume).count
         for seed in 0..<3 {
             let store = try Merging.open(volume, UInt64(seed))
             #expect(store.sealingFailure == nil)
@@ -64,7 +64,7 @@ import Testing
             try Merging.tear(volume)
         }
         // Two of the openings found a torn tail and began a segment.
-        let segments = try LogReader.segments(volume)
+        let segments = try LogDirectory.segments(volume)
         let indexes = try segments.map { try SegmentReader(volume, path: LogFileName.path($0, .segment)).index }
         #expect(segments.count < count + 2 && indexes.contains { $0?.joints?.isEmpty == false }, "\(count) segments")
         #expect(try Merging.areSame(Merging.records(volume), before))

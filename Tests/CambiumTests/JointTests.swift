@@ -22,7 +22,7 @@ import Testing
         return store
     }
 
-    private func segments(_ volume: any Volume) throws -> [UInt64] { try LogReader.segments(volume).map(\.rawValue) }
+    private func segments(_ volume: any Volume) throws -> [UInt64] { try LogDirectory.segments(volume).map(\.rawValue) }
 
     private func root(_ volume: any Volume, _ number: UInt64) throws -> CheckpointRecord {
         let store = try StoreSettings.read(volume).store

@@ -25,7 +25,7 @@ import Testing
         let metrics = store.metrics
         #expect(metrics.commitCount == before.commitCount + 10 && metrics.syncCount == before.syncCount + 10)
         #expect(metrics.waitingCommitCount == 0 && metrics.waitingWriterCount == 0)
-        let log = volume.contents.filter { $0.key.hasPrefix(LogReader.directory) }.reduce(0) { $0 + $1.value.count }
+        let log = volume.contents.filter { $0.key.hasPrefix(LogDirectory.name) }.reduce(0) { $0 + $1.value.count }
         #expect(metrics.loggedByteCount > before.loggedByteCount && metrics.loggedByteCount <= log)
     }
 

@@ -170,7 +170,7 @@ import Testing
         try store.close()
         // A byte in the middle of the log is changed, so the checkpoint replaces the transactions before it.
         var contents = volume.contents
-        let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
+        let segment = LogFileName.path(try LogDirectory.segments(volume)[1], .segment)
         contents[segment]?[100] ^= 1
         let repaired = MemoryVolume()
         let repair = try Repair(MemoryVolume(contents: contents), to: repaired, environment: fixedEnvironment(seed: 7))
@@ -198,7 +198,7 @@ import Testing
         var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
         root.tree = nil
         contents[CheckpointRecord.path(number)] = root.encode().record
-        let segment = LogFileName.path(try LogReader.segments(volume)[1], .segment)
+        let segment = LogFileName.path(try LogDirectory.segments(volume)[1], .segment)
         contents[segment]?[100] ^= 1
         let corrupt = MemoryVolume(contents: contents)
         let again = try reopen(corrupt)

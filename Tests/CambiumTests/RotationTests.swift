@@ -73,13 +73,13 @@ import Testing
         // If the lock were held, these transactions would wait for the disk.
         let tickets = try (0..<5).map { _ in try store.enqueue { try $0.insert("Memo") }.ticket }
         #expect(store.graph.objectCount == count)
-        #expect(try LogReader.segments(rotating.volume.memory).count == 1)
+        #expect(try LogDirectory.segments(rotating.volume.memory).count == 1)
         #expect(rotating.finish() == nil)
         #expect(codes(tickets) == [nil, nil, nil, nil, nil])
         #expect(store.graph.objectCount == count + 6)
         #expect(store.pageFindings.isEmpty)
         try store.close()
-        #expect(try LogReader.segments(rotating.volume.memory).count == 2)
+        #expect(try LogDirectory.segments(rotating.volume.memory).count == 2)
         #expect(try Verification(rotating.volume.memory).isSound)
         #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 6)
     }
@@ -113,6 +113,6 @@ import Testing
         #expect(Failing.of { try Rotating.insert(store) } == .notWritable)
         #expect(store.graph.objectCount == count)
         #expect(store.pageFindings.isEmpty)
-        #expect(try LogReader.segments(rotating.volume.memory).count == 1)
+        #expect(try LogDirectory.segments(rotating.volume.memory).count == 1)
     }
 }

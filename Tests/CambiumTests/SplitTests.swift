@@ -41,7 +41,7 @@ import Testing
 
     private func kinds(_ volume: any Volume) throws -> [UInt64: Format.FileKind] {
         var kinds: [UInt64: Format.FileKind] = [:]
-        for segment in try LogReader.segments(volume) {
+        for segment in try LogDirectory.segments(volume) {
             kinds[segment.rawValue] = try SegmentReader(volume, path: LogFileName.path(segment, .segment)).header.kind
         }
         return kinds
@@ -105,7 +105,7 @@ import Testing
             for seed in 0..<UInt64(3) {
                 let place = "operation \(operation), seed \(seed)"
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                found.insert(try LogReader.segments(disk).map(\.rawValue))
+                found.insert(try LogDirectory.segments(disk).map(\.rawValue))
                 #expect(try ReadOnlyStore(disk).graph.export == export && StoreFollower(disk).graph.export == export, "\(place)")
                 let again = try reopen(disk)
                 #expect(again.graph.export == export, "\(place)")
@@ -144,7 +144,7 @@ import Testing
 
     @Test func `readers pass over a covered segment, and the next compaction removes it`() throws {
         let (volume, export, _) = try interrupted()
-        #expect(try LogReader.segments(volume).map(\.rawValue) == [1, 8, 14])
+        #expect(try LogDirectory.segments(volume).map(\.rawValue) == [1, 8, 14])
         #expect(try ReadOnlyStore(volume).graph.export == export && StoreFollower(volume).graph.export == export)
         for first in 1...16 {
             var numbers: [UInt64] = []

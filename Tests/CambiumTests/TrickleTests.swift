@@ -14,7 +14,7 @@ import Testing
 
     /// Returns the number of segments and the number of checkpoints.
     private func counts(_ volume: any Volume) throws -> (segments: Int, roots: Int) {
-        (try LogReader.files(volume).segmentCount, try CheckpointRecord.list(volume).count)
+        (try LogDirectory.files(volume).segmentCount, try CheckpointRecord.list(volume).count)
     }
 
     @Test func `transactions of 30 bytes, five minutes apart, make no files`() throws {

@@ -34,14 +34,14 @@ struct ModuleTable {
         return unlisted + absent
     }
 
-    private static func cells(_ line: Substring) -> [String] {
+    static func cells(_ line: Substring) -> [String] {
         guard line.hasPrefix("|") else { return [] }
         let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
         return cells.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     /// Returns the texts between backquotes.
-    private static func names(in cell: String) -> [String] {
+    static func names(in cell: String) -> [String] {
         let parts = cell.split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { !$0.isMultiple(of: 2) && $0 < parts.count - 1 }.map { String(parts[$0]) }
     }

@@ -2,7 +2,7 @@
 struct UnsafeMemoryRule {
     static let places = [
         "Sources/CambiumBytes/", "Sources/CambiumJSON/", "Sources/CambiumLog/", "Sources/CambiumGraph/", "Sources/CambiumModel/Regex/",
-        "Sources/Cambium/Store/WriterLock.swift",
+        "Sources/Cambium/Support/WriterLock.swift",
     ]
 
     static let words = [

@@ -59,7 +59,7 @@ struct KeptCheckpoint {
     /// The number of bytes of the checkpoint record.
     let recordByteCount: Int
     /// The part of the log that the checkpoint stands for.
-    let prefix: LogReader.Prefix
+    let prefix: LogPrefix
     /// The number of bytes of log between the preceding checkpoint and this one; `nil` if it was not measured yet.
     var logByteCount: Int?
 }
@@ -70,7 +70,7 @@ extension KeptCheckpoint {
         chunks = root.chunks.map(\.isOwned)
         packed = Set(root.chunks.indices.filter { root.chunks[$0].packedByteCount > 0 || root.chunks[$0] == .table })
         self.recordByteCount = recordByteCount
-        prefix = LogReader.Prefix(root)
+        prefix = LogPrefix(root)
     }
 }
 

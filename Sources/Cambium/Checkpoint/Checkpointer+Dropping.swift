@@ -32,7 +32,7 @@ extension Checkpointer {
     private func measure(_ roots: inout [(number: TransactionNumber, root: KeptCheckpoint)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
         let begin = max(0, first - 1)
-        let byteCounts = try LogReader.byteCounts(volume, upTo: roots[begin...].map(\.root.prefix))
+        let byteCounts = try LogDirectory.byteCounts(volume, upTo: roots[begin...].map(\.root.prefix))
         for place in first..<roots.count where roots[place].root.logByteCount == nil {
             let byteCount = max(0, byteCounts[place - begin] - (place == 0 ? 0 : byteCounts[place - begin - 1]))
             roots[place].root.logByteCount = byteCount

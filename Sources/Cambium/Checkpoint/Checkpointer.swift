@@ -325,7 +325,7 @@ final class Checkpointer: @unchecked Sendable {
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }
-        let end = LogReader.Prefix(transaction: snapshot.transaction, time: snapshot.time, position: snapshot.logPosition)
+        let end = LogPrefix(transaction: snapshot.transaction, time: snapshot.time, position: snapshot.logPosition)
         try tree.advance(to: end, in: volume)
         let root = CheckpointRecord(
             store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),

@@ -79,7 +79,7 @@ struct CSVObjectWriter {
         for column in group.columns {
             switch column {
             case .id: Self.append(Array((group.prefix + ExportTable.idKey).utf8), &record)
-            case .entity: Self.append(Array((group.prefix + ExportTable.entityKey).utf8), &record)
+            case .entity: Self.append(Array((group.prefix + Discriminator.exportedKey).utf8), &record)
             case .named(let name): Self.append(Array((group.prefix + name).utf8), &record)
             case .nested(_, let nested): names(nested, &record)
             }

@@ -61,7 +61,7 @@ final class ExportKeys {
             entity.attributes.map { Key($0, quoted($0.name), graph) } + entity.relationships.map { Key($0, quoted($0.name), graph) }
         idBeginning = Self.idBeginning(entity)
         quotedID = quoted(ExportTable.idKey)
-        quotedEntity = quoted(ExportTable.entityKey)
+        quotedEntity = quoted(Discriminator.exportedKey)
         quotedStub = quoted("_stub")
     }
 
@@ -79,8 +79,6 @@ final class ExportKeys {
 /// The keys of all entities, made on demand. Several threads must not use one table at the same time.
 final class ExportTable {
     static let idKey = "_id"
-    /// The key that names the entity of an object if several entities are possible. Imports take it as the discriminator.
-    static let entityKey = "_entity"
 
     private struct Place: Hashable {
         let entity: EntityNumber

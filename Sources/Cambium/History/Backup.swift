@@ -111,7 +111,7 @@ public struct Backup: Sendable, Equatable {
             let writer = try LogWriter(empty, try empty.scan { _ in }, preallocates: false) { environment.randomBytes(16) }
             _ = try reader.scan(makesDurable: true) { if $0.number <= last { try writer.append($0) } }
             try writer.close()
-            return try LogReader.files(volume).byteCount
+            return try LogDirectory.files(volume).byteCount
         }
         lock.unlock()
         (transaction, self.byteCount) = (last, byteCount)

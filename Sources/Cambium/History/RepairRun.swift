@@ -23,14 +23,14 @@ struct RepairRun {
 
     /// Saves everything that the log and the checkpoints prove. Throws `.damaged` if they prove nothing.
     mutating func save() throws {
-        var base: LogReader.Prefix?
+        var base: LogPrefix?
         var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
         while true {
             let outcome = try saveLog(after: base)
             (firstCorruption, lastCorruption) = (firstCorruption ?? outcome.corruption, outcome.corruption)
             guard let stored = try nextCheckpoint(), let root = stored.pages?.root else { break }
             try save(stored, root)
-            base = LogReader.Prefix(root)
+            base = LogPrefix(root)
         }
         if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
         // If the log was read to its end without corruption, later transactions were written after that and are not lost.
@@ -41,7 +41,7 @@ struct RepairRun {
 
     // MARK: The log
 
-    private mutating func saveLog(after base: LogReader.Prefix?) throws -> LogSalvage.Outcome {
+    private mutating func saveLog(after base: LogPrefix?) throws -> LogSalvage.Outcome {
         let outcome = try salvage.read(after: base) { record in
             if case .redacted = record.payload {
                 let message = "The changes of transaction \(record.number) were retired. Name the archive if there is one."

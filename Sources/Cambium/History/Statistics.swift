@@ -78,7 +78,7 @@ public struct Statistics: Sendable {
         let storedByteCount: Int
 
         init(_ volume: any Volume) throws {
-            log = try LogReader.files(volume)
+            log = try LogDirectory.files(volume)
             checkpoints = try CheckpointRecord.list(volume).reversed()
             readCheckpointCount = try checkpoints.count { try volume.isShared(CheckpointRecord.path($0)) }
             storedByteCount = try PageFile.byteCount(volume)

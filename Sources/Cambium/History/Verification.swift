@@ -91,7 +91,7 @@ public struct Verification: Sendable {
         if redacted != nil, try reader.retiredEnd() > retiredEnd { return false }
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { noteCorruption("log: \(finding)") }
-        logByteCount = try LogReader.files(reader.volume).byteCount
+        logByteCount = try LogDirectory.files(reader.volume).byteCount
         let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {

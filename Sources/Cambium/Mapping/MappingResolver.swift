@@ -97,7 +97,7 @@ struct MappingResolver {
     /// If the mapping names no discriminator, this is the key that exports write. Returns `nil` if a property of the entity or of a
     /// sub-entity has the name of that key or is read from it.
     func discriminator(_ entity: Entity) -> Discriminator? {
-        let key = ExportTable.entityKey
+        let key = Discriminator.exportedKey
         let objects = rules(entity)?.objects
         if let own = objects?.entityFrom { return own }
         let family = entity.family.lazy.compactMap { schema.entity($0) }

@@ -38,6 +38,8 @@ public struct ObjectMapping: Sendable, Hashable {
 
 /// A key that names the entity of an object.
 public struct Discriminator: Sendable, Hashable {
+    /// The key that names the entity of an exported object if several entities are possible. Imports take it as the discriminator.
+    static let exportedKey = "_entity"
     /// The key, or the path to it.
     public var key: String
     /// The entity for each text. A text that is not listed must be the name of an entity.

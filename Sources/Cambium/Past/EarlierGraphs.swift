@@ -52,7 +52,7 @@ public final class EarlierGraphs: Sendable {
     /// `.notFound` also if the transactions that lead to it were retired, even if the graph was shown before. Throws `.damaged` if the log
     /// up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
     public func graph(at point: Point) throws -> Graph {
-        try graph(at: EarlierMoment(point) { try ReadOnlyStore(volume).graph.labels })
+        try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
     }
 
     /// Releases everything that is kept: memory, and the checkpoints that the kept moments share.
@@ -119,30 +119,4 @@ public final class EarlierGraphs: Sendable {
         }
         return view.graph
     }
-}
-
-extension Store {
-    /// Returns the graph at a moment that is not later than the newest graph. The last few moments are kept, and a request for a later one
-    /// continues from them.
-    ///
-    ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
-    ///
-    /// Writers and readers continue at the same time. Throws `.notFound` if there is no such moment, or if the transactions that lead to it
-    /// were retired, even if the graph was shown before. Throws `.invalidInput` for an earlier moment of a store in memory, which has no
-    /// log. Throws `.damaged` if the log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or
-    /// kept moment).
-    public func graph(at point: Point) throws -> Graph {
-        let newest = graph
-        if point == .latest { return newest }
-        var moment = try EarlierMoment(point) { newest.labels }
-        if moment.number == newest.transaction { return newest }
-        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments.") }
-        if let number = moment.number { try moment.check(newest.transaction, isLogRead: number > newest.transaction) }
-        // Transactions after the newest graph may still be rolled back.
-        moment.number = moment.number ?? newest.transaction
-        return try past.graph(at: moment)
-    }
-
-    /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
-    public var past: EarlierGraphs? { committer.past }
 }

@@ -29,6 +29,19 @@ struct EarlierView {
         }
     }
 
+    /// Begins with the nearest checkpoint that is not later than a point, and replays the log up to the point.
+    ///
+    /// Throws as `init(_:at:memory:)`, and `.notFound` if the point is a label that does not exist.
+    init(_ volume: any Volume, at point: Point, memory: MemoryBudget) throws {
+        let moment = try EarlierMoment(point) { try Self.labels(volume) }
+        try self.init(LogReader(volume), at: moment, memory: memory)
+    }
+
+    /// Returns the labels of the newest moment.
+    static func labels(_ volume: any Volume) throws -> [String: TransactionNumber] {
+        try EarlierView(volume, at: .latest, memory: .standard).graph.labels
+    }
+
     private init(_ stored: StoredGraph) throws(CambiumError) {
         self.stored = stored
         replay = try Replay(stored)

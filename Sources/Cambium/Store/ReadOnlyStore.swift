@@ -1,16 +1,6 @@
 public import CambiumGraph
 package import CambiumLog
-public import CambiumModel
-
-/// A moment in the history of a store.
-public enum Point: Sendable, Hashable {
-    case latest
-    case transaction(TransactionNumber)
-    /// The last transaction that is not later than a time.
-    case time(Timestamp)
-    /// The transaction that a label names.
-    case label(String)
-}
+import CambiumModel
 
 /// A store as it was at one moment, read while another process may write to it. Reading changes nothing in the store and takes no lock that
 /// a writer waits for. The graph is durable, because the log is synced before it is read.
@@ -30,7 +20,7 @@ public struct ReadOnlyStore: Sendable {
     }
 
     package init(_ volume: any Volume, point: Point = .latest, memory: MemoryBudget = .standard) throws {
-        let moment = try EarlierMoment(point) { try ReadOnlyStore(volume).graph.labels }
+        let moment = try EarlierMoment(point) { try EarlierView.labels(volume) }
         let reader = try LogReader(volume)
         let view = try EarlierView(reader, at: moment, memory: memory)
         graph = view.graph

@@ -60,7 +60,7 @@ public final class StoreFollower: @unchecked Sendable {
 
     private static func begin(_ reader: LogReader, _ stored: StoredGraph) throws -> Position {
         try stored.completePages()
-        let log = try LogFollower(reader, after: stored.pages.map { LogReader.Prefix($0.root) })
+        let log = try LogFollower(reader, after: stored.pages.map { LogPrefix($0.root) })
         var position = Position(timeline: stored.timeline, checkpoint: stored.transaction, log: log)
         _ = try advance(&position)
         return position

@@ -99,11 +99,3 @@ extension Op {
         }
     }
 }
-
-extension Timeline {
-    /// Limits the graph to fewer pages than this program can address.
-    package func limit(to capacity: PageCapacity) { space.capacity = capacity }
-
-    /// Whether only the reserve for deletions is left. The caller must not read this while a draft is being written.
-    package var isInReserve: Bool { space.isInReserve }
-}

@@ -1,39 +1,5 @@
 import CambiumModel
 
-/// One end of a link as seen from the objects that it starts from.
-final class EndLayout: Sendable {
-    let link: Int
-    let end: Int
-    let layout: LinkLayout
-
-    init(link: Int, end: Int, layout: LinkLayout) {
-        self.link = link
-        self.end = end
-        self.layout = layout
-    }
-
-    /// Returns the rows that an edge links, in the order of the link's ends. They ascend if both ends are the same.
-    static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
-        if isSymmetric { return (min(owner, target), max(owner, target)) }
-        return end == 0 ? (owner, target) : (target, owner)
-    }
-}
-
-/// The properties of one end of a link that `noteChange` needs. They are numbers, so that a copy counts no reference, unlike an
-/// `EndLayout`.
-struct EndMark: Sendable {
-    /// The table of the owners.
-    let table: Int
-    let isVisible: Bool
-    /// Whether the number of members has a minimum or a maximum.
-    let isCounted: Bool
-}
-
-extension GraphLayout {
-    @inline(__always) func end(_ relationship: Relationship) -> EndLayout { end(relationship.link, relationship.end) }
-    @inline(__always) func end(_ link: Int, _ end: Int) -> EndLayout { ends[2 &* link &+ end] }
-}
-
 extension Draft {
     /// Links two objects. An end that holds only one object loses its previous one.
     ///

@@ -241,43 +241,7 @@ final class TableLayout: Sendable {
     }
 }
 
-/// Offsets in the page of a group of 128 rows.
-enum GroupLayout {
-    static let virtualPageOffset = 16
-    /// The value that takes the place of the virtual page if a group contains rows of several virtual pages. A column has the virtual page
-    /// of each row.
-    static let isShared = UInt32.max
-    static let liveCountOffset = 20
-    static let provenanceOffset = 24
-    static let liveBitsOffset = 32
-    static let stubBitsOffset = 48
-    static let columnsOffset = 64
-}
-
-/// Offsets in the page of a table.
-enum TablePage {
-    static let rowsOffset = 16
-    static let virtualPagesOffset = 24
-    static let nextSerialOffset = 32
-    static let liveCountOffset = 40
-    static let groupCountOffset = 48
-    static let freeCountOffset = 52
-    static let freeOffset = 56
-    static let indexesOffset = 64
-    static let indexStride = 24
-    static let indexBitsOffset = 8
-    static let indexEntryCountOffset = 16
-}
-
-/// Offsets in the directory page, from which everything else is reached.
-enum DirectoryPage {
-    static let transactionOffset = 16
-    /// A vector with the number of cells that refer to a blob in addition to the first one, by the place of the blob's head. Most blobs
-    /// have no element.
-    static let sharedBlobsOffset = 24
-    static let hashKeyOffset = 32
-    static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride
-
+extension DirectoryPage {
     /// Returns the offset of the reference to the register, or `nil` if the layout has no register.
     static func registerOffset(_ layout: GraphLayout) -> Int? { layout.hasRegister ? tablesOffset + 4 * layout.tables.count : nil }
 

@@ -16,7 +16,7 @@ extension GraphProof {
         let size = PageLayout.granules(DirectoryPage.byteCount(layout))
         guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
         let birth = directory.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        guard reader.sharedBlobs.height <= Self.heightMax else { return note("The vector of long values is too high.") }
+        guard reader.sharedBlobs.height <= RadixVector.heightMax else { return note("The vector of long values is too high.") }
         for layout in layout.tables {
             let reference = directory.load(fromByteOffset: DirectoryPage.tablesOffset + 4 * layout.index, as: PageRef.self)
             let granules = PageLayout.granules(layout.pageByteCount)
@@ -50,7 +50,7 @@ extension GraphProof {
         return table.number(TablePage.groupCountOffset) <= min(elementCountMax, TableLayout.groupCountMax)
             && table.number(TablePage.freeCountOffset) <= elementCountMax
             && (table.isEdges ? 0...serialMax : 1...serialMax).contains(table.field(TablePage.nextSerialOffset))
-            && vectors.allSatisfy { table.vector($0).height <= Self.heightMax }
+            && vectors.allSatisfy { table.vector($0).height <= RadixVector.heightMax }
             && (counts + table.layout.entities.map(table.layout.countOffset)).allSatisfy { table.field($0) <= TableLayout.rowCountMax }
             && indexes.allSatisfy { offset in
                 let bits = table.number(offset + TablePage.indexBitsOffset)

@@ -164,7 +164,7 @@ struct GraphProof {
         _ vector: RadixVector, notAfter birth: UInt64, _ body: (inout GraphProof, _ index: Int, _ element: UInt32, _ birth: UInt64) -> Void
     ) {
         guard vector.root != 0 else { return }
-        guard (1...Self.heightMax).contains(Int(vector.height)) else {
+        guard (1...RadixVector.heightMax).contains(Int(vector.height)) else {
             return note("A vector states an impossible height of \(vector.height) levels.")
         }
         var pending = [(node: vector.root, level: Int(vector.height) - 1, first: 0, birth: birth)]
@@ -182,9 +182,6 @@ struct GraphProof {
             }
         }
     }
-
-    /// The height that suffices for as many elements as a reference of 32 bits can distinguish.
-    static let heightMax = (32 + PageLayout.fanOutShift - 1) / PageLayout.fanOutShift
 
     // MARK: What all pages have in common
 

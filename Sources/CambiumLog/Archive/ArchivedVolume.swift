@@ -63,7 +63,7 @@ public struct ArchivedVolume: Volume {
     ) throws -> Set<String> {
         var end = retiredEnd
         for path in paths where path.hasSuffix(LogFileName.Suffix.segment.rawValue) {
-            guard let name = LogFileName.parse(String(path.dropFirst(LogReader.directory.count + 1))) else { continue }
+            guard let name = LogFileName.parse(String(path.dropFirst(LogDirectory.name.count + 1))) else { continue }
             end = max(end, try SegmentRecords(source.volume, name.number).sealedEnd ?? end)
         }
         guard end == .none || listed.contains(end.next) else {
@@ -71,7 +71,7 @@ public struct ArchivedVolume: Volume {
                 .damaged,
                 "The archive continues to transaction \(end), and no segment of the store follows it. Compact the store to a later moment "
                     + "with this archive.",
-                place: .init(file: "\(source.volume.name)/\(LogReader.directory)"))
+                place: .init(file: "\(source.volume.name)/\(LogDirectory.name)"))
         }
         return Set(listed.filter { $0 <= end }.map { LogFileName.path($0, .segment) }).subtracting(paths)
     }
@@ -87,7 +87,7 @@ public struct ArchivedVolume: Volume {
             throw CambiumError(.notFound, "The archive has its transactions in another segment.", place: .init(file: path))
         }
         let file = try store.open(path, .read)
-        if path.hasPrefix(LogReader.directory + "/"), try Self.isRetired(file) { throw isCompacted }
+        if path.hasPrefix(LogDirectory.name + "/"), try Self.isRetired(file) { throw isCompacted }
         return file
     }
 
@@ -101,7 +101,7 @@ public struct ArchivedVolume: Volume {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
         // A segment that was retired since then may have another name.
-        if directory == LogReader.directory, try reader.retiredEnd() != retiredEnd { throw isCompacted }
+        if directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

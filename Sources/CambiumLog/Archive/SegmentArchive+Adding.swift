@@ -8,13 +8,13 @@ extension SegmentArchive {
     /// `body`. If nothing was archived by then, removes the lock file and the directory that this call created.
     public func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
-        let made = try [LogReader.directory, LogWriter.lockFileName].filter { try !volume.exists($0) }
-        let lock = try lock(isNew: made.contains(LogWriter.lockFileName))
+        let made = try [LogDirectory.name, StoreFileName.lock].filter { try !volume.exists($0) }
+        let lock = try lock(isNew: made.contains(StoreFileName.lock))
         defer { lock.unlock() }
         do {
             // Another process may have begun an archive of another store here since the first check.
             try checkPlace()
-            try volume.createDirectory(LogReader.directory)
+            try volume.createDirectory(LogDirectory.name)
             try volume.syncDirectory("")
             try checkApart(from: source)
             return try body()
@@ -26,7 +26,7 @@ extension SegmentArchive {
 
     private func lock(isNew: Bool) throws(CambiumError) -> any VolumeLock {
         do throws(CambiumError) {
-            return try volume.lock(LogWriter.lockFileName)
+            return try volume.lock(StoreFileName.lock)
         } catch {
             guard isNew, error.code == .ioFailure else { throw error }
             throw CambiumError(.cannotCreate, error.message, place: error.place, underlying: error.underlying)
@@ -38,21 +38,21 @@ extension SegmentArchive {
     /// - Parameter made: the names in the archive's directory that did not exist before.
     private func removeIfEmpty(_ made: [String]) {
         // If a name cannot be removed, the next call uses it.
-        guard (try? volume.list(LogReader.directory))?.isEmpty == true else { return }
-        if made.contains(LogReader.directory) { try? volume.removeDirectory(LogReader.directory) }
-        if made.contains(LogWriter.lockFileName) { try? volume.remove(LogWriter.lockFileName) }
+        guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
+        if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
+        if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
     }
 
     /// Throws if the archive is the store's own log under another path: retiring segments would remove their archived files, too.
     private func checkApart(from source: any Volume) throws(CambiumError) {
-        let path = LogReader.directory + "/archive" + LogFileName.replacementSuffix
+        let path = LogDirectory.name + "/archive" + LogFileName.replacementSuffix
         if try volume.exists(path) { try volume.remove(path) }
         try volume.open(path, .create).close()
         let isSame = try source.exists(path)
         try volume.remove(path)
         if isSame {
             throw CambiumError(
-                .cannotCreate, "'\(volume.name)/\(LogReader.directory)' is the store's own log; choose another place for the archive.")
+                .cannotCreate, "'\(volume.name)/\(LogDirectory.name)' is the store's own log; choose another place for the archive.")
         }
     }
 
@@ -83,7 +83,7 @@ extension SegmentArchive {
                     place: .init(file: "\(volume.name)/\(path)"))
             }
         }
-        try volume.syncDirectory(LogReader.directory)
+        try volume.syncDirectory(LogDirectory.name)
         return (segmentCount, byteCount)
     }
 
@@ -133,7 +133,7 @@ extension SegmentArchive {
         var records = try SegmentRecords(source, segment)
         if records.isRetired { return ([], []) }
         // `nil` after the archive was found to lack a transaction, or to be corrupt.
-        var archived: ArchivedRecords? = ArchivedRecords(volume, try Self.segments(volume))
+        var archived: ArchivedRecords? = ArchivedRecords(volume, try LogDirectory.segments(volume))
         var (lacking, present): ([String], [String]) = ([], [])
         var last = segment
         while let record = try records.next() {

@@ -20,16 +20,16 @@ public struct SegmentArchive: Sendable {
     }
 
     func checkPlace() throws {
-        if let kind = try volume.kind(of: LogReader.directory), kind != .directory {
+        if let kind = try volume.kind(of: LogDirectory.name), kind != .directory {
             throw CambiumError(
-                .cannotCreate, "'\(volume.name)/\(LogReader.directory)' is not a directory; choose another place for the archive.")
+                .cannotCreate, "'\(volume.name)/\(LogDirectory.name)' is not a directory; choose another place for the archive.")
         }
         try checkStore()
         let names = try volume.list("")
         if names.contains(StoreSettings.fileName) {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is a store; choose another place for the archive.")
         }
-        guard try names.allSatisfy({ Self.names.contains($0) }) || !Self.segments(volume).isEmpty else {
+        guard try names.allSatisfy({ Self.names.contains($0) }) || !LogDirectory.segments(volume).isEmpty else {
             throw CambiumError(.cannotCreate, "'\(volume.name)' is not empty and is not an archive; choose another place.")
         }
     }
@@ -40,11 +40,11 @@ public struct SegmentArchive: Sendable {
     public init(reading volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkStore()
-        if try Self.segments(volume).isEmpty { throw CambiumError(.notFound, "There is no archive at '\(volume.name)'.") }
+        if try LogDirectory.segments(volume).isEmpty { throw CambiumError(.notFound, "There is no archive at '\(volume.name)'.") }
     }
 
     private func checkStore() throws {
-        for segment in try Self.segments(volume) {
+        for segment in try LogDirectory.segments(volume) {
             let found: [UInt8]
             do {
                 found = try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.store
@@ -62,13 +62,7 @@ public struct SegmentArchive: Sendable {
     }
 
     /// The names in an archive's directory, except those that users add.
-    private static let names: Set = [LogWriter.lockFileName, LogReader.directory]
-
-    static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
-        try volume.list(LogReader.directory).compactMap { name in
-            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
-        }
-    }
+    private static let names: Set = [StoreFileName.lock, LogDirectory.name]
 
     /// Returns the transactions that were retired and that no segment of the archive has, according to the names and the indexes of its
     /// segments.
@@ -87,7 +81,7 @@ public struct SegmentArchive: Sendable {
 
     /// Returns the transactions of the archive's segments, ascending. A segment that is open, or cannot be read, counts up to the next one.
     private func ranges() throws -> [ClosedRange<TransactionNumber>] {
-        let listed = try Self.segments(volume)
+        let listed = try LogDirectory.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
         for (place, segment) in listed.enumerated() {
             // A later call that needs the segment reports the corruption.
@@ -117,7 +111,7 @@ public struct SegmentArchive: Sendable {
     /// retired. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
         var kept = try SegmentRecords(source, segment)
-        var whole = ArchivedRecords(volume, try Self.segments(volume))
+        var whole = ArchivedRecords(volume, try LogDirectory.segments(volume))
         var paths: [String] = []
         var place = LogFileName.path(segment, .segment)
         func lost() -> CambiumError {

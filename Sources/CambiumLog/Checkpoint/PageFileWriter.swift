@@ -130,7 +130,7 @@ public struct PageFileWriter {
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {
             try volume.remove(CheckpointRecord.directory + "/" + name)
         }
-        for path in [StoreSettings.fileName, ArchiveNote.fileName].map({ $0 + LogFileName.replacementSuffix }) {
+        for path in [StoreFileName.settings, ArchiveNote.fileName].map({ $0 + LogFileName.replacementSuffix }) {
             if try volume.kind(of: path) == .regularFile { try volume.remove(path) }
         }
     }

@@ -119,7 +119,7 @@ struct CreationMark: Equatable {
             return [StoreSettings.fileName, Head.fileName, ArchiveNote.fileName].contains(base) || PageFile.isName(base)
         }
         guard parts.count == 2 else { return false }
-        if parts[0] == LogReader.directory { return LogFileName.parse(parts[1]) != nil }
+        if parts[0] == LogDirectory.name { return LogFileName.parse(parts[1]) != nil }
         guard parts[0] == CheckpointRecord.directory else { return false }
         return CheckpointRecord.isName(parts[1]) || ChunkLease.isName(parts[1]) || base == PageFile.damageMark
     }

@@ -21,7 +21,7 @@ public enum StoreCreation {
         in target: any Volume, store: [UInt8], expecting names: [String] = [], _ body: (any Volume) throws -> Result
     ) throws -> (result: Result, lock: any VolumeLock) {
         _ = try Place(target)
-        let hasLock = try target.exists(LogWriter.lockFileName)
+        let hasLock = try target.exists(StoreFileName.lock)
         let lock = try lock(target)
         do {
             // Another process may have created a store since the first check.
@@ -69,7 +69,7 @@ public enum StoreCreation {
 
     private static func lock(_ target: any Volume) throws(CambiumError) -> any VolumeLock {
         do {
-            return try target.lock(LogWriter.lockFileName)
+            return try target.lock(StoreFileName.lock)
         } catch {
             guard error.code == .ioFailure || error.code == .notFound else { throw error }
             throw CambiumError(.cannotCreate, error.message, place: error.place, underlying: error.underlying)
@@ -77,8 +77,8 @@ public enum StoreCreation {
     }
 
     private static func removeLock(_ target: any Volume) throws(CambiumError) {
-        guard try target.exists(LogWriter.lockFileName) else { return }
-        try target.remove(LogWriter.lockFileName)
+        guard try target.exists(StoreFileName.lock) else { return }
+        try target.remove(StoreFileName.lock)
         try target.syncDirectory("")
     }
 
@@ -138,7 +138,7 @@ public enum StoreCreation {
     /// Removes the files that a mark names, durably, and then the mark.
     static func remove(_ mark: CreationMark?, from volume: any Volume) throws(CambiumError) {
         for name in (mark?.names ?? []).sorted() where try volume.kind(of: name) == .regularFile { try volume.remove(name) }
-        for directory in [LogReader.directory, CheckpointRecord.directory] where try volume.exists(directory) {
+        for directory in [LogDirectory.name, CheckpointRecord.directory] where try volume.exists(directory) {
             try volume.syncDirectory(directory)
             try volume.removeDirectory(directory)
         }
@@ -159,7 +159,7 @@ private struct Place {
     init(_ volume: any Volume) throws(CambiumError) {
         self.volume = volume
         var names = Set(try volume.list(""))
-        if names.contains(LogWriter.lockFileName), try Self.isOurLock(volume) { names.remove(LogWriter.lockFileName) }
+        if names.contains(StoreFileName.lock), try Self.isOurLock(volume) { names.remove(StoreFileName.lock) }
         if names.isEmpty { return }
         content = try StoreCreation.read(volume)
         names.remove(CreationMark.fileName)
@@ -173,7 +173,7 @@ private struct Place {
     private func check(_ names: Set<String>, _ mark: CreationMark) throws(CambiumError) {
         for name in names {
             var files = [name]
-            if name == LogReader.directory || name == CheckpointRecord.directory, try volume.kind(of: name) == .directory {
+            if name == LogDirectory.name || name == CheckpointRecord.directory, try volume.kind(of: name) == .directory {
                 files = try volume.list(name).map { "\(name)/\($0)" }
             }
             for file in files {
@@ -189,8 +189,8 @@ private struct Place {
 
     /// Whether the lock file is that of a store: it is empty, or has a process id.
     private static func isOurLock(_ volume: any Volume) throws(CambiumError) -> Bool {
-        guard try volume.kind(of: LogWriter.lockFileName) == .regularFile else { return false }
-        let file = try volume.open(LogWriter.lockFileName, .read)
+        guard try volume.kind(of: StoreFileName.lock) == .regularFile else { return false }
+        let file = try volume.open(StoreFileName.lock, .read)
         defer { file.close() }
         return LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
     }

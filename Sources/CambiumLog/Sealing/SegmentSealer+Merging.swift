@@ -53,7 +53,7 @@ extension SegmentSealer {
         -> [(segment: TransactionNumber, kind: Format.FileKind, byteCount: Int)]
     {
         var found: [(segment: TransactionNumber, kind: Format.FileKind, byteCount: Int)] = []
-        for segment in try LogReader.segments(volume) where segment < end {
+        for segment in try LogDirectory.segments(volume) where segment < end {
             let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
             found.append((segment, reader.header.kind, reader.byteCount))
         }

@@ -12,8 +12,8 @@ extension SegmentSealer {
     /// - Parameter segment: its first transaction. Another segment must follow it.
     /// - Returns: the number of bytes by which the two segments are smaller than the one; 0 if nothing was done.
     public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
-        if try LogReader.segments(volume).contains(last.next) { return 0 }
-        let before = try LogReader.byteCount(volume, segment)
+        if try LogDirectory.segments(volume).contains(last.next) { return 0 }
+        let before = try LogDirectory.byteCount(volume, segment)
         try seal(segment)
         var reader = try reader(of: segment)
         guard let end = reader.sealedEnd, last >= segment, last < end else { return before - reader.byteCount }
@@ -30,7 +30,7 @@ extension SegmentSealer {
             saltSeed: header.saltSeed, previousChecksum: checksum)
         _ = try write([segment], last.next...end, second, .sealed)
         _ = try write([segment], segment...last, header, .sealed)
-        return try before - LogReader.byteCount(volume, segment) - LogReader.byteCount(volume, last.next)
+        return try before - LogDirectory.byteCount(volume, segment) - LogDirectory.byteCount(volume, last.next)
     }
 
     /// Removes segments whose transactions the sealed segment before them also has. An interrupted split or merge leaves such segments.
@@ -39,7 +39,7 @@ extension SegmentSealer {
     ///
     /// - Parameter end: the segment that is written to, as its first transaction. This segment and those after it are not touched.
     public func removeCovered(before end: TransactionNumber) throws {
-        var segments = try LogReader.segments(volume).filter { $0 < end }[...]
+        var segments = try LogDirectory.segments(volume).filter { $0 < end }[...]
         while let segment = segments.popFirst(), !segments.isEmpty {
             let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))
             guard reader.header.kind.isSealed, let last = try self.reader(of: segment).sealedEnd else { continue }
@@ -68,8 +68,8 @@ extension SegmentSealer {
     /// Removes segments, the last one first, so that the remaining ones are neighbours.
     func removeNow(_ covered: [TransactionNumber]) throws {
         // The name of the segment that has their transactions must be durable before their names are removed.
-        try volume.syncDirectory(LogReader.directory)
+        try volume.syncDirectory(LogDirectory.name)
         for other in covered.reversed() { try volume.remove(LogFileName.path(other, .segment)) }
-        try volume.syncDirectory(LogReader.directory)
+        try volume.syncDirectory(LogDirectory.name)
     }
 }

@@ -47,10 +47,10 @@ public struct SegmentSealer: Sendable {
     private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
         let range = try range(of: reader(of: segment))
         var byteCount = 0
-        for name in try volume.list(LogReader.directory) {
+        for name in try volume.list(LogDirectory.name) {
             guard let file = LogFileName.parse(name), file.suffix == .ops, range.contains(file.number) else { continue }
-            byteCount += try volume.byteCount(of: LogReader.directory + "/" + name)
-            try volume.remove(LogReader.directory + "/" + name)
+            byteCount += try volume.byteCount(of: LogDirectory.name + "/" + name)
+            try volume.remove(LogDirectory.name + "/" + name)
         }
         return byteCount
     }
@@ -112,7 +112,7 @@ public struct SegmentSealer: Sendable {
             let checksum = try compare(newPath, with: segments, range, kind)
             try checkFollowed(range.upperBound, checksum)
             try volume.rename(newPath, to: path)
-            try volume.syncDirectory(LogReader.directory)
+            try volume.syncDirectory(LogDirectory.name)
             return byteCount
         } catch {
             if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // Otherwise the next opening removes it.

@@ -113,7 +113,7 @@ struct SegmentReader {
     /// Moves to the transactions that follow a position of the log, which lies inside the segment or at its end.
     ///
     /// - Returns: false if the segment has no such position. Throws as `nextFrame`.
-    mutating func begin(after base: LogReader.Prefix) throws(CambiumError) -> Bool {
+    mutating func begin(after base: LogPrefix) throws(CambiumError) -> Bool {
         guard base.transaction >= header.firstTransaction else { return false }
         if isSealed {
             let count = base.transaction.rawValue - header.firstTransaction.rawValue + 1

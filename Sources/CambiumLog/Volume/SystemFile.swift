@@ -124,7 +124,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
         return FileMapping(base: base, byteCount: byteCount, slackByteCount: Self.slackByteCount)
     }
 
-    private static let slackByteCount = 2 * PageFile.chunkByteCount
+    /// The bytes of address space after a mapping: two chunks of pages.
+    private static let slackByteCount = 128 << 10
 
     func preallocate(offset: Int, byteCount: Int) throws(CambiumError) {
         // `posix_fallocate` returns its error number and does not set `errno`.

@@ -9,7 +9,7 @@ package struct StoredValueCheck {
     /// The maximum number of bytes of a value.
     package static let byteCountMax = 256 << 20
 
-    private let type: AttributeType
+    let type: AttributeType
     /// The JSON parser, made for the first JSON text that is checked.
     private var parser: JSONParser?
 
@@ -22,7 +22,7 @@ package struct StoredValueCheck {
     @inline(__always)
     package func flaw(fixed low: UInt64, _ high: UInt64) -> String? { Self.isValid(type, low, high) ? nil : Self.flaw(type) }
 
-    @inline(__always) private static func isValid(_ type: AttributeType, _ low: UInt64, _ high: UInt64) -> Bool {
+    @inline(__always) static func isValid(_ type: AttributeType, _ low: UInt64, _ high: UInt64) -> Bool {
         switch type {
         case .uuid: true
         case .bool: low <= 1 && high == 0
@@ -36,8 +36,8 @@ package struct StoredValueCheck {
         }
     }
 
-    private static let floatExponent: UInt64 = 0x7F80_0000
-    private static let doubleExponent: UInt64 = 0x7FF0_0000_0000_0000
+    static let floatExponent: UInt64 = 0x7F80_0000
+    static let doubleExponent: UInt64 = 0x7FF0_0000_0000_0000
 
     /// Returns the flaw in the bytes of a value, or `nil` if they are valid.
     package mutating func flaw(bytes: UnsafeRawBufferPointer) -> String? {
@@ -60,7 +60,7 @@ package struct StoredValueCheck {
         }
     }
 
-    private static func flaw(_ type: AttributeType) -> String {
+    static func flaw(_ type: AttributeType) -> String {
         switch type {
         case .bool: "is neither true nor false"
         case .int16, .int32, .int64: "is not \(type.wanted)"
@@ -74,7 +74,7 @@ package struct StoredValueCheck {
     }
 
     /// Whether the bytes are UTF-8, and whether all of them are ASCII.
-    private static func encoding(_ bytes: UnsafeRawBufferPointer) -> (isUTF8: Bool, isASCII: Bool) {
+    static func encoding(_ bytes: UnsafeRawBufferPointer) -> (isUTF8: Bool, isASCII: Bool) {
         do throws(UTF8.ValidationError) {
             // SAFETY: the bytes are bound to no type, and the span does not outlive the call that received the buffer.
             let text = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
@@ -124,67 +124,3 @@ package struct StoredValueCheck {
 }
 
 // MARK: - Columns
-
-extension StoredValueCheck {
-    /// Returns the flaw in the first invalid value of a column of a block, or `nil` if all are valid. The column must have the number of
-    /// values that it states. Complexity: O(bytes), in passes over all bytes for numbers and texts.
-    package mutating func flaw(in column: AttributeColumn) -> String? {
-        switch column.content {
-        case .fixed(_, let bytes):
-            // Nulls are stored as zeros, which are a valid value of each type.
-            return bytes.withUnsafeBytes { Self.areValid(type, $0) } ? nil : Self.flaw(type)
-        case .variable(let counts, let bytes):
-            return bytes.withUnsafeBytes { flaw(in: $0, counts, column.presence) }
-        }
-    }
-
-    private static func areValid(_ type: AttributeType, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        switch type {
-        case .uuid, .int16, .int32, .int64: return true
-        case .bool: return bytes.allSatisfy { $0 <= 1 }
-        case .float:
-            var isBad = false
-            for offset in stride(from: 0, to: bytes.count, by: 4) {
-                let bits = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
-                isBad = isBad || bits & floatExponent == floatExponent
-            }
-            return !isBad
-        case .double, .date:
-            var isBad = false
-            for offset in stride(from: 0, to: bytes.count, by: 8) {
-                let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-                isBad = isBad || !isValid(type, bits, 0)
-            }
-            return !isBad
-        case .decimal, .string, .data, .uri, .json: return false
-        }
-    }
-
-    private mutating func flaw(in heap: UnsafeRawBufferPointer, _ counts: [UInt32], _ presence: [UInt64]) -> String? {
-        if let most = counts.max(), most > Self.byteCountMax { return "has more than \(Self.byteCountMax) bytes" }
-        switch type {
-        case .data: return nil
-        case .string, .uri: return Self.areUTF8(heap, counts) ? nil : Self.flaw(type)
-        default: break
-        }
-        var offset = 0
-        for (index, count) in counts.enumerated() where presence[index >> 6] >> UInt64(index & 63) & 1 != 0 {
-            let value = UnsafeRawBufferPointer(rebasing: heap[offset..<offset + Int(count)])
-            if let flaw = flaw(bytes: value) { return flaw }
-            offset += Int(count)
-        }
-        return nil
-    }
-
-    /// Checks all texts at once. If their concatenation is UTF-8, each text is, unless it begins in the middle of a character.
-    private static func areUTF8(_ heap: UnsafeRawBufferPointer, _ counts: [UInt32]) -> Bool {
-        let (isUTF8, isASCII) = encoding(heap)
-        if !isUTF8 || isASCII { return isUTF8 }
-        var offset = 0
-        for count in counts {
-            if count > 0, heap[offset] & 0xC0 == 0x80 { return false }
-            offset += Int(count)
-        }
-        return true
-    }
-}

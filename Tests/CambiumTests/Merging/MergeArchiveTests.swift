@@ -7,7 +7,7 @@ import Testing
 /// Archives that have the same transactions as the log, but in segments that begin and end elsewhere.
 @Suite struct MergeArchiveTests {
     private func archive(_ volume: any Volume, _ archive: any Volume, upTo last: UInt64) throws {
-        let segments = try LogReader.segments(volume, upTo: TransactionNumber(rawValue: last))
+        let segments = try LogDirectory.segments(volume, upTo: TransactionNumber(rawValue: last))
         _ = try SegmentArchive(adding: archive, of: StoreSettings.read(volume).store).add(segments, from: volume)
     }
 
@@ -74,7 +74,7 @@ import Testing
         #expect(try Verification(whole).root == Verification(volume).root && Verification(whole).findings == [])
         #expect(try ReadOnlyStore(whole).graph.export == export && Archiving.graph(whole, at: 5).objectCount == 4)
         let again = try Merging.open(whole, 9)
-        #expect(try again.sealingFailure == nil && LogReader.segments(whole).count < 8 && again.graph.export == export)
+        #expect(try again.sealingFailure == nil && LogDirectory.segments(whole).count < 8 && again.graph.export == export)
         #expect(try Verification(whole).findings == [])
     }
 

@@ -50,7 +50,7 @@ import Testing
             #expect(code { try tidied(volume) } != nil)
             for seed in 0..<UInt64(3) {
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                found.insert(try LogReader.segments(disk).map(\.rawValue))
+                found.insert(try LogDirectory.segments(disk).map(\.rawValue))
                 let place = "operation \(operation), seed \(seed)"
                 try check(disk, export, before, place)
                 #expect(try Merging.kinds(disk) == [1: .sealed, 19: .open], "\(place)")
@@ -107,7 +107,7 @@ import Testing
             for seed in 0..<UInt64(2) {
                 let place = "operation \(operation), seed \(seed)"
                 let disk = MemoryVolume(contents: volume.image(seed: seed))
-                found.insert(try LogReader.segments(disk).map(\.rawValue))
+                found.insert(try LogDirectory.segments(disk).map(\.rawValue))
                 #expect(try ReadOnlyStore(disk).graph.export == export && StoreFollower(disk).graph.export == export, "\(place)")
                 let again = try Merging.open(disk, 5)
                 #expect(again.graph.export == export && again.sealingFailure == nil, "\(place)")
@@ -126,7 +126,7 @@ import Testing
     @Test(arguments: 0...4)
     func `readers skip the segments that an interrupted merge left, and the next opening removes them`(count: Int) throws {
         let (volume, export, covered) = try Merging.interrupted(covered: count)
-        #expect(try covered.count == count && LogReader.segments(volume).count == count + 2)
+        #expect(try covered.count == count && LogDirectory.segments(volume).count == count + 2)
         for first in 1...19 as ClosedRange<UInt64> {
             #expect(try Merging.records(volume, from: first).map(\.number.rawValue) == Array(first...19))
         }
@@ -142,7 +142,7 @@ import Testing
         #expect(try repair.findings == [] && repair.transactionCount == 19 && repair.root == Verification(volume).root)
         let store = try Merging.open(volume)
         #expect(store.sealingFailure == nil && store.graph.export == export)
-        #expect(try LogReader.segments(volume).count == 2 && Verification(volume).findings == [])
+        #expect(try LogDirectory.segments(volume).count == 2 && Verification(volume).findings == [])
     }
 
     @Test(.enabled(if: LongTests.areWanted))

@@ -52,7 +52,7 @@ enum Merging {
     /// Returns the kind of each segment of a log, by the segment's first transaction.
     static func kinds(_ volume: any Volume) throws -> [UInt64: Format.FileKind] {
         var kinds: [UInt64: Format.FileKind] = [:]
-        for segment in try LogReader.segments(volume) {
+        for segment in try LogDirectory.segments(volume) {
             kinds[segment.rawValue] = try SegmentReader(volume, path: LogFileName.path(segment, .segment)).header.kind
         }
         return kinds
@@ -75,7 +75,7 @@ enum Merging {
 
     /// Leaves bytes that are not a frame at the end of the log, like a process that dies while it writes.
     static func tear(_ volume: any Volume) throws {
-        let last = try #require(try LogReader.segments(volume).last)
+        let last = try #require(try LogDirectory.segments(volume).last)
         let file = try volume.open(LogFileName.path(last, .segment), .update)
         try file.write([7, 7, 7, 7, 7], at: try file.byteCount())
         try file.sync()
@@ -101,7 +101,7 @@ enum Merging {
         store.abandon()
         let before = volume.contents
         try open(volume).abandon()
-        let covered = try LogReader.segments(MemoryVolume(contents: before)).dropFirst().dropLast().prefix(count)
+        let covered = try LogDirectory.segments(MemoryVolume(contents: before)).dropFirst().dropLast().prefix(count)
         var contents = volume.contents
         for segment in covered { contents[LogFileName.path(segment, .segment)] = before[LogFileName.path(segment, .segment)] }
         return (MemoryVolume(contents: contents), export, Array(covered))

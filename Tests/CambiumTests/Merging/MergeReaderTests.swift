@@ -70,7 +70,7 @@ import Testing
             try follower.advance()
             #expect(follower.graph.export == scene.store.graph.export, "follower \(place)")
         }
-        #expect(try LogReader.segments(scene.volume).count <= 4)
+        #expect(try LogDirectory.segments(scene.volume).count <= 4)
     }
 
     @Test func `a follower finds the transactions of a segment that is merged before it opens the segment`() throws {
@@ -150,7 +150,7 @@ import Testing
         let (contents, export) = try withOlderHead()
         let volume = MemoryVolume(contents: contents)
         let head = try #require(try Head.read(volume, store: StoreSettings.read(volume).store).head)
-        #expect(try head.segment.rawValue == 8 && LogReader.segments(volume).map(\.rawValue) == [1, 14])
+        #expect(try head.segment.rawValue == 8 && LogDirectory.segments(volume).map(\.rawValue) == [1, 14])
         #expect(try ReadOnlyStore(volume).graph.export == export && StoreFollower(volume).graph.export == export)
         #expect(try Verification(volume).findings == [])
         let store = try Merging.open(volume)

@@ -78,7 +78,7 @@ import Testing
     @Test func `the index of a merged segment lists each joint and the end of each segment`() throws {
         let volume = MemoryVolume()
         let store = try Merging.made(volume)
-        let ends = try LogReader.segments(volume).dropFirst().map { $0.rawValue - 1 }
+        let ends = try LogDirectory.segments(volume).dropFirst().map { $0.rawValue - 1 }
         let joints = try CheckpointRecord.list(volume).map(\.rawValue)
         store.abandon()
         try Merging.open(volume).abandon()
@@ -93,7 +93,7 @@ import Testing
         var tuning = Merging.tuning
         tuning.mergedByteCountMax = 1000
         for _ in 0..<6 { try Merging.open(volume, tuning: tuning).close() }
-        let sizes = try LogReader.segments(volume).dropLast().map { try LogReader.byteCount(volume, $0) }
+        let sizes = try LogDirectory.segments(volume).dropLast().map { try LogDirectory.byteCount(volume, $0) }
         #expect(sizes.count > 1 && sizes.count < 5 && sizes.allSatisfy { $0 <= 1000 }, "\(sizes)")
         try Merging.open(volume).close()
         #expect(try Merging.kinds(volume) == [1: .sealed, 19: .open] && Verification(volume).findings == [])
@@ -110,7 +110,7 @@ import Testing
             store = try Merging.takeOver(store, volume, number)
             if number % 40 == 7 { try store.checkpoint() }
             #expect(store.sealingFailure == nil)
-            countMax = max(countMax, try LogReader.files(volume).segmentCount)
+            countMax = max(countMax, try LogDirectory.files(volume).segmentCount)
         }
         try store.close()
         #expect(countMax <= 20, "\(countMax)")
@@ -133,7 +133,7 @@ import Testing
                 store.abandon()
                 try Merging.tear(volume)
             }
-            countMax = max(countMax, try LogReader.files(volume).segmentCount)
+            countMax = max(countMax, try LogDirectory.files(volume).segmentCount)
         }
         #expect(countMax <= 20, "\(countMax)")
         #expect(try Verification(volume).transactionCount == 201 && Verification(volume).isSound)
@@ -150,7 +150,7 @@ import Testing
             try Merging.add(store, number)
             try store.compact(.since(.latest))
             #expect(store.sealingFailure == nil)
-            countMax = max(countMax, try LogReader.files(volume).segmentCount)
+            countMax = max(countMax, try LogDirectory.files(volume).segmentCount)
         }
         #expect(countMax <= 14, "\(countMax)")
         #expect(try LogReader(volume).retiredEnd().rawValue > 119 && Merging.kinds(volume).values.filter { $0 == .open }.count == 1)

@@ -64,7 +64,7 @@ import Testing
         let names = try volume.list("log") + volume.list("roots") + volume.list("")
         let roots = try CheckpointRecord.list(volume).map { try volume.byteCount(of: CheckpointRecord.path($0)) }
         let day = Day(
-            fileCount: names.count, segmentCount: try LogReader.segments(volume).count, rootByteCount: roots.max() ?? 0,
+            fileCount: names.count, segmentCount: try LogDirectory.segments(volume).count, rootByteCount: roots.max() ?? 0,
             replayedCount: store.recovery.transactionCount, reservedByteCount: store.memory.reservedByteCount)
         store.abandon()
         try Merging.tear(volume)

@@ -1,0 +1,22 @@
+import CambiumGraph
+import CambiumModel
+
+extension Committer {
+    /// Returns the error for an author's request that was applied before, or whose id another request had. Returns `nil` if the request is
+    /// new.
+    ///
+    /// Call it only while `writing` is held.
+    func refusal(of author: Author) -> CambiumError? {
+        let newest = timeline.head
+        guard let request = author.requestID, let entry = newest.request(request) else { return nil }
+        if let digest = author.requestDigest, let earlier = entry.digest, digest != earlier {
+            return CambiumError(
+                .conflict,
+                "Transaction \(entry.transaction) applied a request '\(request)' with other content, so this request is not applied as "
+                    + "transaction \(newest.transaction.next). Use a different id for each request.")
+        }
+        return CambiumError(
+            .repeated, "The request '\(request)' was applied as transaction \(entry.transaction).",
+            underlying: RepeatedRequest(request: request, transaction: entry.transaction))
+    }
+}

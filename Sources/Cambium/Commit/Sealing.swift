@@ -1,0 +1,110 @@
+internal import CambiumBytes
+internal import CambiumLog
+import CambiumModel
+import Dispatch
+
+/// Seals and merges segments that get no more frames, one at a time, while others write.
+final class Sealing: Sendable {
+    private struct State {
+        /// The segment that is written to, as far as it is known. The segments before it get no more frames.
+        var openSegment: TransactionNumber
+        var isClosed = false
+        /// Whether no more work may begin, however small it is.
+        var isAbandoned = false
+        var failure: CambiumError?
+    }
+
+    private let volume: any Volume
+    private let sealer: SegmentSealer
+    private let state: Guarded<State>
+    private let queue = DispatchQueue(label: "cambium.store.seal", qos: .utility)
+    private let tuning: LogTuning
+
+    init(_ log: LogWriter, _ tuning: LogTuning) {
+        volume = log.volume
+        sealer = SegmentSealer(log)
+        state = Guarded(State(openSegment: log.openSegment))
+        self.tuning = tuning
+    }
+
+    /// The last error of sealing or merging; `nil` if nothing failed. The segments are as they were, and the next opening tries again.
+    var failure: CambiumError? { state.withLock { $0.failure } }
+
+    /// Seals a segment that gets no more frames.
+    ///
+    /// - Parameter ended: the transactions of the segment.
+    func add(_ ended: ClosedRange<TransactionNumber>) {
+        state.withLock { $0.openSegment = max($0.openSegment, ended.upperBound.next) }
+        run { sealing in
+            sealing.attempt({ try LogDirectory.byteCount(sealing.volume, ended.lowerBound) }, with: { try $0.seal(ended.lowerBound) })
+        }
+    }
+
+    /// Removes covered segments, and seals the open segments that others follow. Then merges one run of retired segments, and one run of
+    /// others.
+    ///
+    /// So one call writes at most twice `LogTuning.mergedByteCountMax` for merging.
+    func tidy() { run { $0.tidyNow() } }
+
+    private func run(_ body: @escaping @Sendable (Sealing) -> Void) {
+        guard tuning.sealsSegments else { return }
+        if tuning.sealsInBackground { queue.async { body(self) } } else { queue.sync { body(self) } }
+    }
+
+    private func tidyNow() {
+        let end = state.withLock { $0.openSegment }
+        // If a segment covers others but differs from them, nothing is sealed or merged.
+        guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
+        attempt({ 0 }, with: { try tidy($0, before: end) })
+    }
+
+    private func tidy(_ sealer: SegmentSealer, before end: TransactionNumber) throws {
+        for (segment, byteCount) in try sealer.openSegments(before: end) { attempt({ byteCount }, with: { try $0.seal(segment) }) }
+        let runs = try sealer.mergeableRuns(before: end)
+        for run in [runs.first { !$0.isRetired }, runs.first { $0.isRetired }].compactMap(\.self) {
+            attempt({ run.byteCount }, with: { try $0.merge(run) })
+        }
+    }
+
+    /// Calls `body`, and records its error. If the store is being closed, calls it only if few bytes must be written
+    /// (`LogTuning.closingMergeByteCountMax`).
+    ///
+    /// - Returns: `false` if `body` was not called or failed.
+    @discardableResult
+    private func attempt(_ byteCount: () throws -> Int, with body: (SegmentSealer) throws -> Void) -> Bool {
+        do {
+            let byteCount = try byteCount()
+            let isWorthIt = state.withLock { !$0.isAbandoned && (!$0.isClosed || byteCount <= tuning.closingMergeByteCountMax) }
+            if isWorthIt { try body(sealer) }
+            return isWorthIt
+        } catch {
+            let failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)")
+            state.withLock { $0.failure = failure }
+            return false
+        }
+    }
+
+    /// Calls `body` while no other thread replaces a segment. Throws `.notWritable` if the store was closed.
+    ///
+    /// - Parameter body: receives the sealer and the segment that is written to. The segments before that one get no more frames.
+    func whileNoneIsSealed<Result>(_ body: (SegmentSealer, _ openSegment: TransactionNumber) throws -> Result) throws -> Result {
+        try queue.sync {
+            let state = state.withLock { $0 }
+            if state.isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            return try body(sealer, state.openSegment)
+        }
+    }
+
+    /// Waits for the work under way, and for small segments in the queue. Other segments stay as they are, because nothing may be renamed
+    /// after the lock was released.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        queue.sync {}
+    }
+
+    /// Waits for the work under way, and begins nothing more. This imitates the death of a process as closely as possible.
+    func abandon() {
+        state.withLock { ($0.isClosed, $0.isAbandoned) = (true, true) }
+        queue.sync {}
+    }
+}

@@ -1,0 +1,32 @@
+internal import CambiumLog
+import CambiumModel
+
+/// The tree over the log up to a checkpoint. The next checkpoint continues it.
+struct CheckpointTree {
+    /// `nil` if the log could not be read. `verify` reports that. In all other respects, a checkpoint without a tree is as good as another
+    /// one.
+    private(set) var tree: MerkleTree? = MerkleTree()
+    /// The position after the last transaction in the tree; `nil` for the beginning of the log.
+    private(set) var end: LogPrefix?
+
+    /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction.
+    init(_ root: CheckpointRecord?) {
+        guard let root, let tree = root.tree else { return }
+        (self.tree, end) = (tree, LogPrefix(root))
+    }
+
+    /// Reads the log up to a position whose transactions are durable. Writers continue at the same time. Throws if the disk refuses.
+    ///
+    /// Complexity: O(bytes of the log since the last checkpoint with a tree).
+    mutating func advance(to position: LogPrefix, in volume: any Volume) throws {
+        guard let tree else { return }
+        var known = LogTree(tree)
+        do {
+            try known.append(LogReader(volume), after: end, upTo: position.transaction)
+            (self.tree, end) = (known.tree, position)
+        } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
+            // A corrupt log stays corrupt. Another attempt would read all of it again.
+            self.tree = nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// The work of a store since it was opened, and its present size: numbers for a dashboard. Docs/METRICS.md.
+///
+/// The numbers are read one after the other while others write, so two of them may be some transactions apart.
+///
+///     let metrics = store.metrics
+///     if let hold = metrics.longestHold { print(hold.use, hold.duration) }
+public struct StoreMetrics: Sendable, Hashable {
+    /// The purposes for which the writer's lock is held.
+    public enum LockUse: String, Sendable, Hashable, CaseIterable {
+        /// A transaction after its closure has returned: rules, encoding, writing, publication. The time grows with the changes of the
+        /// closure.
+        case commit
+        /// Handing a group of transactions to the kernel, and recording how their sync ended.
+        case sync
+        /// Freezing the pages for a checkpoint.
+        case checkpoint
+        /// One step of packing.
+        case packing
+        /// One slice of making chunks available again, or of mapping a file in place of memory.
+        case reclaiming
+        /// The end of computing a digest, in which it follows the transactions that were committed during the computation.
+        case digest
+        /// One step of building an ordered index.
+        case indexing
+        /// A migration, with its closure.
+        case migration
+        /// Everything else: closing, settings, statistics.
+        case other
+    }
+
+    /// A period in which the writer's lock was held for one purpose.
+    public struct Hold: Sendable, Hashable {
+        public let use: LockUse
+        public let duration: Duration
+    }
+
+    /// The longest time that the lock was held for each use that occurred, the longest one first. The time of a transaction's closure does
+    /// not count, except in a migration.
+    public internal(set) var longestHolds: [Hold] = []
+    /// The number of threads that wait for the writer's lock.
+    public internal(set) var waitingWriterCount = 0
+
+    /// The number of transactions that were committed.
+    public internal(set) var commitCount = 0
+    /// The number of transactions that wait for the disk, and of calls that wait for such transactions.
+    public internal(set) var waitingCommitCount = 0
+    /// The number of bytes that were written to the log, including files of ops.
+    public internal(set) var loggedByteCount = 0
+    /// The number of syncs of the log for transactions.
+    public internal(set) var syncCount = 0
+
+    /// The number of checkpoints that were made.
+    public internal(set) var checkpointCount = 0
+    /// The number of checkpoints that failed.
+    public internal(set) var failedCheckpointCount = 0
+    /// The total time of the checkpoints, from the first look to the removal of the last file. Writers continued during that time.
+    public internal(set) var checkpointDuration = Duration.zero
+    /// The time of the longest checkpoint.
+    public internal(set) var longestCheckpointDuration = Duration.zero
+
+    /// The number of steps of packing.
+    public internal(set) var packingStepCount = 0
+    /// The number of rows that packing has moved.
+    public internal(set) var packedRowCount = 0
+    /// The number of bytes of pages that packing has copied.
+    public internal(set) var packedByteCount = 0
+    /// The total time of packing, inside and outside of the lock.
+    public internal(set) var packingDuration = Duration.zero
+
+    /// The number of superseded versions that readers hold.
+    public internal(set) var pinnedVersionCount = 0
+    /// The number of bytes of pages that only superseded versions reach.
+    public internal(set) var pinnedByteCount = 0
+    /// The number of bytes of pages that some version reaches.
+    public internal(set) var pageByteCount = 0
+    /// The number of bytes of heap memory that was taken for pages.
+    public internal(set) var heapByteCount = 0
+    /// The number of bytes of chunks that are mapped from a file, whether or not the kernel has read them.
+    public internal(set) var mappedByteCount = 0
+
+    /// The longest time that the lock was held; `nil` if it was never held.
+    public var longestHold: Hold? { longestHolds.first }
+}

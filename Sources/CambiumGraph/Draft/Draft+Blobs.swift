@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension Draft {
+    private var sharedBlobs: RadixVector { reader.sharedBlobs }
+
+    private mutating func sharerCount(of page: PageRef) -> UnsafeMutablePointer<UInt32> {
+        let vector = (ownedDirectory() + DirectoryPage.sharedBlobsOffset).assumingMemoryBound(to: RadixVector.self)
+        return slot(&vector.pointee, Blob.place(page))
+    }
+
+    mutating func newBlob(_ bytes: UnsafeRawBufferPointer) -> PageRef {
+        let extentCount = (bytes.count + Blob.extentByteCountMax - 1) / Blob.extentByteCountMax
+        let page = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
+        let head = chunks[page]
+        guard let source = bytes.baseAddress else { preconditionFailure("A blob must have more than 255 bytes.") }
+        head.storeBytes(of: UInt64(bytes.count), toByteOffset: Blob.byteCountOffset, as: UInt64.self)
+        head.storeBytes(of: UInt32(extentCount), toByteOffset: Blob.extentCountOffset, as: UInt32.self)
+        for index in 0..<extentCount {
+            let start = index * Blob.extentByteCountMax
+            let count = min(Blob.extentByteCountMax, bytes.count - start)
+            let extent = allocate(PageLayout.header + count, .blobExtent)
+            (chunks[extent] + PageLayout.header).copyMemory(from: source + start, byteCount: count)
+            head.storeBytes(of: extent, toByteOffset: Blob.extentsOffset + 4 * index, as: PageRef.self)
+        }
+        return page
+    }
+
+    /// Copies the head of a blob and some of its extents, keeps the number of cells that refer to it, and discards the old pages. The
+    /// caller must change all these cells.
+    ///
+    /// - Parameter isMoved: Whether an extent is copied. All other extents stay where they are.
+    mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
+        let count = sharedBlobs.get(Blob.place(page), chunks)
+        let (head, byteCount) = Blob.head(page, chunks)
+        let extentCount = Blob.extentCount(head)
+        let copy = allocate(Blob.extentsOffset + 4 * extentCount, .blobHead)
+        memcpy(chunks[copy] + PageLayout.header, head + PageLayout.header, Blob.extentsOffset - PageLayout.header + 4 * extentCount)
+        for index in 0..<extentCount {
+            let extent = Blob.extent(head, index)
+            guard isMoved(extent) else { continue }
+            let count = min(Blob.extentByteCountMax, byteCount - index * Blob.extentByteCountMax)
+            let moved = allocate(PageLayout.header + count, .blobExtent)
+            memcpy(chunks[moved] + PageLayout.header, chunks[extent] + PageLayout.header, count)
+            chunks[copy].storeBytes(of: moved, toByteOffset: Blob.extentsOffset + 4 * index, as: PageRef.self)
+            discard(extent)
+        }
+        if count > 0 {
+            sharerCount(of: copy).pointee = count
+            sharerCount(of: page).pointee = 0
+            let vector = ownedDirectory() + DirectoryPage.sharedBlobsOffset
+            prune(vector.assumingMemoryBound(to: RadixVector.self), Blob.place(page))
+        }
+        discard(page)
+        return copy
+    }
+
+    /// Notes that one more cell refers to a blob.
+    mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
+
+    /// Notes that one cell fewer refers to a blob. Discards the blob if no cell is left.
+    mutating func discardBlob(_ page: PageRef) {
+        if sharedBlobs.get(Blob.place(page), chunks) > 0 {
+            let count = sharerCount(of: page)
+            count.pointee -= 1
+            if count.pointee == 0 {
+                let vector = ownedDirectory() + DirectoryPage.sharedBlobsOffset
+                prune(vector.assumingMemoryBound(to: RadixVector.self), Blob.place(page))
+            }
+            return
+        }
+        let head = Blob.head(page, chunks).head
+        for index in 0..<Blob.extentCount(head) { discard(Blob.extent(head, index)) }
+        discard(page)
+    }
+}

@@ -1,0 +1,190 @@
+import CambiumModel
+
+extension MigrationChecks {
+    /// Finds the rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
+    convenience init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
+        var (mandatory, values) = (AttributeSets(), AttributeSets())
+        var (counts, targets): ([Members], [Members]) = ([], [])
+        for entity in new.entities {
+            guard let before = old.entity(entity.number), before.root == entity.root else { continue }
+            for attribute in entity.attributes {
+                Self.note(attribute, before.attribute(attribute.number), entity, &mandatory, &values)
+            }
+            for relationship in entity.relationships {
+                let before = before.relationship(relationship.number)
+                if Self.mayBreakCount(relationship, before, links[relationship.link]) {
+                    counts.append(Members(relationship: relationship, entities: [entity.number]))
+                }
+            }
+        }
+        var members = MemberFamilies(old, new)
+        let relationships = new.entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
+        for relationship in relationships where links[relationship.link].old != nil {
+            if members.mayHoldOthers(relationship) {
+                let family = new.entity(relationship.entity)?.family ?? []
+                targets.append(Members(relationship: relationship, entities: family))
+            }
+        }
+        self.init(mandatory: mandatory.all, values: values.all, counts: counts, targets: targets)
+    }
+
+    private static func note(
+        _ attribute: Attribute, _ before: Attribute?, _ entity: Entity, _ mandatory: inout AttributeSets, _ values: inout AttributeSets
+    ) {
+        if !attribute.isOptional, attribute.defaultValue.isNull, before?.isOptional ?? true {
+            mandatory.add(attribute, entity)
+        }
+        if let before, !attribute.constraints.isEmpty, !attribute.constraints.hasSameRules(as: before.constraints) {
+            values.add(attribute, entity)
+        }
+    }
+
+    /// Attributes in the order in which they were added, with all entities for which they were added.
+    private struct AttributeSets {
+        private(set) var all: [Mandatory] = []
+        private var places: [ObjectIdentifier: Int] = [:]
+
+        mutating func add(_ attribute: Attribute, _ entity: Entity) {
+            if let place = places[ObjectIdentifier(attribute)] {
+                all[place].entities.insert(entity.number)
+            } else {
+                places[ObjectIdentifier(attribute)] = all.count
+                all.append(Mandatory(attribute: attribute, entities: [entity.number]))
+            }
+        }
+    }
+
+    /// Returns whether existing objects may have too few or too many members under the new limits.
+    private static func mayBreakCount(_ relationship: Relationship, _ before: Relationship?, _ source: LinkSource) -> Bool {
+        // A relationship without a name had no limits.
+        if relationship.minCount > (before?.minCount ?? 0) { return true }
+        guard relationship.isToMany, let max = relationship.maxCount else { return false }
+        return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)
+    }
+}
+
+/// The entities of objects that may have been members before a migration.
+private struct MemberFamilies {
+    private let old: Schema
+    private let new: Schema
+    /// For each root of the new schema, the number of entities of its hierarchy that existed before.
+    private var stayingCounts: [EntityNumber: Int] = [:]
+    private var known: [Key: Bool] = [:]
+
+    private struct Key: Hashable {
+        let destination: EntityNumber
+        let before: EntityNumber?
+    }
+
+    init(_ old: Schema, _ new: Schema) {
+        self.old = old
+        self.new = new
+        for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
+    }
+
+    /// Returns whether an object that the relationship cannot hold may be a member from before.
+    mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
+        let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
+        let key = Key(destination: relationship.destination, before: before)
+        if let answer = known[key] { return answer }
+        let answer = mayHoldOthers(relationship, before)
+        known[key] = answer
+        return answer
+    }
+
+    private func mayHoldOthers(_ relationship: Relationship, _ before: EntityNumber?) -> Bool {
+        guard let family = new.entity(relationship.destination)?.family else { return false }
+        guard let oldFamily = before.flatMap({ old.entity($0)?.family }) else {
+            return family.count(where: { old.entity($0) != nil }) < stayingCounts[relationship.destinationRoot] ?? 0
+        }
+        return oldFamily.contains { new.entity($0)?.root == relationship.destinationRoot && !family.contains($0) }
+    }
+}
+
+extension AttributeConstraints {
+    /// Returns whether two attributes have the same rules for their values.
+    fileprivate func hasSameRules(as other: AttributeConstraints) -> Bool {
+        min == other.min && max == other.max && minLength == other.minLength && maxLength == other.maxLength
+            && regex?.pattern == other.regex?.pattern && allowed == other.allowed
+    }
+}
+
+extension Draft {
+    /// The maximum number of violations that one check reports.
+    static let migrationViolationCountMax = 10_000
+
+    /// Returns the violations by existing objects of the rules that a migration added. Complexity: O(objects that a rule concerns).
+    func violations(of checks: MigrationChecks) -> [Violation] {
+        var found: [Violation] = []
+        for check in checks.mandatory { addMissing(check, to: &found) }
+        for check in checks.values { addRefused(check, to: &found) }
+        for check in checks.counts { addMiscounted(check, to: &found) }
+        for check in checks.targets { addMisplaced(check, to: &found) }
+        return found
+    }
+
+    /// Adds the violation that a rule reports for each object of some entities.
+    private func addViolations(
+        _ root: EntityNumber, _ entities: Set<EntityNumber>, to found: inout [Violation],
+        _ rule: (_ table: TableLayout, _ rows: Rows, _ row: UInt32, _ isStub: Bool) -> Violation.Rule?
+    ) {
+        guard let table = layout.table(of: root) else { return }
+        let reader = reader
+        let rows = reader.rows(table.index)
+        let isWhole = table.entities.allSatisfy(entities.contains)
+        var count = 0
+        reader.forEachRow(of: table) { row in
+            guard count < Self.migrationViolationCountMax, isWhole || entities.contains(rows.entity(row, table)) else { return }
+            guard let rule = rule(table, rows, row, rows.isStub(row)) else { return }
+            count += 1
+            found.append(Violation(object: text(ObjectPlace(table: table.index, row: row)), rule: rule))
+        }
+    }
+
+    private func addMissing(_ check: MigrationChecks.Mandatory, to found: inout [Violation]) {
+        let attribute = check.attribute
+        addViolations(attribute.root, check.entities, to: &found) { table, rows, row, isStub in
+            let slot = table.slot(of: attribute.number)
+            return !isStub && rows.isNull(row, slot, table.columns[slot]) ? .mandatoryAttribute(attribute.name) : nil
+        }
+    }
+
+    private func addRefused(_ check: MigrationChecks.Mandatory, to found: inout [Violation]) {
+        let attribute = check.attribute
+        let field = layout.field(attribute)
+        addViolations(attribute.root, check.entities, to: &found) { table, _, row, _ in
+            let value = reader.value(of: field, at: ObjectPlace(table: table.index, row: row))
+            return attribute.constraints.check(value).map { .valueRefused(attribute.name, $0) }
+        }
+    }
+
+    private func addMiscounted(_ check: MigrationChecks.Members, to found: inout [Violation]) {
+        let relationship = check.relationship
+        let end = layout.end(relationship)
+        addViolations(relationship.root, check.entities, to: &found) { _, _, row, isStub in
+            let count = reader.memberCount(end, owner: row)
+            if count < relationship.minCount, !isStub {
+                return .tooFewMembers(relationship.name, count: count, min: relationship.minCount)
+            }
+            guard let max = relationship.maxCount, count > max else { return nil }
+            return .tooManyMembers(relationship.name, count: count, max: max)
+        }
+    }
+
+    private func addMisplaced(_ check: MigrationChecks.Members, to found: inout [Violation]) {
+        let relationship = check.relationship
+        guard let destination = schema.entity(relationship.destination), let targets = layout.table(of: destination.root) else { return }
+        let end = layout.end(relationship)
+        let rows = reader.rows(targets.index)
+        addViolations(relationship.root, check.entities, to: &found) { _, _, row, _ in
+            var other: UInt32?
+            reader.forEachMember(end, owner: row) { member in
+                if destination.family.contains(rows.entity(member, targets)) { return }
+                if other.map({ rows.serial(member) < rows.serial($0) }) ?? true { other = member }
+            }
+            return other.map {
+                .wrongMember(relationship.name, text(ObjectPlace(table: targets.index, row: $0)), wanted: destination.name)
+            }
+        }
+    }
+}

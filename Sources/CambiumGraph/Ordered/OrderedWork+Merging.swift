@@ -1,0 +1,34 @@
+extension OrderedWork {
+    /// Merges the entries of a leaf with changes.
+    ///
+    /// - Returns: `false` if an entry to be removed is not there, or an entry to be added is there already.
+    func merge(_ leaf: OrderedLeaf, _ changes: OrderedChanges, _ range: Range<Int>) -> Bool {
+        var next = range.lowerBound
+        var isSound = true
+        leaf.forEach { prefix, rest in
+            append(prefix, rest)
+            let entry = entries[entries.count - 1]
+            var order = -1
+            while next < range.upperBound {
+                let change = changes.entry(next)
+                order = OrderedNode.order(change.start, change.count, entry.start, entry.count)
+                if order >= 0 { break }
+                entries[entries.count - 1] = change
+                entries.append(entry)
+                isSound = isSound && changes.isAdded(next)
+                next += 1
+            }
+            if next < range.upperBound, order == 0 {
+                isSound = isSound && !changes.isAdded(next)
+                entries.removeLast()
+                next += 1
+            }
+        }
+        while next < range.upperBound {
+            entries.append(changes.entry(next))
+            isSound = isSound && changes.isAdded(next)
+            next += 1
+        }
+        return isSound
+    }
+}

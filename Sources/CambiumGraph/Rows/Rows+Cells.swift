@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension Rows {
+    /// Returns the stored bits of a fixed-width value that is present.
+    @inline(__always) func fixedBits(_ row: UInt32, _ slot: Int, width: Int) -> (low: UInt64, high: UInt64) {
+        switch width {
+        case 1: (UInt64(fixed(row, slot, as: UInt8.self)), 0)
+        case 2: (UInt64(fixed(row, slot, as: UInt16.self)), 0)
+        case 4: (UInt64(fixed(row, slot, as: UInt32.self)), 0)
+        case 8: (fixed(row, slot, as: UInt64.self), 0)
+        default:
+            {
+                let bits = fixed(row, slot, as: SIMD2<UInt64>.self)
+                return (bits.x, bits.y)
+            }()
+        }
+    }
+
+    /// Whether a column holds exactly this value.
+    @inline(__always) func equals(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell) -> Bool {
+        if case .fixed(let width) = kind {
+            guard isPresent(row, slot) else { return cell.kind == .null }
+            let bits = fixedBits(row, slot, width: width)
+            return cell.kind == .fixed && bits.low == cell.low && bits.high == cell.high
+        }
+        let leaf = leaf(group(row), slot)
+        if cell.kind == .bytes { return Rows.hasBytes(leaf, row, cell.bytes, chunks) }
+        return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
+    }
+
+    /// Whether a column holds a value that an index cannot distinguish from this one.
+    ///
+    /// - Parameter cell: The value as `Cell.key(_:)` returns it.
+    @inline(__always) func hasKey(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell, _ negativeZero: UInt64) -> Bool {
+        if negativeZero == 0 { return equals(row, slot, kind, cell) }
+        return withCell(row, slot, kind) { $0.key(negativeZero).equals(cell) }
+    }
+
+    /// Whether a column of strings or data holds exactly these bytes.
+    @inline(__always)
+    static func hasBytes(
+        _ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer, _ chunks: Chunks
+    ) -> Bool {
+        let stored = StringLeaf.cell(leaf, row)
+        if stored == 0 { return false }
+        if StringLeaf.isBlob(stored) { return Blob.equals(StringLeaf.blob(leaf, stored).page, wanted, chunks) }
+        let bytes = StringLeaf.inlineBytes(leaf, stored)
+        guard bytes.count == wanted.count, let left = bytes.baseAddress, let right = wanted.baseAddress else {
+            return bytes.count == wanted.count
+        }
+        // SAFETY: both buffers have exactly as many bytes as are compared.
+        return memcmp(left, right, bytes.count) == 0
+    }
+
+    /// Calls `body` with the value of a column.
+    @inline(__always)
+    func withCell<R>(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ body: (Cell) -> R) -> R {
+        if case .fixed(let width) = kind {
+            guard isPresent(row, slot) else { return body(.null) }
+            let bits = fixedBits(row, slot, width: width)
+            return body(.fixed(bits.low, bits.high))
+        }
+        let leaf = leaf(group(row), slot)
+        let stored = StringLeaf.cell(leaf, row)
+        if stored == 0 { return body(.null) }
+        guard StringLeaf.isBlob(stored) else { return body(.bytes(StringLeaf.inlineBytes(leaf, stored))) }
+        return Blob.bytes(StringLeaf.blob(leaf, stored).page, chunks).withUnsafeBytes { body(.bytes($0)) }
+    }
+}

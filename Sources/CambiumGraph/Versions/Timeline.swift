@@ -1,0 +1,201 @@
+import CambiumBytes
+public import CambiumModel
+import Synchronization
+
+/// The versions of one graph, the pages that they share, and the way from one version to the next.
+///
+/// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline lets one thread at a time make, change,
+/// publish or drop drafts.
+///
+/// SENDABLE: `head` is under a mutex. The rest belongs to the one writer, so no two accesses overlap, and none needs a check.
+public final class Timeline: @unchecked Sendable {
+    let space: PageSpace
+    private let current: Guarded<Version>
+    /// The superseded versions that a reader still held when they were superseded.
+    @exclusivity(unchecked) private var pinned = PinnedVersions()
+    private let counters = TimelineCounters()
+    /// The unconfirmed versions, which may still be rolled back.
+    @exclusivity(unchecked) private var unconfirmed = UnconfirmedVersions()
+    @exclusivity(unchecked) var packing = PackingMemory()
+    /// The largest number of requests that drafts remember.
+    @exclusivity(unchecked) package var requestCountMax = 1_000_000
+    static let epochs = Atomic<UInt64>(0)
+
+    /// Creates the empty graph of a schema without entities.
+    ///
+    /// - Parameter key: The key for the hashes of the indexes. An attacker that has the key can choose keys that collide.
+    package init(memory: MemoryBudget = .standard, key: HashKey) {
+        space = PageSpace(budget: memory)
+        let layout = GraphLayout(Schema.empty)
+        let epoch = Self.nextEpoch()
+        let page = space.allocate(
+            granules: PageLayout.granules(DirectoryPage.byteCount(layout)), kind: .directory, birth: epoch)
+        if let offset = DirectoryPage.registerOffset(layout) {
+            space.chunks[page].storeBytes(of: 0, toByteOffset: offset, as: PageRef.self)
+        }
+        space.chunks[page].storeBytes(of: 0, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
+        space.chunks[page].storeBytes(of: .empty, toByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self)
+        space.chunks[page].storeBytes(of: key, toByteOffset: DirectoryPage.hashKeyOffset, as: HashKey.self)
+        current = Guarded(Version(epoch: epoch, directory: page, layout: layout, space: space))
+        noteTotals()
+    }
+
+    /// The newest version. O(1).
+    public var head: Graph { Graph(version: current.withLock { $0 }) }
+
+    /// Returns a draft that follows the newest version.
+    public func draft() -> Draft {
+        Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
+    }
+
+    /// The number of superseded versions that readers hold. Complexity: O(superseded versions and the pages of those that were released).
+    public var pinnedVersionCount: Int {
+        reclaim()
+        return pinned.count
+    }
+
+    /// The number of bytes in pages that only superseded versions reach. Complexity: O(such versions and the pages of those that were
+    /// released).
+    public var pinnedByteCount: Int {
+        reclaim()
+        return pinned.deadGranules * PageLayout.granule
+    }
+
+    /// The totals when the last version was published or chunks were last made available. Any thread may read them. O(1).
+    package var totals: TimelineTotals { counters.totals }
+
+    /// Updates `totals` to the present state.
+    func noteTotals() {
+        counters.note(
+            TimelineTotals(
+                pinnedVersionCount: pinned.count, pinnedByteCount: pinned.deadGranules * PageLayout.granule, pageByteCount: pageByteCount,
+                heapByteCount: reservedByteCount, mappedByteCount: space.memories.mappedCount * PageLayout.chunkByteCount))
+    }
+
+    /// The number of bytes in pages that some version can reach.
+    public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
+
+    /// The number of bytes of memory for pages that no file backs.
+    public var reservedByteCount: Int { space.memory.heapByteCount }
+
+    /// Makes the kernel supply memory for this many bytes of pages beyond those in use, and waits until it is supplied.
+    public func reserve(byteCount: Int) {
+        space.memory.finishPreparing()
+        space.memory.prepare(byteCount: byteCount, freeByteCount: space.freeByteCount)
+        space.memory.finishPreparing()
+    }
+
+    /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
+    ///
+    /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
+    /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
+    /// - Parameter show: A closure that gets the new version before pages of the old one are freed. A caller that releases the old version
+    ///   there spares the next transaction the work.
+    /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed half-way. In that
+    /// case the draft is dropped.
+    @discardableResult
+    public func publish(
+        _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
+    ) throws(CambiumError) -> Graph {
+        try draft.checkUsable()
+        draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
+        draft.stamp()
+        let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)
+        var previous = version
+        let isNewest = current.withLock { newest in
+            if newest !== draft.base { return false }
+            swap(&newest, &previous)
+            return true
+        }
+        guard isNewest else {
+            throw CambiumError(.notWritable, "The draft is not based on the newest version. Make it again.")
+        }
+        var born = draft.takeBorn()
+        if isUnconfirmed { unconfirmed.append(epoch: draft.epoch, born, after: previous) }
+        space.recycle(&born)
+        var superseded = draft.takeSuperseded()
+        draft.markPublished()
+        _ = consume draft
+        show(Graph(version: version))
+        retire(&previous, &superseded)
+        pinned.reclaimSome(space)
+        space.recycle(&superseded)
+        space.memory.refill { space.freeByteCount }
+        noteTotals()
+        return Graph(version: version)
+    }
+
+    // MARK: Rolling back
+
+    /// Confirms a version and all versions before it, so that they are never rolled back.
+    public func confirm(_ graph: Graph) {
+        unconfirmed.confirm(graph.version)
+        pinned.reclaimSome(space)
+        noteTotals()
+    }
+
+    /// Makes the last confirmed version the newest one again, and frees the pages of the versions after it, which no reader may read any
+    /// more. Complexity: O(pages that these versions made).
+    @discardableResult
+    public func rollBack() -> Graph { removeUnconfirmed(to: nil) }
+
+    /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. It may be
+    /// unconfirmed, and then may still be rolled back itself.
+    @discardableResult
+    public func rollBack(to graph: Graph) -> Graph { removeUnconfirmed(to: graph.version) }
+
+    private func removeUnconfirmed(to version: Version?) -> Graph {
+        let newest = unconfirmed.rollBack(to: version) { page, epoch in
+            // A page that was released since then has another birth, and may be in the list twice.
+            if space.chunks.birth(page) == epoch { space.release(page) }
+        }
+        guard let newest else { return head }
+        current.withLock { $0 = newest }
+        // Pages of this version that later versions superseded belong to it again.
+        pinned.removeAll(from: newest.epoch, space)
+        newest.dead.removeAll()
+        noteTotals()
+        return Graph(version: newest)
+    }
+
+    /// Frees pages that no version can reach: a page that was born at B and superseded at D is needed while a version lives in [B, D).
+    private func retire(_ previous: inout Version, _ superseded: inout PageList) {
+        // No thread can get `previous` any more. If it is unique, no reader holds it. The draft held it, and the draft is gone.
+        if isKnownUniquelyReferenced(&previous) {
+            pinned.bury(superseded, space)
+        } else {
+            // The draft superseded only pages that were born before it, and this version reaches all of them.
+            previous.dead = superseded
+            superseded = PageList()
+            pinned.append(previous, space)
+        }
+    }
+
+    /// Drops all superseded versions that readers have released. Complexity: O(pinned versions and their pages).
+    func reclaim() {
+        pinned.reclaim(space)
+        noteTotals()
+    }
+
+    var pinnedVersions: [Version] { pinned.elements }
+    /// Whether the newest version may still be rolled back.
+    package var isUnconfirmed: Bool { unconfirmed.base != nil }
+
+    init(_ space: PageSpace, _ version: Version) {
+        self.space = space
+        current = Guarded(version)
+        noteTotals()
+    }
+
+    private static func nextEpoch() -> UInt64 {
+        epochs.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}
+
+extension Timeline {
+    /// Limits the graph to fewer pages than this program can address.
+    package func limit(to capacity: PageCapacity) { space.capacity = capacity }
+
+    /// Whether only the reserve for deletions is left. The caller must not read this while a draft is being written.
+    package var isInReserve: Bool { space.isInReserve }
+}

@@ -1,0 +1,141 @@
+import CambiumBytes
+public import CambiumModel
+
+/// The content of `store.json`. FORMAT.md 1.
+public struct StoreSettings: Equatable, Sendable {
+    public static let fileName = StoreFileName.settings
+
+    public enum Durability: Equatable, Sendable {
+        case synced
+        case buffered(microseconds: Int64)
+    }
+
+    /// The greatest version that a file of the store may have.
+    public var format: UInt16
+    /// 16 random bytes.
+    public var store: [UInt8]
+    /// 16 random bytes, which are the key of the indexes of the graph; `nil` in older stores, which have no such key.
+    public var indexSecret: [UInt8]?
+    /// Microseconds since 1970.
+    public var creationTime: Int64
+    public var durability: Durability
+    /// The number of newest requests whose ids are recognised.
+    public var requestWindow: Int
+    /// The greatest number of checkpoints that are kept, at least one.
+    public var checkpointCountMax: Int
+    /// The greatest size of the data that only earlier moments need, in percent of the size of the newest checkpoint.
+    public var pastPercent: Int
+    /// Whether checkpoints are stored compressed.
+    public var compressesPages: Bool
+
+    public init(
+        store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
+        checkpointCountMax: Int = 32, pastPercent: Int = 100, compressesPages: Bool = false
+    ) {
+        format = Format.version
+        self.store = store
+        self.indexSecret = indexSecret
+        self.creationTime = creationTime
+        self.durability = durability
+        self.requestWindow = requestWindow
+        self.checkpointCountMax = checkpointCountMax
+        self.pastPercent = pastPercent
+        self.compressesPages = compressesPages
+    }
+
+    /// Replaces the settings of an existing store, whose lock the caller has.
+    public func replace(in volume: any Volume) throws(CambiumError) {
+        try volume.replace(Self.fileName, encode())
+        try volume.syncDirectory("")
+    }
+
+    /// Converts a store of an earlier format to the current format. The caller has its lock, and has verified its log.
+    ///
+    /// The other files stay unchanged, because each states its own version. Throws `.ioFailure`; then the store is unchanged.
+    public mutating func upgrade(in volume: any Volume) throws(CambiumError) {
+        if format == Format.version { return }
+        format = Format.version
+        try replace(in: volume)
+    }
+
+    /// Reads the settings of a store. Throws `.notFound` if there is no store, or if its creation was interrupted; `.damaged` if they
+    /// cannot be read.
+    public static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
+        try checkPresence(volume)
+        return try decode(try volume.bytes(of: fileName), file: fileName)
+    }
+
+    /// Whether there is a store, in any state, whose creation was not interrupted.
+    public static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            try checkPresence(volume)
+            return true
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return false
+        }
+    }
+
+    /// Throws `.notFound` if there is no store, or its creation was interrupted.
+    public static func checkPresence(_ volume: any Volume) throws(CambiumError) {
+        try StoreCreation.checkComplete(volume)
+        guard try !volume.exists(fileName) else { return }
+        throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' creates one.")
+    }
+
+    public func encode() -> [UInt8] {
+        let level =
+            switch durability {
+            case .synced: "synced"
+            case .buffered(let microseconds): "buffered:\(microseconds)"
+            }
+        let text =
+            "{\"format\":\(format),\"store\":\"\(HexText.encode(store))\",\"created\":\(creationTime),"
+            + "\"durability\":\"\(level)\",\"requestWindow\":\(requestWindow)"
+            + ",\"checkpoints\":\(checkpointCountMax),\"pastPercent\":\(pastPercent)"
+            + (compressesPages ? ",\"compression\":\"lz4\"" : "")
+            + (indexSecret.map { ",\"indexSecret\":\"\(HexText.encode($0))\"" } ?? "")
+        let checksum = withUnsafeBytes(of: CRC32C.checksum(Array(text.utf8)).bigEndian) { HexText.encode($0) }
+        return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
+    }
+
+    /// Decodes settings. Throws `.damaged` if the text is not one that `encode` writes, and `.unsupportedFormat` for a later format.
+    public static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
+        func damaged(_ flaw: String) -> CambiumError {
+            CambiumError(.damaged, "\(flaw), so this is not a store, or the store is corrupt.", place: .init(file: file))
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
+        guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format of a store") }
+        let version = text.dropFirst(10).prefix { $0.isNumber }
+        guard let format = UInt16(version), Format.versions.contains(format) else {
+            throw CambiumError(
+                .unsupportedFormat,
+                "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version).",
+                place: .init(file: file))
+        }
+        var fields: [Substring: Substring] = [:]
+        for field in text.split(separator: "}")[0].dropFirst().split(separator: ",") {
+            let parts = field.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { throw damaged("'\(field)' is not a setting") }
+            fields[parts[0].filter { $0 != "\"" }[...]] = parts[1].filter { $0 != "\"" }[...]
+        }
+        guard let store = fields["store"].flatMap({ HexText.decode(String($0)) }), store.count == 16,
+            let creationTime = fields["created"].flatMap({ Int64($0) }), let level = fields["durability"],
+            let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0,
+            let checkpointCountMax = fields["checkpoints"].flatMap({ Int($0) }), checkpointCountMax > 0,
+            let pastPercent = fields["pastPercent"].flatMap({ Int($0) }), pastPercent >= 0
+        else { throw damaged("A setting is missing or malformed") }
+        let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
+        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is not a durability") }
+        let indexSecret = fields["indexSecret"].flatMap { HexText.decode(String($0)) }
+        guard indexSecret?.count ?? 16 == 16 else { throw damaged("The secret of the indexes is malformed") }
+        var settings = StoreSettings(
+            store: store, indexSecret: indexSecret, creationTime: creationTime,
+            durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
+            requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
+            compressesPages: fields["compression"] == "lz4")
+        settings.format = format
+        guard settings.encode() == bytes else { throw damaged("The check at the end of the file does not match the settings") }
+        return settings
+    }
+}

@@ -1,0 +1,62 @@
+import CambiumBytes
+public import CambiumModel
+
+/// The note in a store that names the archive of everything that was retired from its log. FORMAT.md 1.
+///
+/// The note only helps a user to find a moment that is gone from the store; nothing else depends on it.
+public struct ArchiveNote: Equatable, Sendable {
+    static let fileName = "ARCHIVE"
+    private static let byteCountMax = 65_536
+
+    /// The path of the archive.
+    public let archive: String
+    /// The archive has everything that was retired, as long as no later transaction than this is retired.
+    public let end: TransactionNumber
+
+    public init(_ archive: String, upTo end: TransactionNumber) {
+        self.archive = archive
+        self.end = end
+    }
+
+    /// Writes the note of a store whose lock the caller has.
+    public func write(to volume: any Volume, store: [UInt8]) throws(CambiumError) {
+        try volume.replace(Self.fileName, encode(store))
+        try volume.syncDirectory("")
+    }
+
+    /// Reads the note of a store. Returns `nil` if there is no note, or if the note does not verify.
+    static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> ArchiveNote? {
+        // Nothing depends on the note, so a link or a directory in its place does not stop any command.
+        guard try volume.kind(of: fileName) == .regularFile else { return nil }
+        let file = try volume.open(fileName, .read)
+        defer { file.close() }
+        return decode(try file.read(at: 0, count: byteCountMax), store)
+    }
+
+    func encode(_ store: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 128)
+        writer.write(Format.ArchiveNote.magic)
+        writer.write(Format.fileVersion)
+        writer.write(store)
+        writer.write(end.rawValue)
+        writer.writeVarint(archive.utf8.count)
+        writer.write(Array(archive.utf8))
+        writer.write(CRC32C.checksum(writer.bytes))
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8], _ store: [UInt8]) -> ArchiveNote? {
+        guard bytes.count >= 4, ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4))) else { return nil }
+        var reader = ByteReader(bytes.dropLast(4))
+        do throws(DecodingError) {
+            guard try reader.readBytes(8).elementsEqual(Format.ArchiveNote.magic), try reader.read(UInt16.self) == Format.fileVersion,
+                try reader.readBytes(16).elementsEqual(store)
+            else { return nil }
+            let end = TransactionNumber(rawValue: try reader.read(UInt64.self))
+            let count = try reader.readCount(max: byteCountMax, "bytes of a path")
+            let archive = String(decoding: try reader.readBytes(count), as: UTF8.self)
+            try reader.finish()
+            return ArchiveNote(archive, upTo: end)
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,34 @@
+import CambiumModel
+
+/// The names of the files in `log`: the number of a transaction, in 20 digits, and the kind of the file. FORMAT.md 1.
+enum LogFileName {
+    enum Suffix: String, CaseIterable {
+        case segment = ".log"
+        /// The ops of a large transaction.
+        case ops = ".ops"
+        /// The ops of a transaction that is not committed.
+        case pending = ".pending"
+    }
+
+    static let directory = "log"
+    static let digitCount = 20
+    /// The suffix of a new file, until it takes the place of the file that has the name without the suffix.
+    static let replacementSuffix = ".new"
+
+    static func name(_ number: TransactionNumber, _ suffix: Suffix) -> String {
+        let digits = String(number.rawValue)
+        return String(repeating: "0", count: digitCount - digits.count) + digits + suffix.rawValue
+    }
+
+    static func path(_ number: TransactionNumber, _ suffix: Suffix) -> String { directory + "/" + name(number, suffix) }
+
+    /// Returns the number and the suffix in a name, or `nil` if the name is not one of these.
+    static func parse(_ name: String) -> (number: TransactionNumber, suffix: Suffix)? {
+        for suffix in Suffix.allCases where name.hasSuffix(suffix.rawValue) {
+            guard let digits = UInt64(name.dropLast(suffix.rawValue.utf8.count)), digits > 0 else { return nil }
+            let number = TransactionNumber(rawValue: digits)
+            return self.name(number, suffix) == name ? (number, suffix) : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,203 @@
+import CambiumBytes
+public import CambiumModel
+
+/// Copies the files of a store as they are, while another process may write to it.
+public struct LogCopy {
+    /// The last transaction in the copy.
+    public private(set) var lastTransaction = TransactionNumber.none
+    public private(set) var byteCount = 0
+    /// The number of checkpoints in the copy.
+    public private(set) var rootCount = 0
+
+    /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
+    private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
+    /// The segments that were copied, and the last transaction of the sealed ones. A segment that does not begin after it is covered, and
+    /// not copied.
+    private var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
+    /// The greatest number of attempts to copy the segments while a writer replaces some of them.
+    private static let attemptCountMax = 10
+    private let source: LogReader
+    private let target: any Volume
+
+    /// Copies the log up to its durable end, and the checkpoints that can be used.
+    ///
+    /// The caller has the lock of the target, which contains nothing else. Throws `.damaged` if the log is corrupt, and `.ioFailure`. The
+    /// files that were copied before an error are not a store, because the settings are copied last. Complexity: O(bytes).
+    public init(_ source: LogReader, to target: any Volume) throws {
+        self.source = source
+        self.target = target
+        var numbers: [TransactionNumber] = []
+        let end = try source.scan(makesDurable: true) { if case .file = $0.payload { numbers.append($0.number) } }
+        try end.requireTransaction(in: source.volume)
+        guard let tail = end.tail else { throw LogReader.withoutSegment(source.volume) }
+        lastTransaction = end.lastTransaction
+        try target.createDirectory(LogDirectory.name)
+        let roots = try copySegments(upTo: tail)
+        try copyOps()
+        for number in numbers { try checkOps(of: number) }
+        try target.syncDirectory(LogDirectory.name)
+        try copy(roots)
+        if try source.archive() != nil {
+            try ArchiveNote.read(source.volume, store: source.settings.store)?.write(to: target, store: source.settings.store)
+        }
+        try target.create(StoreSettings.fileName, source.settings.encode())
+        try target.syncDirectory("")
+    }
+
+    /// Returns the paths of the files that a copy of the store would have by now.
+    public static func names(in source: any Volume) throws(CambiumError) -> [String] {
+        let log = try source.list(LogDirectory.name).filter { LogFileName.parse($0) != nil }.map { "\(LogDirectory.name)/\($0)" }
+        let roots = try CheckpointRecord.list(source).map(CheckpointRecord.path)
+        let files = try source.list("").filter { PageFile.isName($0) || $0 == ArchiveNote.fileName }
+        return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
+    }
+
+    /// Copies the segments up to the one with the end of the log, as the directory had them at one moment, and the segments that must
+    /// follow.
+    ///
+    /// Returns the checkpoints that existed after the log was copied.
+    private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {
+        for _ in 0..<Self.attemptCountMax {
+            let before = byteCount
+            do {
+                if let roots = try copySegmentsOnce(upTo: tail) { return roots }
+            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged the segment with others; see below.
+            // A writer has split or merged segments, so the copied segments may not belong together.
+            for segment in copied.segments where try target.exists(LogFileName.path(segment, .segment)) {
+                try target.remove(LogFileName.path(segment, .segment))
+            }
+            copied = ([], .none)
+            byteCount = before
+        }
+        throw CambiumError(.ioFailure, "The log was compacted repeatedly while it was copied. Make the backup again.")
+    }
+
+    /// Copies the segments once. Returns `nil` if the directory has other segments in the end. Throws `.notFound` if a segment is gone.
+    private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
+        let listed = try source.segments().filter { $0 <= tail.header.firstTransaction }
+        for segment in listed where segment > copied.end {
+            try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+        }
+        if try source.segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
+        // Lists the checkpoints before the search for a segment after the last transaction: a checkpoint of that transaction may depend on
+        // one.
+        let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
+        // A segment that was sealed during the copy must be followed by another one, of which the header is enough.
+        while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
+            last.isSealed || next == lastTransaction.next
+        {
+            // A segment between the two was merged with others since.
+            if last.isSealed, next != copied.end.next { return nil }
+            try copySegment(next, byteCount: Format.Segment.headerByteCount)
+        }
+        return roots
+    }
+
+    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all bytes. A segment that was sealed during the
+    ///   copy is copied as a whole.
+    private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
+        let path = LogFileName.path(segment, .segment)
+        let file = try source.volume.open(path, .read)
+        defer { file.close() }
+        let (header, _) = try SegmentHeader.read(file, path: path)
+        let end = try file.byteCount()
+        let count = header.kind.isSealed ? end : min(byteCount ?? end, end)
+        copied.segments.append(segment)
+        try copy(file, path, byteCount: count)
+        last = (segment, count, header.kind.isSealed)
+        if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
+    }
+
+    /// Copies the files of ops that the segments name, and perhaps later ones, which the opening of the copy removes.
+    private mutating func copyOps() throws(CambiumError) {
+        for name in try source.volume.list(LogDirectory.name) where LogFileName.parse(name)?.suffix == .ops {
+            let path = LogDirectory.name + "/" + name
+            do throws(CambiumError) {
+                let file = try source.volume.open(path, .read)
+                defer { file.close() }
+                try copy(file, path, byteCount: try file.byteCount())
+            } catch {
+                guard error.code == .notFound else { throw error }
+                throw CambiumError(.ioFailure, "The store was compacted while it was copied. Make the backup again.", underlying: error)
+            }
+        }
+    }
+
+    /// Throws `.ioFailure` if the copy has a transaction without its file of ops. A compaction removes such files when it retires segments.
+    private func checkOps(of number: TransactionNumber) throws(CambiumError) {
+        let path = LogFileName.path(number, .ops)
+        if try target.exists(path) { return }
+        guard let segment = try LogDirectory.segments(target, upTo: number).last else { return }
+        var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
+        while let records = try reader.nextFrame() {
+            guard let record = records.first(where: { $0.number == number }) else { continue }
+            guard case .file = record.payload else { return }
+            throw CambiumError(
+                .ioFailure,
+                "The file with the ops of transaction \(number) is missing. If the store was compacted while it was copied, make the "
+                    + "backup again; otherwise run 'cambium verify'.",
+                place: .init(file: path))
+        }
+    }
+
+    private mutating func copy(_ file: any VolumeFile, _ path: String, byteCount: Int) throws(CambiumError) {
+        try file.copy(byteCount, to: target, path)
+        self.byteCount += byteCount
+    }
+
+    // MARK: Checkpoints
+
+    /// Copies checkpoints. Leaves out a checkpoint that cannot be opened, and one whose position is not in the copy.
+    private mutating func copy(_ roots: [TransactionNumber]) throws(CambiumError) {
+        var copied = Set<String>()
+        for number in roots {
+            do throws(CambiumError) {
+                guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record, has(root) else { continue }
+                let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
+                try pages.checkAll()
+                try copy(pages, &copied)
+                rootCount += 1
+            } catch { if error.code != .damaged, error.code != .notFound { throw error } }
+        }
+    }
+
+    /// Whether the log in the copy contains the position of a checkpoint.
+    private func has(_ root: CheckpointRecord) -> Bool {
+        // The writer may have appended the joint (a frame without transactions that marks the position) after the end of the log was
+        // determined.
+        root.transaction < max(lastTransaction, last.segment) || last.isSealed || root.logPosition.jointOffset < last.byteCount
+    }
+
+    /// Copies the chunks of a checkpoint that were not copied yet, and writes its record. Its table has the same chunks as in the source.
+    private mutating func copy(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
+        var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
+        defer { writer.close() }
+        let chunks = pages.root.chunks.indices.filter {
+            pages.root.chunks[$0].hasPages && copied.insert("\(pages.root.pageFile) \($0)").inserted
+        }
+        let isPacked = { pages.root.chunks[$0].packedByteCount > 0 }
+        _ = try writer.write(chunks.filter { !isPacked($0) }) { chunk, body in
+            body(UnsafeRawBufferPointer(start: pages.chunk(chunk), count: PageFile.chunkByteCount))
+        }
+        for chunk in chunks where isPacked(chunk) { try writer.write(try pages.packed(chunk), as: chunk) }
+        _ = try writer.finish(pages.root)
+        byteCount += writer.byteCount
+    }
+}
+
+extension VolumeFile {
+    /// Creates a file of another volume with the first bytes of this one, and syncs it. The caller syncs the directory.
+    func copy(_ byteCount: Int, to target: any Volume, _ path: String) throws(CambiumError) {
+        let partByteCount = 1 << 20
+        let copy = try target.open(path, .create)
+        defer { copy.close() }
+        var offset = 0
+        while offset < byteCount {
+            let bytes = try read(at: offset, count: min(partByteCount, byteCount - offset))
+            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "'\(path)' became shorter while it was copied.") }
+            try copy.write(bytes, at: offset)
+            offset += bytes.count
+        }
+        try copy.sync()
+    }
+}

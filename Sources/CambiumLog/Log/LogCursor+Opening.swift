@@ -1,0 +1,181 @@
+import CambiumBytes
+import CambiumModel
+
+extension LogCursor {
+    /// Opens the next segment. Returns false if it is the last one, and its creation was interrupted or is under way.
+    mutating func openNext() throws -> Bool {
+        unfinished = nil
+        while true {
+            do {
+                return try open()
+            } catch let error as CambiumError where mayBeWritten && (error.code == .notFound || error.code == .damaged) {
+                // A writer may have replaced, split or merged segments since the directory was listed.
+                guard try relist() else { throw error }
+            }
+        }
+    }
+
+    /// Whether more than `limit` bytes remain to be read, including zeros at the end of a segment.
+    mutating func hasMore(than limit: Int) throws -> Bool {
+        guard try reader != nil || openNext(), let reader else { return false }
+        var byteCount = reader.byteCount - reader.offset
+        for segment in segments where byteCount <= limit && segment > reader.header.firstTransaction {
+            do {
+                byteCount += try volume.byteCount(of: LogFileName.path(segment, .segment))
+            } catch {
+                // A writer may have merged the segment with others since the directory was listed.
+                guard error.code == .notFound else { throw error }
+            }
+        }
+        return byteCount > limit
+    }
+
+    private mutating func open() throws -> Bool {
+        guard let base else {
+            guard let next = try openSegment(at: index) else { return false }
+            if index == 0, segments[0].rawValue != 1 {
+                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and the ones before it are missing.")
+            }
+            try begin(next, from: nil)
+            return true
+        }
+        let wanted = base.transaction.next
+        try passOverCovered(before: wanted)
+        if index < segments.count, segments[index] == wanted {
+            if let next = try openSegment(at: index) {
+                guard base.isChecksumLost || next.header.previousChecksum == base.position.checksum else { throw mismatch(next.path, base) }
+                try begin(next, from: nil)
+                return true
+            }
+            if lastRead != nil || base.position.jointOffset == 0 { return false }
+            // The position is at the end of the segment before the one whose creation was interrupted.
+            unfinished = nil
+        }
+        try begin(try segment(with: base), from: base)
+        return true
+    }
+
+    /// Opens a segment, and checks its name and its store. Returns `nil` if the segment is the last one, and is gone or only the beginning
+    /// of one.
+    private mutating func openSegment(at place: Int) throws -> SegmentReader? {
+        let path = LogFileName.path(segments[place], .segment)
+        let next: SegmentReader
+        do {
+            next = try SegmentReader(volume, path: path, salvages: salvages)
+        } catch {
+            unfinished = (path, isGone: try isGone(path, at: place, error))
+            return nil
+        }
+        guard next.header.store == settings.store else { throw damage(path, 0, "The segment belongs to another store.") }
+        guard next.header.firstTransaction == segments[place] else {
+            throw damage(path, 0, "The segment does not begin with the transaction that its file name states.")
+        }
+        return next
+    }
+
+    /// Passes over segments that begin inside the segment that was read last, because that one was split or merged with others since.
+    private mutating func passOverCovered(before wanted: TransactionNumber) throws {
+        guard let lastRead, index < segments.count, segments[index] < wanted else { return }
+        guard mayBeWritten, try isSealedByNow(lastRead) else {
+            let path = LogFileName.path(segments[index], .segment)
+            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the previous segment has.")
+        }
+        segments.removeAll { $0 > lastRead && $0 < wanted }
+    }
+
+    /// Whether a segment that was open when it was read is sealed by now, or is a part of another one.
+    private func isSealedByNow(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return true
+        }
+    }
+
+    /// Returns the segment in which the log continues from a position, and which begins before the position.
+    private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
+        // A segment that an interrupted merge left is found before the merged segment, which begins earlier.
+        for place in segments.indices.reversed() where segments[place] <= base.transaction {
+            do {
+                guard var next = try openSegment(at: place) else { break }
+                guard try next.begin(after: base) else { continue }
+                // The end of the segment that was read last, or of an earlier one, leads nowhere.
+                if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
+                index = place
+                return next
+            } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, mayBeWritten) {
+                continue  // If it is not elsewhere, the error below is thrown.
+            }
+        }
+        guard lastRead != nil, index < segments.count else {
+            throw mismatch(LogFileName.path(segments.last { $0 <= base.transaction } ?? segments[0], .segment), base)
+        }
+        throw damage(
+            LogFileName.path(segments[index], .segment), 0,
+            "The segment begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
+    }
+
+    /// Whether the following transactions may be in another segment than the one that cannot be read, because a writer merged that one.
+    private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
+        error.code == .damaged || error.code == .notFound && mayBeWritten
+    }
+
+    private func mismatch(_ path: String, _ base: LogPrefix) -> CambiumError {
+        let before = lastRead == nil ? "log that checkpoint \(base.transaction) was made from" : "previous segment"
+        return damage(path, 0, "The segment does not continue the \(before).")
+    }
+
+    /// - Parameter base: the position in the segment at which the read begins; `nil` for the beginning of the segment.
+    private mutating func begin(_ segment: SegmentReader, from base: LogPrefix?) throws {
+        var next = segment
+        begin = 0
+        end.flaws += next.flaws.map(\.description)
+        if base == nil {
+            guard next.header.creationTime >= end.lastTime else {
+                throw damage(next.path, 0, "The segment states an earlier time than the log before it.")
+            }
+            next.skip(to: first)
+            if let place, next.resume(at: place, notAfter: first) {
+                end.lastTime = next.codec.time
+                begin = next.offset
+            }
+        }
+        end.lastTransaction = base?.transaction ?? TransactionNumber(rawValue: next.next.rawValue - 1)
+        if let base {
+            first = max(first, base.transaction.next)
+            begin = next.offset
+        }
+        if let last = next.sealedEnd {
+            // An interrupted merge or split left segments that this one covers.
+            let covered = segments[(index + 1)...].prefix { $0 <= last }
+            segments.removeSubrange(covered.indices)
+        }
+        reader = next
+        left = nil
+    }
+
+    /// Lists the directory again. Returns whether its segments have changed.
+    private mutating func relist() throws(CambiumError) -> Bool {
+        let found = try LogDirectory.segments(volume)
+        guard found != listed, !found.isEmpty else { return false }
+        (listed, segments) = (found, found)
+        let wanted = base?.transaction.next ?? first
+        index = lastRead.map(place) ?? segments.lastIndex { $0 <= wanted } ?? 0
+        return true
+    }
+
+    /// Whether the last segment was removed since it was listed. Returns false if it is only the beginning of a segment. Throws in any
+    /// other case.
+    private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
+        let isLast = place == segments.count - 1
+        if let failure = error.headerFailure {
+            let byteCount = try volume.byteCount(of: path)
+            let isDurable = head.map { $0.segment == segments[place] } ?? false
+            if isLast, place > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
+            throw damage(path, failure.offset, error.message)
+        }
+        guard error.code == .notFound, mayBeWritten, isLast, lastRead != nil else { throw error }
+        return true
+    }
+}

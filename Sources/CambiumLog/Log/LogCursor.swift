@@ -1,0 +1,383 @@
+import CambiumBytes
+import CambiumModel
+
+/// A position in a log from which the log is read further. Another process may write to the log at the same time.
+struct LogCursor {
+    let volume: any Volume
+    let settings: StoreSettings
+    /// The first transaction that the caller has not received.
+    var first: TransactionNumber
+    /// The part of the log before the segment that is opened next; `nil` if it is not known.
+    var base: LogPrefix?
+    let mayBeWritten: Bool
+    /// Whether bytes that another process writes are made durable before they are read.
+    let syncs: Bool
+    let salvages: Bool
+    var head: Head?
+    /// A place shortly before the last transaction that was read while another process may write; a later read continues there. At first,
+    /// the place from which this read continues.
+    var place: SegmentPlace?
+    /// The segments in the directory when it was last listed, as their first transactions, ascending.
+    var listed: [TransactionNumber]
+    /// As `listed`, without the segments that are known to be covered by the one before.
+    var segments: [TransactionNumber]
+    /// The index in `segments` of the segment that is being read, or that is opened next.
+    var index: Int
+    var reader: SegmentReader?
+    /// The offset at which the read of the current segment began; 0 for its header.
+    var begin = 0
+    /// The segment that was read last, as its first transaction.
+    var lastRead: TransactionNumber?
+    /// The last segment, if it is only the beginning of one. `isGone` is true if the segment was removed since it was listed.
+    var unfinished: (path: String, isGone: Bool)?
+    var end: LogReader.End
+    /// The greatest number of records that are handed over at once.
+    var batchCountMax = 64
+    /// The state in which the segment before the unfinished one was left.
+    var left: (reader: SegmentReader, end: LogReader.End)?
+
+    /// The greatest number of times that a log is judged again because it changed during the judgement.
+    private static let judgementCountMax = 100
+
+    /// - Parameters:
+    ///   - mayBeWritten: whether another process may write at the same time. If so, the log is synced before it is read.
+    ///   - syncs: false if everything that the caller acts on is already durable.
+    init(
+        _ log: LogReader, from first: TransactionNumber, after base: LogPrefix? = nil, mayBeWritten: Bool, syncs: Bool = true,
+        salvages: Bool = false, at place: SegmentPlace? = nil
+    ) throws(CambiumError) {
+        self.place = place
+        self.base = base
+        volume = log.volume
+        settings = log.settings
+        head = log.head
+        self.first = first
+        self.mayBeWritten = mayBeWritten
+        self.syncs = syncs
+        self.salvages = salvages
+        end = LogReader.End(lastTime: base?.time ?? log.settings.creationTime)
+        listed = try LogDirectory.segments(log.volume)
+        segments = listed
+        index = segments.lastIndex { $0 <= first } ?? 0
+        guard !segments.isEmpty else {
+            throw LogReader.withoutSegment(log.volume)
+        }
+    }
+
+    private var isLast: Bool {
+        let current = reader?.header.firstTransaction ?? segments[index]
+        return segments.last.map { $0 <= current } ?? true
+    }
+
+    // MARK: Reading on
+
+    /// Receives some transactions at a time, in order. It may take the array and leave another one in its place.
+    typealias BatchBody = (inout [LogRecord]) throws -> Void
+
+    /// Calls `body` with every transaction that the log has by now, in order. Throws as `advance(batches:)`.
+    mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
+
+    /// As `judge(batches:)`, one transaction after the other.
+    mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
+
+    /// Calls `body` with all transactions that the log has by now.
+    ///
+    /// Throws `.damaged` if a segment is corrupt and others follow it; and the errors of `body`.
+    mutating func advance(batches body: BatchBody) throws {
+        while true {
+            if try reader == nil && !openNext() { return }
+            try readFrames(body)
+            if isLast, mayBeWritten { try list() }
+            if isLast {
+                if try isReplaced() { continue }
+                return
+            }
+            try leave(body)
+        }
+    }
+
+    /// Lists the directory again. The segments up to the current one stay the same.
+    private mutating func list() throws(CambiumError) {
+        listed = try LogDirectory.segments(volume)
+        let current = reader?.header.firstTransaction ?? segments[index]
+        let last = max(current, reader?.sealedEnd ?? .none)
+        segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
+    }
+
+    /// Reads the current segment. Bytes that another process may still be writing are synced before they are read.
+    private mutating func readFrames(_ body: BatchBody) throws {
+        guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
+        try reader?.refresh()
+        // Frames beyond this length are newer than this call. Leaving them out ends the call, however fast another process writes.
+        let byteCount = reader?.byteCount ?? 0
+        // A caller that stops soon should not wait until all of a large segment is verified.
+        var stepByteCount = Self.stepByteCountMin
+        while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
+            if syncs { try reader?.sync() }
+            place = reader?.place
+            try readFrames(upTo: limit, body)
+            stepByteCount = min(2 * stepByteCount, FrameReader.windowByteCount)
+        }
+    }
+
+    private static let stepByteCountMin = 64 << 10
+    /// The bytes of ops that are handed over at once. One frame may have more.
+    private static let batchByteCountMax = 8 << 20
+
+    private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {
+        var records: [LogRecord] = []
+        var failure: CambiumError?
+        var windowCount = reader?.windowCount
+        var (countedCount, byteCount) = (0, 0)
+        while let offset = reader?.offset, offset < limit {
+            do throws(CambiumError) {
+                if try reader?.nextFrame(into: &records) != true { break }
+            } catch {
+                failure = error
+                break
+            }
+            while countedCount < records.count {
+                byteCount += records[countedCount].opsByteCount
+                countedCount += 1
+            }
+            // Two threads that count references to the same bytes slow each other down.
+            if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
+                try hand(&records, body)
+                (countedCount, byteCount) = (0, 0)
+            }
+            windowCount = reader?.windowCount
+        }
+        // The caller receives all records that verify before it receives the error.
+        try hand(&records, body)
+        if let failure { throw failure }
+    }
+
+    /// Passes on the records that the caller has not received yet.
+    private mutating func hand(_ records: inout [LogRecord], _ body: BatchBody) throws {
+        guard let last = records.indices.last else { return }
+        end.lastTransaction = records[last].number
+        end.lastTime = records[last].metadata.time.microsecondsSince1970
+        for place in records.indices { end.byteCount += records[place].fileByteCount }
+        if records[0].number < first { records.removeAll { $0.number < first } }
+        if !records.isEmpty { try body(&records) }
+        records.removeAll(keepingCapacity: true)
+    }
+
+    /// Moves to the next segment. The current segment must verify to its end.
+    private mutating func leave(_ body: BatchBody) throws {
+        if mayBeWritten, reader?.isSealed == false {
+            // Reads what was appended after the last look at this segment and before the next one was made.
+            try reader?.refresh()
+            try readFrames(body)
+        }
+        guard let last = reader else { return }
+        if !last.isAtEnd {
+            let corruption = damage(last.path, last.offset, "A frame does not verify.")
+            guard salvages, try isWhole(last) else { throw corruption }
+            end.flaws.append(corruption.description)
+        }
+        left = (last, end)
+        note(last)
+        base = LogPrefix(
+            transaction: end.lastTransaction, time: end.lastTime, position: LogPosition(checksum: last.lastChecksum),
+            isChecksumLost: last.lostIndex != nil)
+        reader = nil
+        lastRead = last.header.firstTransaction
+        index = place(after: last.header.firstTransaction)
+    }
+
+    /// Returns the index of the first segment that begins after `segment`.
+    func place(after segment: TransactionNumber) -> Int {
+        // Mostly, that is the next segment.
+        if index < segments.count, segments[index] == segment { return index + 1 }
+        return segments.firstIndex { $0 > segment } ?? segments.count
+    }
+
+    /// Whether the next segment continues where the frames of this one end. If so, the bytes after the frames held no transaction.
+    private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
+        do throws(CambiumError) {
+            let following = segments[place(after: last.header.firstTransaction)]
+            let next = try SegmentReader(volume, path: LogFileName.path(following, .segment), salvages: true).header
+            return next.firstTransaction == end.lastTransaction.next && next.previousChecksum == last.lastChecksum
+        } catch {
+            guard error.headerFailure != nil else { throw error }
+            return false
+        }
+    }
+
+    private mutating func note(_ reader: SegmentReader) {
+        end.note(reader, from: begin)
+        end.tail = tail(reader)
+    }
+
+    private func tail(_ reader: SegmentReader) -> LogReader.SegmentTail {
+        LogReader.SegmentTail(
+            header: reader.header, headerChecksum: reader.headerChecksum, position: reader.offset, lastChecksum: reader.lastChecksum,
+            isChecksumLost: reader.lostIndex != nil,
+            durableOffset: max(reader.durableOffset, statedByHead(reader.header.firstTransaction)), codec: reader.codec,
+            jointOffset: reader.jointOffset)
+    }
+
+    /// Moves back to the segment before one whose creation was interrupted. The next writer may remove that one and continue in the segment
+    /// before.
+    mutating func stepBack() {
+        guard unfinished != nil, let before = left else { return }
+        (reader, end) = before
+        let current = before.reader.header.firstTransaction
+        segments.removeAll { $0 > current }
+        index = max(0, segments.count - 1)
+        (unfinished, left) = (nil, nil)
+    }
+
+    /// Whether a segment without frames was replaced by another one of the same name since it was opened. If so, the caller opens the new
+    /// one.
+    private mutating func isReplaced() throws -> Bool {
+        guard mayBeWritten, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
+        do throws(CambiumError) {
+            if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
+        } catch {
+            // The segment got frames, and was then merged with others.
+            guard error.code == .notFound else { throw error }
+        }
+        reader = nil
+        return true
+    }
+
+    // MARK: Judging
+
+    /// Judges how the log ends, by the table of FORMAT.md 8. If another process writes at the same time, reads further before it judges.
+    ///
+    /// Throws `.damaged` if the log is corrupt.
+    mutating func judge(batches body: BatchBody) throws -> LogReader.End {
+        var verdict = Result { try self.verdict() }
+        for _ in 0..<Self.judgementCountMax {
+            // A writer may have opened the log since HEAD was read.
+            if case .success(.clean) = verdict, end.headFlaw == nil { break }
+            guard mayBeWritten, try hasMoved() else { break }
+            try advance(batches: body)
+            verdict = Result { try self.verdict() }
+        }
+        end.verdict = try verdict.get()
+        var end = end
+        if let reader {
+            end.note(reader, from: begin)
+            end.tail = tail(reader)
+        }
+        return end
+    }
+
+    /// Looks at everything again. Returns whether anything has changed.
+    private mutating func hasMoved() throws -> Bool {
+        let newHead = try Head.read(volume, store: settings.store).head
+        let isGone = unfinished?.isGone ?? false
+        if isGone { stepBack() }
+        let before = listed
+        // A segment whose creation was interrupted may be missing until a writer creates it again. It stays in `segments`.
+        try list()
+        var hasMoved = isGone || newHead != head || listed != before
+        head = newHead
+        guard var reader else { return try hasMoved || openNext() }
+        try reader.refresh()
+        if try reader.findEnd(within: 1) != reader.offset { hasMoved = true }
+        self.reader = reader
+        return hasMoved
+    }
+
+    private mutating func verdict() throws -> LogReader.End.Verdict {
+        end.headFlaw = nil
+        if let head, !listed.contains(head.segment), try !isMerged(head.segment) {
+            throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
+        }
+        guard var reader else {
+            // The writer that removed the unfinished segment may have written to the segment before since then.
+            if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
+            return .tornCreation(file: unfinished?.path ?? "")
+        }
+        defer { self.reader = reader }
+        if reader.isSealed {
+            throw damage(reader.path, reader.offset, "The segment is sealed, and the segment that follows it is missing.")
+        }
+        let isWhole = try reader.isAtEnd || reader.isPreallocatedAfterEnd()
+        try checkHead(tail(reader), isWhole: isWhole)
+        if isWhole { return .clean }
+        let laterOffset = try reader.laterDurableOffset()
+        if laterOffset > reader.offset {
+            throw damage(
+                reader.path, reader.offset,
+                "A later frame states that the log was durable up to offset \(laterOffset), and no frame verifies here.")
+        }
+        return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
+    }
+
+    /// Whether a segment that has no file is a part of an earlier one. HEAD is not written again when segments are merged.
+    private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        guard let last = listed.last, segment < last else { return false }
+        // An interrupted merge may have left other segments between the two.
+        for before in listed.reversed() where before < segment {
+            let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
+            // A segment that has lost its index is judged by its frames instead.
+            if let end = reader.sealedEnd, segment <= end { return true }
+            if reader.lostIndex != nil { return true }
+        }
+        return false
+    }
+
+    /// Throws if the log was durable beyond the end of the last segment with frames, according to HEAD.
+    ///
+    /// A HEAD that was written at an earlier closing belongs to an older copy of the store. If the log verifies to its end, nothing is
+    /// lost.
+    ///
+    /// - Parameter isWhole: whether only zeros follow the last frame.
+    private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {
+        guard let head else { return }
+        let segment = tail.header.firstTransaction
+        let path = LogFileName.path(segment, .segment)
+        // The positions in a sealed segment differ from those that HEAD names.
+        let isSealed = tail.header.kind.isSealed
+        let statedOffset = statedByHead(segment)
+        if !isSealed, statedOffset > tail.position {
+            throw damage(path, tail.position, "The log was durable up to offset \(statedOffset), and no frame verifies here.")
+        }
+        let isClosedHere =
+            isSealed ? head.lastTransaction == end.lastTransaction : head.segment == segment && statedOffset == tail.position
+        let isOlder = head.isClosed && !isClosedHere
+        if head.lastTransaction > end.lastTransaction {
+            throw damage(path, tail.position, "The log was durable up to transaction \(head.lastTransaction), and it ends before that.")
+        }
+        guard isOlder else { return }
+        guard isWhole else {
+            throw damage(path, tail.position, "The log does not end where \(Head.fileName) states that it was closed.")
+        }
+        end.headFlaw =
+            "\(Head.fileName) is older than the log: it states that the log was closed after transaction \(head.lastTransaction), and "
+            + "the log continues to transaction \(end.lastTransaction) and verifies to its end"
+    }
+
+    /// Returns the offset up to which a segment was durable according to HEAD.
+    private func statedByHead(_ segment: TransactionNumber) -> Int {
+        head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
+    }
+
+    func damage(_ path: String, _ offset: Int, _ flaw: String) -> CambiumError {
+        CambiumError(
+            .damaged,
+            "\(flaw) Everything up to transaction \(end.lastTransaction) verifies; nothing was changed. Restore the store from a backup.",
+            place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
+    }
+}
+
+extension LogReader.End {
+    /// Counts a segment that was read from an offset.
+    fileprivate mutating func note(_ reader: SegmentReader, from offset: Int) {
+        segmentCount += 1
+        byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset
+    }
+}
+
+extension [LogRecord] {
+    /// Calls `body` with each record in its place: a copy of a record counts references to its parts.
+    func forEachInPlace(_ body: (LogRecord) throws -> Void) throws {
+        let records = span
+        for place in records.indices { try body(records[place]) }
+    }
+}

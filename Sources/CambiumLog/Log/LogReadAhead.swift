@@ -1,0 +1,81 @@
+import CambiumBytes
+import CambiumModel
+
+/// Reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
+final class LogReadAhead: Sendable {
+    /// A log of more bytes is read on a dedicated thread. The number exceeds the zeros that a writer keeps at the end of a segment.
+    static let byteCountMin = 2 << 20
+    /// The limits of the batches that wait for the caller: their number, and the bytes of ops in them and in the batch that the caller
+    /// uses.
+    private static let batchCountMax = 2
+    private static let pendingByteCountMax = 32 << 20
+    /// The greatest number of records in a batch: some MiB of memory.
+    static let recordCountMax = 16_384
+
+    /// Transactions that were read at once, or some of them.
+    private struct Batch {
+        var records: [LogRecord] = []
+        /// The number of bytes of ops.
+        var byteCount = 0
+    }
+
+    private let queue = BoundedQueue<Batch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
+    /// Empty arrays that the caller has returned, so that their memory is used again.
+    private let used = Guarded<[[LogRecord]]>([])
+    private let outcome = Guarded<Result<LogReader.End, any Error>?>(nil)
+    private let scan: @Sendable (LogCursor.BatchBody) throws -> LogReader.End
+
+    init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
+
+    /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan, after `body` has received
+    /// everything that was read before; and the errors of `body`.
+    func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
+        guard let thread = DedicatedThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
+        defer {
+            queue.close()
+            thread.join()
+        }
+        while var batch = queue.take() {
+            try batch.records.forEachInPlace(body)
+            batch.records.removeAll(keepingCapacity: true)
+            used.withLock { $0.append(batch.records) }
+            queue.release(weight: batch.byteCount)
+        }
+        guard let outcome = outcome.withLock({ $0 }) else { throw CambiumError(.ioFailure, "The log was not read to its end.") }
+        return try outcome.get()
+    }
+
+    private func read() {
+        struct Closed: Error {}
+        let result = Result {
+            try scan { records in
+                var byteCount = 0
+                for place in records.indices { byteCount += records[place].opsByteCount }
+                let batch = Batch(records: records, byteCount: byteCount)
+                records = used.withLock { $0.popLast() } ?? []
+                guard queue.waitForCapacity() else { throw Closed() }
+                queue.put(batch, weight: byteCount)
+            }
+        }
+        outcome.withLock { $0 = result }
+        queue.end()
+    }
+}
+
+extension LogReader {
+    /// Scans the log as `scan` does, on two threads if the log is long.
+    public func scanAhead(after base: LogPrefix?, makesDurable: Bool, _ body: (LogRecord) throws -> Void) throws -> End {
+        let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
+        var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
+        if try cursor.hasMore(than: LogReadAhead.byteCountMin) {
+            return try LogReadAhead { body in
+                var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
+                cursor.batchCountMax = LogReadAhead.recordCountMax
+                try cursor.advance(batches: body)
+                return try cursor.judge(batches: body)
+            }.run(body)
+        }
+        try cursor.advance(body)
+        return try cursor.judge(body)
+    }
+}

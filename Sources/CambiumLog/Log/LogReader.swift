@@ -1,0 +1,191 @@
+import CambiumBytes
+public import CambiumModel
+
+/// Reads the log of a store and judges how it ends. Writes nothing.
+public struct LogReader: Sendable {
+    public let volume: any Volume
+    public let settings: StoreSettings
+    let head: Head?
+    /// The flaws that do no harm: a corrupt slot of HEAD, or a file that is not a file of the log.
+    public let flaws: [String]
+
+    /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
+    public init(_ volume: any Volume) throws(CambiumError) {
+        try self.init(volume, settings: try StoreSettings.read(volume))
+    }
+
+    /// Returns the settings that the segments and checkpoints of a store imply, for a store whose own settings cannot be read.
+    ///
+    /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
+    public static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
+        for segment in try LogDirectory.segments(volume) {
+            // If this header cannot be read, another file may imply the settings.
+            guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
+            return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
+        }
+        for root in try CheckpointRecord.list(volume) {
+            guard let store = try CheckpointRecord.store(in: volume.bytes(of: CheckpointRecord.path(root))) else { continue }
+            return StoreSettings(store: store, creationTime: 0, durability: .synced)
+        }
+        throw CambiumError(
+            .damaged, "The settings of the store, its segments and its checkpoints cannot be read.", place: .init(file: volume.name))
+    }
+
+    /// Opens the log of a store whose settings are known.
+    public init(_ volume: any Volume, settings: StoreSettings) throws(CambiumError) {
+        self.volume = volume
+        self.settings = settings
+        let (head, headFlaws) = try Head.read(volume, store: settings.store)
+        self.head = head
+        var flaws = headFlaws.map { "\(Head.fileName) \($0)" }
+        for name in try volume.list(LogDirectory.name) where LogFileName.parse(name) == nil {
+            if !name.hasSuffix(LogFileName.replacementSuffix) { flaws.append("\(LogDirectory.name)/\(name) is not a file of the log") }
+        }
+        self.flaws = flaws
+    }
+
+    /// The last transaction that was durable according to HEAD; `.none` if there is no HEAD.
+    public var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
+
+    /// The tree over the log that HEAD states; `nil` if HEAD states no tree.
+    public var headTree: Head.Tree? { head?.tree }
+
+    /// Returns the last transaction of which only the envelope is left; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// files, where n is the number of segments.
+    public func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
+
+    /// Returns the first transactions of the segments, ascending.
+    func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
+
+    /// Whether only the envelope of a transaction is left, and no checkpoint of it exists. Complexity: O(files).
+    public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
+        guard try LogDirectory.hasRetired(transaction, volume) else { return false }
+        return try !CheckpointRecord.list(volume).contains(transaction)
+    }
+
+    /// Returns the error for a store whose log has no segment.
+    static func withoutSegment(_ volume: any Volume) -> CambiumError {
+        CambiumError(
+            .damaged,
+            "The log has no segment, so it has no transaction. Restore the store from a backup, or save its checkpoints with "
+                + "'cambium repair'.",
+            place: .init(file: "\(volume.name)/\(LogDirectory.name)"))
+    }
+
+    /// Returns the error for a directory whose log has no transaction.
+    public static func withoutTransaction(_ volume: any Volume) -> CambiumError {
+        CambiumError(
+            .notFound,
+            "'\(volume.name)' is not a store yet: its creation was interrupted before the first transaction, which has the schema. "
+                + "It holds no data; remove it, and create the store again.")
+    }
+
+    /// The end of a log, and the judgement of the bytes that follow it.
+    public struct End: Sendable {
+        public enum Verdict: Sendable, Equatable {
+            case clean
+            /// Bytes follow the last frame that verifies, and none of them was known to be durable.
+            case tornTail(file: String, offset: Int, byteCount: Int)
+            /// The creation of a segment was interrupted.
+            case tornCreation(file: String)
+        }
+
+        public var verdict = Verdict.clean
+        public var lastTransaction = TransactionNumber.none
+        /// The time of the last transaction in microseconds since 1970; the creation time of the store if there is no transaction.
+        public var lastTime: Int64
+        /// The number of bytes of the segments, up to the last frame that verifies, and of the files of ops that they name.
+        public var byteCount = 0
+        public var segmentCount = 0
+        /// The state in which a writer continues the last segment.
+        var tail: SegmentTail?
+        /// Throws `.notFound` if there is no transaction: a store exists once the first one, which has the schema, is durable.
+        ///
+        /// - Parameter volume: the volume of the log.
+        public func requireTransaction(in volume: any Volume) throws(CambiumError) {
+            if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
+        }
+
+        /// The corruption that was passed over.
+        public var flaws: [String] = []
+        /// The flaw of HEAD if the log itself verifies; `nil` if HEAD has no flaw.
+        public internal(set) var headFlaw: String?
+    }
+
+    struct SegmentTail: Sendable {
+        let header: SegmentHeader
+        let headerChecksum: UInt32
+        let position: Int
+        let lastChecksum: UInt32
+        /// Whether the checksum is lost, so that the next segment need not name it.
+        let isChecksumLost: Bool
+        /// The offset up to which the segment was durable according to HEAD or a frame.
+        let durableOffset: Int
+        let codec: TransactionCodec
+        /// The offset of the joint (a frame without transactions that marks a position of the log) with which the frames end. It is `nil`
+        /// if they end with transactions.
+        let jointOffset: Int?
+    }
+
+    /// Returns the first transaction, after it was made durable.
+    ///
+    /// Throws `.damaged` if the transaction does not verify, and `.notFound` if there is no transaction.
+    public func firstRecord() throws -> LogRecord {
+        struct Reached: Error {
+            let record: LogRecord
+        }
+        do {
+            try scan(makesDurable: true) { throw Reached(record: $0) }.requireTransaction(in: volume)
+        } catch let reached as Reached { return reached.record }
+        throw CambiumError(.damaged, "The log does not begin with a transaction.", place: .init(file: LogDirectory.name))
+    }
+
+    /// Calls `body` with every transaction from `first`, in order.
+    ///
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption; and the errors of
+    /// `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`); of a sealed segment,
+    /// only the frames from the one with `first` count.
+    ///
+    /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
+    ///   that no caller acts on a transaction that a power failure may remove.
+    /// - Parameter salvages: whether sealed segments with a corrupt index are read. The flaws of the end report the corruption.
+    /// - Parameter base: the known part of the log before the first transaction that is read.
+    public func scan(
+        from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil, makesDurable: Bool = false,
+        salvages: Bool = false, _ body: (LogRecord) throws -> Void
+    ) throws -> End {
+        var place: SegmentPlace?
+        return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
+    }
+
+    /// Scans the log as above, from a place at which an earlier scan ended, if the place still leads to `first`.
+    ///
+    /// - Parameter place: receives the place at which this scan ends, even if it throws.
+    public func scan(
+        from first: TransactionNumber, after base: LogPrefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
+        _ body: (LogRecord) throws -> Void
+    ) throws -> End {
+        var cursor = try LogCursor(
+            self, from: base?.transaction.next ?? first, after: base, mayBeWritten: makesDurable, salvages: salvages, at: place)
+        defer { place = cursor.place }
+        try cursor.advance(body)
+        return try cursor.judge(body)
+    }
+}
+
+extension Volume {
+    /// Returns all bytes of a small file, which has at most 1 MiB.
+    func bytes(of path: String) throws(CambiumError) -> [UInt8] {
+        let file = try open(path, .read)
+        defer { file.close() }
+        let byteCount = try file.byteCount()
+        guard byteCount <= 1 << 20 else { throw CambiumError(.damaged, "The file has more than 1 MiB.", place: .init(file: path)) }
+        return try file.read(at: 0, count: byteCount)
+    }
+
+    func byteCount(of path: String) throws(CambiumError) -> Int {
+        let file = try open(path, .read)
+        defer { file.close() }
+        return try file.byteCount()
+    }
+}

@@ -1,0 +1,49 @@
+public import CambiumModel
+
+/// Computes the tree over a log, transaction by transaction.
+public struct LogTree: Sendable, Equatable {
+    /// The tree, whose leaves are the transactions from the first one.
+    public private(set) var tree: MerkleTree
+
+    /// - Parameter tree: the tree over the transactions before those that are appended.
+    public init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
+
+    /// Appends the leaf of a transaction. Throws as `LogRecord.leafHash`.
+    public mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
+
+    /// The last transaction in the tree.
+    public var transaction: TransactionNumber { TransactionNumber(rawValue: tree.leafCount) }
+
+    /// The root of the tree, 32 bytes.
+    public var root: [UInt8] { tree.root }
+
+    /// Appends the transactions of a log up to `last`, which is durable. Other threads or processes may append to the log at the same time.
+    ///
+    /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`, and `.limitExceeded` if the transactions take more than
+    /// `byteCountMax` bytes. Then nothing was appended. Complexity: O(bytes that are read), in bounded memory.
+    ///
+    /// - Parameters:
+    ///   - base: a position of the log that is not after the last transaction in the tree; `nil` for the beginning.
+    ///   - byteCountMax: the greatest number of bytes of log that the transactions may take.
+    public mutating func append(
+        _ log: LogReader, after base: LogPrefix?, upTo last: TransactionNumber, byteCountMax: Int = .max
+    ) throws {
+        struct Reached: Error {}
+        if transaction >= last { return }
+        var tree = self
+        var cursor = try LogCursor(log, from: transaction.next, after: base, mayBeWritten: true, syncs: false)
+        var byteCount = 0
+        do {
+            try cursor.advance { record in
+                byteCount += record.byteCount
+                guard byteCount <= byteCountMax else { throw CambiumError(.limitExceeded, "The log has more than \(byteCountMax) bytes.") }
+                try tree.append(record)
+                if record.number == last { throw Reached() }
+            }
+        } catch is Reached {
+            self = tree
+            return
+        }
+        throw cursor.damage(LogDirectory.name, 0, "The log ends before transaction \(last), which was durable.")
+    }
+}

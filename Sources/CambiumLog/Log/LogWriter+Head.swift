@@ -1,0 +1,60 @@
+public import CambiumModel
+
+extension LogWriter {
+    /// Writes a slot of HEAD without a sync, because HEAD is a hint. If the slot is torn, the other one remains.
+    func writeHead(isClosed: Bool) throws(CambiumError) {
+        headSequence += 1
+        let head = Head(
+            sequence: headSequence, segment: header.firstTransaction, position: UInt64(durablePosition),
+            lastTransaction: durableTransaction, isClosed: isClosed, tree: headTree)
+        try poisoning { () throws(CambiumError) in
+            if isHeadOfOldestFormat { return try replaceHead(head) }
+            let offset = Int(headSequence % 2) * Format.Head.slotByteCount
+            try headFile.write(head.encode(store: settings.store), at: offset)
+        }
+        headTime = lastTime
+    }
+
+    /// Replaces a HEAD of version 1. A slot of this version would cover both of its slots, and leave no valid slot if it was torn.
+    private func replaceHead(_ head: Head) throws(CambiumError) {
+        var other = head
+        other.sequence -= 1
+        let slots = [head, other].sorted { $0.sequence % 2 < $1.sequence % 2 }.map { $0.encode(store: settings.store) }
+        try volume.replace(Head.fileName, slots[0] + slots[1])
+        try volume.syncDirectory("")
+        headFile.close()
+        headFile = try volume.open(Head.fileName, .update)
+        isHeadOfOldestFormat = false
+    }
+
+    /// Syncs, releases the preallocated space, records in HEAD that nothing is left to write, and closes the files.
+    ///
+    /// Complexity: O(bytes of the log after the base), if these are at most `LogTuning.closingTreeByteCountMax`.
+    ///
+    /// - Parameters:
+    ///   - tree: the newest tree that is known; `nil` for the tree of an empty log.
+    ///   - base: the position after the last transaction in the tree.
+    public func close(_ tree: MerkleTree? = nil, after base: LogPrefix? = nil) throws(CambiumError) {
+        defer {
+            file.close()
+            headFile.close()
+        }
+        if isAsClosed, !hasStaged { return }
+        try sync()
+        try trim()
+        advanceTree(tree ?? MerkleTree(), after: base)
+        try writeHead(isClosed: true)
+        try headFile.sync()
+    }
+
+    /// Advances the tree in HEAD to the last transaction, or at least to the known tree: closing must not take long.
+    private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
+        var tree = LogTree(known)
+        do {
+            try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
+        } catch {
+            // The log is longer than the limit, or cannot be read, which `verify` reports. The known tree is still correct.
+        }
+        if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
+    }
+}

@@ -1,0 +1,217 @@
+import CambiumBytes
+public import CambiumModel
+
+/// Appends transactions to the log of a store. Only one thread at a time may use a writer; the store's lock ensures that only one process
+/// writes.
+///
+/// After a write or a sync that failed, the writer is poisoned: the content of the disk is not known, so every later call throws.
+///
+/// SENDABLE: the owner of the writer lets only one thread at a time use it, so accesses never overlap, and the runtime need not check that.
+public final class LogWriter: @unchecked Sendable {
+    public let volume: any Volume
+    let settings: StoreSettings
+    let makeSaltSeed: () -> [UInt8]
+    @exclusivity(unchecked) var file: any VolumeFile
+    /// The path of the segment that is written to.
+    @exclusivity(unchecked) var path: String
+    @exclusivity(unchecked) var headFile: any VolumeFile
+    /// Whether HEAD has slots of version 1.
+    @exclusivity(unchecked) var isHeadOfOldestFormat: Bool
+    /// The tree that HEAD states.
+    @exclusivity(unchecked) var headTree: Head.Tree?
+    @exclusivity(unchecked) var header: SegmentHeader
+    @exclusivity(unchecked) var headerChecksum: UInt32
+    @exclusivity(unchecked) var codec: TransactionCodec
+    @exclusivity(unchecked) var position: Int
+    @exclusivity(unchecked) var lastChecksum: UInt32
+    /// The offset of the joint with which the log ends; `nil` if the log ends with transactions. A joint is a frame without transactions
+    /// that marks a position of the log.
+    @exclusivity(unchecked) var jointOffset: Int?
+    @exclusivity(unchecked) var durablePosition: Int
+    @exclusivity(unchecked) var headSequence: UInt64
+    @exclusivity(unchecked) var headTime: Int64
+    @exclusivity(unchecked) var poison: CambiumError?
+    @exclusivity(unchecked) var writer = ByteWriter(capacity: 1024)
+    /// The last frame. The buffer is kept for its memory.
+    @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
+    @exclusivity(unchecked) var staged = Staged()
+    /// The length of the segment's file. If space is preallocated, zeros follow `position`.
+    @exclusivity(unchecked) var preallocatedEnd: Int
+    let preallocates: Bool
+    let tuning: LogTuning
+
+    /// The number of the last transaction that was staged.
+    @exclusivity(unchecked) public internal(set) var lastTransaction: TransactionNumber
+    /// The number of the last transaction that is durable.
+    @exclusivity(unchecked) public internal(set) var durableTransaction: TransactionNumber
+    @exclusivity(unchecked) public internal(set) var lastTime: Int64
+    /// The end of the last frame of the segment that names a file of ops.
+    @exclusivity(unchecked) var namedEnd = 0
+    /// Whether the log is unchanged since it was closed, and HEAD states that.
+    @exclusivity(unchecked) var isAsClosed = false
+    /// The transactions of the segment that ended last, until `takeEndedSegment` returns them.
+    @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
+    /// The end of the segment that was full, until the next one has its file.
+    @exclusivity(unchecked) var rotation: SegmentRotation?
+    @exclusivity(unchecked) var ownByteCount = 0
+    /// The number of bytes in the frames and headers that this writer has appended.
+    public var appendedByteCount: Int { ownByteCount }
+
+    /// The file whose lock the writing process has.
+    public static let lockFileName = StoreFileName.lock
+    /// The time by which HEAD may lag, in microseconds of the transactions' time.
+    static let headInterval: Int64 = 1_000_000
+
+    // MARK: Making and opening
+
+    /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes everything that is kept durable
+    /// before it returns.
+    ///
+    /// - Parameter preallocates: whether zeros are written beyond the frames in advance, so that a sync need not make a new file length
+    ///   durable.
+    public init(
+        _ reader: LogReader, _ end: LogReader.End, preallocates: Bool, tuning: LogTuning = .standard,
+        saltSeed makeSaltSeed: @escaping () -> [UInt8]
+    ) throws(CambiumError) {
+        guard let tail = end.tail else { throw LogReader.withoutSegment(reader.volume) }
+        volume = reader.volume
+        settings = reader.settings
+        self.makeSaltSeed = makeSaltSeed
+        header = tail.header
+        headerChecksum = tail.headerChecksum
+        codec = tail.codec
+        position = tail.position
+        preallocatedEnd = tail.position
+        self.preallocates = preallocates
+        self.tuning = tuning
+        lastChecksum = tail.lastChecksum
+        jointOffset = tail.jointOffset
+        durablePosition = tail.position
+        lastTransaction = end.lastTransaction
+        durableTransaction = end.lastTransaction
+        lastTime = end.lastTime
+        headSequence = reader.head?.sequence ?? 0
+        isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
+        // A HEAD that is older than the log may belong to a copy of the store that was continued in another way.
+        headTree = end.headFlaw == nil ? reader.head?.tree : nil
+        headTime = end.lastTime
+        path = LogFileName.path(tail.header.firstTransaction, .segment)
+        file = try volume.open(path, .update)
+        headFile = try volume.open(Head.fileName, try volume.exists(Head.fileName) ? .update : .create)
+        if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
+            !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
+        {
+            // The process that closed the log made all of it durable. A process that created the store and ended before its first
+            // transaction did not.
+            isAsClosed = true
+            try Self.removeLeftovers(volume, end)
+            return
+        }
+        if tail.header.kind.isSealed {
+            // The segment that should follow was not completed, and is created again.
+            try beginSegment(time: lastTime)
+        } else {
+            try takeOver(tail, end.verdict)
+        }
+        try Self.removeLeftovers(volume, end)
+        // The process that made the files may have ended before their entries were durable. HEAD must not name a file that can still be
+        // lost.
+        try volume.syncDirectory(LogDirectory.name)
+        try volume.syncDirectory("")
+        try noteOpen()
+    }
+
+    /// Marks HEAD as open, in both slots, durably. A slot that states "closed here" must not be found on the disk after frames were
+    /// appended, even if the other slot is torn.
+    func noteOpen() throws(CambiumError) {
+        try writeHead(isClosed: false)
+        try writeHead(isClosed: false)
+        try poisoning { () throws(CambiumError) in try headFile.sync() }
+        isAsClosed = false
+    }
+
+    /// Cuts off torn bytes, makes the rest durable, and ensures that new frames are appended only where no frames were before.
+    private func takeOver(_ tail: LogReader.SegmentTail, _ verdict: LogReader.End.Verdict) throws(CambiumError) {
+        if case .tornCreation(let path) = verdict {
+            try volume.remove(path)
+            try volume.syncDirectory(LogDirectory.name)
+        }
+        if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
+        try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
+        try file.sync()
+        // Frames are never written to a place of earlier frames: remains of those could verify.
+        if case .tornTail = verdict { try beginSegment(time: lastTime) }
+    }
+
+    /// The segment that is written to, as its first transaction. The segments before it get no more frames.
+    public var openSegment: TransactionNumber { header.firstTransaction }
+
+    /// Removes the unfinished files of an earlier process that no frame names.
+    private static func removeLeftovers(_ volume: any Volume, _ end: LogReader.End) throws(CambiumError) {
+        for name in try volume.list(LogDirectory.name) {
+            let isLeftover: Bool =
+                switch LogFileName.parse(name) {
+                case (_, .pending)?: true
+                // A frame may name a file of a lower number. A file of a higher number was never committed, or its frame was torn.
+                case (let transaction, .ops)?: transaction > end.lastTransaction
+                case (_, .segment)?: false
+                case nil: name.hasSuffix(LogFileName.replacementSuffix)
+                }
+            if isLeftover { try volume.remove(LogDirectory.name + "/" + name) }
+        }
+    }
+
+    /// Writes the bytes again that no sync is known to have covered. If a sync failed, the kernel may have forgotten that these pages never
+    /// reached the disk, and a later sync would succeed without them. The same bytes in the same place do no harm.
+    private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
+        var offset = start
+        while offset < end {
+            let bytes = try file.read(at: offset, count: min(FrameReader.windowByteCount, end - offset))
+            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "The log became shorter while it was read.") }
+            try file.write(bytes, at: offset)
+            offset += bytes.count
+        }
+    }
+
+    /// The id of the store that is written to, 16 bytes.
+    public var store: [UInt8] { settings.store }
+}
+
+extension Volume {
+    /// Replaces the content of a file. After an interruption, the file has all of the new bytes or none of them.
+    func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
+        try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
+    }
+
+    /// Replaces a file as `replace` does, if no holder shares it. Returns false if it is shared; the file then stays.
+    func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
+        try withReplacement(of: path, bytes) { newPath throws(CambiumError) in
+            if try renameUnlessShared(newPath, to: path) { return true }
+            try remove(newPath)
+            return false
+        }
+    }
+
+    /// Calls `body` with the path of a new file that has these bytes. If an operation fails, removes that file again.
+    private func withReplacement<Result>(
+        of path: String, _ bytes: [UInt8], _ body: (_ newPath: String) throws(CambiumError) -> Result
+    ) throws(CambiumError) -> Result {
+        let newPath = path + LogFileName.replacementSuffix
+        if try exists(newPath) { try remove(newPath) }
+        do throws(CambiumError) {
+            try create(newPath, bytes)
+            return try body(newPath)
+        } catch {
+            if (try? exists(newPath)) == true { try? remove(newPath) }  // Otherwise the next checkpoint removes it.
+            throw error
+        }
+    }
+
+    /// Creates a file with these bytes and syncs it. The caller syncs the directory.
+    func create(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
+        let file = try open(path, .create)
+        defer { file.close() }
+        try file.write(bytes, at: 0)
+        try file.sync()
+    }
+}

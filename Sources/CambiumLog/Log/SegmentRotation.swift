@@ -1,0 +1,151 @@
+import CambiumBytes
+import CambiumModel
+
+/// The end of one segment and the creation of the next one. It waits for the disk without the lock of the log's owner.
+///
+/// `LogWriter.stage` decides that a segment is full. It stages the transaction, and those that follow, for the next segment. `run` makes
+/// the full segment durable, and then creates the file of the next one. `LogWriter.write` writes no frame before both are done.
+public final class SegmentRotation: Sendable {
+    struct Outcome {
+        /// Whether everything in the full segment is durable, and the path still leads to it.
+        var synced: Result<Void, CambiumError>
+        /// The file of the next segment.
+        var file: Result<any VolumeFile, CambiumError>
+        /// The error that ends all writing, if the file could not be created and its state is unknown.
+        var poison: CambiumError?
+    }
+
+    /// The state of the writer before the rotation. The writer returns to it if the disk has no space for another file.
+    struct Ended: Sendable {
+        let file: any VolumeFile
+        let path: String
+        let header: SegmentHeader
+        let headerChecksum: UInt32
+        let codec: TransactionCodec
+        let position: Int
+        let preallocatedEnd: Int
+        let durablePosition: Int
+        let jointOffset: Int?
+        let namedEnd: Int
+        let lastTransaction: TransactionNumber
+    }
+
+    let ended: Ended
+    private let volume: any Volume
+    /// The path and the header of the next segment.
+    private let path: String
+    private let header: [UInt8]
+    private let outcome = Guarded<Outcome?>(nil)
+
+    init(_ volume: any Volume, ended: Ended, path: String, header: [UInt8]) {
+        self.volume = volume
+        self.ended = ended
+        self.path = path
+        self.header = header
+    }
+
+    /// Whether `run` returns at once.
+    public var isDone: Bool { outcome.withLock { $0 != nil } }
+
+    /// Ends the full segment and creates the next one, unless that is done. If another thread does it, waits for that thread. Any thread
+    /// may call this.
+    public func run() { _ = finished() }
+
+    /// Returns the outcome, after `run`.
+    func finished() -> Outcome {
+        outcome.withLock { outcome in
+            let found = outcome ?? make()
+            outcome = found
+            return found
+        }
+    }
+
+    private func make() -> Outcome {
+        let synced = Result { () throws(CambiumError) in try end() }
+        guard case .success = synced else { return Outcome(synced: synced, file: .failure(.unfinished), poison: nil) }
+        return Self.make(volume, path, header)
+    }
+
+    /// Cuts off the zeros after the last frame, and makes the segment durable.
+    private func end() throws(CambiumError) {
+        if ended.preallocatedEnd > ended.position { try ended.file.truncate(to: ended.position) }
+        try ended.file.sync()
+        if try !volume.names(ended.path, ended.file) { throw LogWriter.displaced(volume) }
+    }
+
+    /// Creates the file of a segment, and makes the file and its entry durable.
+    static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
+        var isReplacement = false
+        do throws(CambiumError) {
+            // The existing segment of this name has lost all of its frames. The new one, which has another salt, takes its place.
+            isReplacement = try volume.exists(path)
+            if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
+            try volume.syncDirectory(LogDirectory.name)
+            return Outcome(synced: .success(()), file: .success(try volume.open(path, .update)), poison: nil)
+        } catch {
+            var poison = isReplacement || !error.isOutOfSpace ? error : nil
+            // An abandoned segment must not follow the segment in which the writer continues.
+            do throws(CambiumError) {
+                if !isReplacement, try volume.exists(path) {
+                    try volume.remove(path)
+                    // The removal must be durable, because HEAD may state that the log was closed before that segment.
+                    try volume.syncDirectory(LogDirectory.name)
+                }
+            } catch { poison = error }
+            return Outcome(synced: .success(()), file: .failure(error), poison: poison)
+        }
+    }
+}
+
+extension CambiumError {
+    fileprivate static let unfinished = CambiumError(.ioFailure, "The previous segment could not be made durable.")
+}
+
+extension LogWriter {
+    /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
+    public var pendingRotation: SegmentRotation? { rotation }
+
+    /// Ends the current segment in memory. The next segment gets all transactions that are staged from now on. Nothing may be staged yet.
+    func beginRotation() throws(CambiumError) {
+        if isAsClosed { try noteOpen() }
+        let ended = SegmentRotation.Ended(
+            file: file, path: path, header: header, headerChecksum: headerChecksum, codec: codec, position: position,
+            preallocatedEnd: preallocatedEnd,
+            durablePosition: durablePosition, jointOffset: jointOffset, namedEnd: namedEnd, lastTransaction: lastTransaction)
+        let next = nextHeader(time: lastTime)
+        let bytes = next.encode()
+        rotation = SegmentRotation(volume, ended: ended, path: LogFileName.path(next.firstTransaction, .segment), header: bytes)
+        enter(next, bytes)
+    }
+
+    /// Continues in the segment that was begun, after its file was created. Throws as `write`, and then undoes the staged transactions.
+    func finishRotation() throws(CambiumError) {
+        guard let rotation else { return }
+        let outcome = rotation.finished()
+        self.rotation = nil
+        do throws(CambiumError) {
+            try outcome.synced.get()
+            file = try outcome.file.get()
+            durableTransaction = max(durableTransaction, rotation.ended.lastTransaction)
+            endedSegment = rotation.ended.header.firstTransaction...rotation.ended.lastTransaction
+            try writeHead(isClosed: false)
+        } catch {
+            let isFileMissing: Bool = if case .failure = outcome.file { true } else { false }
+            if case .failure = outcome.synced { poison = error }
+            poison = poison ?? outcome.poison
+            if isFileMissing { resume(rotation.ended) }
+            try undoStaged(after: error, isHandedOver: false)
+        }
+    }
+
+    /// Continues in the full segment, because the next one could not be created.
+    private func resume(_ ended: SegmentRotation.Ended) {
+        (file, path, header, headerChecksum) = (ended.file, ended.path, ended.header, ended.headerChecksum)
+        (codec, position, durablePosition) = (ended.codec, ended.position, ended.durablePosition)
+        (jointOffset, namedEnd) = (ended.jointOffset, ended.namedEnd)
+        // The zeros after the last frame may be gone by now.
+        preallocatedEnd = ended.position
+        ownByteCount -= Format.Segment.headerByteCount
+        if staged.mark != nil { staged.mark = codec.mark }
+    }
+}

@@ -1,0 +1,134 @@
+public import CambiumModel
+
+/// The directory of a store's log: which segments and other files it has.
+public enum LogDirectory {
+    public static let name = LogFileName.directory
+
+    /// Returns the first transactions of the segments, ascending.
+    package static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
+        try volume.list(name).compactMap { name in
+            LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }
+        }
+    }
+
+    /// Whether only the envelope of a transaction is left. Complexity: O(files).
+    static func hasRetired(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
+        try whileSegmentsStay { () throws(CambiumError) -> Bool in
+            guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
+            return try isRetired(segment: segment, volume)
+        }
+    }
+
+    /// Whether a segment was retired. Returns false if its header does not verify.
+    private static func isRetired(segment: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
+        do {
+            return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
+        } catch {
+            guard error.headerFailure != nil else { throw error }
+            return false
+        }
+    }
+
+    /// Returns the segments that have transactions up to `last`.
+    public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
+        try segments(volume).filter { $0 <= last }
+    }
+
+    /// Returns the number of bytes of a segment, without files of ops.
+    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
+        try volume.byteCount(of: LogFileName.path(segment, .segment))
+    }
+
+    /// Returns the length of a file that was listed; 0 if a writer has removed the file since.
+    private static func listedByteCount(_ volume: any Volume, _ file: String) throws(CambiumError) -> Int {
+        do {
+            return try volume.byteCount(of: name + "/" + file)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return 0
+        }
+    }
+
+    /// Returns the number of segments of a log, and the bytes of its files. Complexity: O(files).
+    public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
+        var (segmentCount, byteCount) = (0, 0)
+        for name in try volume.list(name) {
+            guard let file = LogFileName.parse(name), file.suffix != .pending else { continue }
+            if file.suffix == .segment { segmentCount += 1 }
+            byteCount += try listedByteCount(volume, name)
+        }
+        return (segmentCount, byteCount)
+    }
+
+    /// Returns the number of bytes of the log up to each of several checkpoints, including files of ops.
+    ///
+    /// - Parameter ends: the positions of the checkpoints, ascending.
+    ///
+    /// Complexity: O(files), and the index of a sealed segment for each checkpoint inside such a segment.
+    public static func byteCounts(_ volume: any Volume, upTo ends: [LogPrefix]) throws(CambiumError) -> [Int] {
+        let files = try volume.list(name).compactMap { name in LogFileName.parse(name).map { (name: name, file: $0) } }
+        let segments = files.filter { $0.file.suffix == .segment }.map(\.file.number)
+        var counts: [Int] = []
+        var total = 0
+        for (name, file) in files where file.suffix != .pending {
+            while counts.count < ends.count, ends[counts.count].transaction < file.number {
+                counts.append(total - (try byteCount(volume, segments, after: ends[counts.count])))
+            }
+            total += try listedByteCount(volume, name)
+        }
+        while counts.count < ends.count { counts.append(total - (try byteCount(volume, segments, after: ends[counts.count]))) }
+        return counts
+    }
+
+    /// Returns the number of bytes of a segment up to a position, or of the whole segment if the position is not inside it.
+    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber, upTo end: LogPrefix) throws(CambiumError) -> Int {
+        var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+        return try reader.begin(after: end) ? reader.offset : reader.byteCount
+    }
+
+    /// Returns the number of bytes that follow a position in its segment. Returns 0 if the position is at the end, and if the segment
+    /// cannot be read.
+    private static func byteCount(
+        _ volume: any Volume, _ segments: [TransactionNumber], after end: LogPrefix
+    ) throws(CambiumError) -> Int {
+        guard let segment = segments.last(where: { $0 <= end.transaction }), !segments.contains(end.transaction.next) else { return 0 }
+        do throws(CambiumError) {
+            var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
+            return try reader.begin(after: end) ? reader.byteCount - reader.offset : 0
+        } catch {
+            guard error.code == .notFound || error.code == .damaged else { throw error }
+            return 0
+        }
+    }
+
+    /// Returns the last transaction of which only the envelope is left; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// files, where n is the number of segments.
+    static func retiredEnd(_ volume: any Volume) throws(CambiumError) -> TransactionNumber {
+        try whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in
+            // Segments are retired in ascending order, beginning with the first one.
+            let segments = try segments(volume)
+            var (low, high) = (0, segments.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if try isRetired(segment: segments[middle], volume) { low = middle + 1 } else { high = middle }
+            }
+            guard low > 0, low < segments.count else { return .none }
+            return TransactionNumber(rawValue: segments[low].rawValue - 1)
+        }
+    }
+
+    /// The greatest number of attempts to list segments while a writer merges them.
+    private static let listingCountMax = 100
+
+    /// Calls `body`, and calls it again if a segment that it has listed is gone because a writer has merged it with others.
+    private static func whileSegmentsStay<Result>(_ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
+        for _ in 1..<listingCountMax {
+            do throws(CambiumError) {
+                return try body()
+            } catch {
+                guard error.code == .notFound else { throw error }
+            }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,79 @@
+import CambiumBytes
+import CambiumModel
+
+/// Writes the ops of a large transaction into a separate file, which no frame of the log names yet.
+///
+/// A file that is not kept is removed when its writer is released: nothing remains of a transaction that did not happen.
+///
+/// SENDABLE: the owner of the writer lets only one thread at a time use it.
+final class OpsFileWriter: @unchecked Sendable {
+    private let volume: any Volume
+    private let store: [UInt8]
+    let transaction: TransactionNumber
+    private let file: any VolumeFile
+    private let headerChecksum: UInt32
+    private var path: String
+    private var offset: Int
+    private var reference: OpsFileReference
+    private var isKept = false
+    /// The last frame. The buffer is kept for its memory.
+    private var frame = ByteWriter()
+
+    /// Creates the file. Throws `.ioFailure`.
+    init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
+        self.volume = volume
+        store = header.store
+        transaction = header.firstTransaction
+        path = LogFileName.path(transaction, .pending)
+        let bytes = header.encode()
+        // A transaction that had this number and was not committed may have left a file.
+        if try volume.exists(path) { try volume.remove(path) }
+        file = try volume.open(path, .create)
+        headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
+        offset = bytes.count
+        reference = OpsFileReference(payloadByteCount: 0, fileByteCount: 0, headerChecksum: headerChecksum, checksum: 0)
+        try file.write(bytes, at: 0)
+    }
+
+    deinit {
+        file.close()
+        if !isKept { try? volume.remove(path) }  // If this fails, the next opening removes the file.
+    }
+
+    /// Writes whole ops as one frame.
+    ///
+    /// Throws `.ioFailure`, and `.limitExceeded` if a frame cannot hold the ops.
+    func append(_ ops: [UInt8], opCount: Int) throws(CambiumError) {
+        guard ops.count <= Format.Frame.payloadByteCountMax else {
+            throw CambiumError(
+                .limitExceeded,
+                "One change takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; this one takes \(ops.count >> 20).")
+        }
+        frame.removeAll(keepingAtMost: Format.Frame.blockByteCount)
+        let checksum = Frame.encode(
+            region: ops, transactionCount: opCount, at: offset, durableOffset: 0, headerChecksum: headerChecksum, to: &frame)
+        try file.write(frame.bytes, at: offset)
+        file.beginSync(at: offset, count: frame.count)
+        offset += frame.count
+        reference.payloadByteCount += ops.count
+        reference.checksum = OpsFileReference.checksum(checksum, from: reference.checksum)
+    }
+
+    /// Makes everything that was written durable, except the directory: `publish` must follow.
+    func finish() throws(CambiumError) -> OpsFile {
+        reference.fileByteCount = offset
+        try file.sync()
+        return OpsFile(volume: volume, store: store, transaction: transaction, reference: reference)
+    }
+
+    /// Gives the file the name by which the log refers to it, durably.
+    func publish() throws(CambiumError) {
+        let newPath = LogFileName.path(transaction, .ops)
+        try volume.rename(path, to: newPath)
+        path = newPath
+        try volume.syncDirectory(LogDirectory.name)
+    }
+
+    /// Keeps the file, because the log names it or may name it.
+    func keep() { isKept = true }
+}
