@@ -1,4 +1,5 @@
-/// The prose of a file: the comments of Swift code, or the paragraphs and list items of a Markdown document.
+/// The prose of a file: the paragraphs and list items of a Markdown document, or the comments, the names of tests and the messages of Swift
+/// code. Only literals in Sources are messages, because tests have samples in theirs.
 struct Prose {
     struct Paragraph {
         /// The number of the first line, counted from 1.
@@ -12,7 +13,7 @@ struct Prose {
 
     init(_ file: TextFile) {
         path = file.path
-        var reader = Reader()
+        var reader = Reader(readsLiterals: file.target != nil)
         let isMarkdown = file.path.hasSuffix(".md")
         for (index, line) in file.lines.enumerated() {
             if isMarkdown {
@@ -27,11 +28,14 @@ struct Prose {
 
     /// Collects the lines of each paragraph.
     private struct Reader {
+        let readsLiterals: Bool
         var paragraphs: [Paragraph] = []
         private var words: [Substring] = []
         private var first = 0
         private var isInCode = false
         private static let listMarks = ["- ", "* ", "> "]
+
+        init(readsLiterals: Bool) { self.readsLiterals = readsLiterals }
 
         mutating func endParagraph() {
             if !words.isEmpty { paragraphs.append(Paragraph(line: first, text: words.joined(separator: " "))) }
@@ -47,8 +51,11 @@ struct Prose {
             let code = line.drop(while: \.isWhitespace)
             guard code.hasPrefix("//") else {
                 endParagraph()
-                if let comment = Self.trailingComment(line) {
-                    add(comment, number)
+                let name = line.contains("func `") ? QuotedProse.testName(in: line).map { [$0] } ?? [] : []
+                let messages = readsLiterals && line.contains("\"") ? QuotedProse.messages(in: line) : []
+                let comment = Self.trailingComment(line).map { [String($0)] } ?? []
+                for text in name + messages + comment {
+                    add(Substring(text), number)
                     endParagraph()
                 }
                 return

@@ -1,7 +1,7 @@
 import Testing
 
 struct ProseRuleTests {
-    @Test func `no comment and no document has a recognisable fault of prose`() throws {
+    @Test func `no comment, document, message or name of a test has a recognisable fault of prose`() throws {
         let files = try Repository.current.texts(in: ProseRule.places).filter { $0.path.hasSuffix(".swift") || $0.path.hasSuffix(".md") }
         #expect(files.count > 100)
         expectNone(files.map(Prose.init).flatMap(ProseRule().violations))
@@ -17,6 +17,7 @@ struct ProseRuleTests {
         #expect(!violations(in: "Sources/A/B.swift", "    /// \(sentence)\n").isEmpty)
         #expect(!violations(in: "Docs/B.md", "* \(sentence)\n").isEmpty)
         #expect(!violations(in: "Sources/A/B.swift", "let a = 1  // \(sentence)\n").isEmpty)
+        #expect(!violations(in: "Sources/A/B.swift", "throw Failure(\"\(sentence.replacing("`", with: "'"))\", 1)\n").isEmpty)
     }
 
     @Test(arguments: [
@@ -43,6 +44,13 @@ struct ProseRuleTests {
         #expect(
             violations(in: "Sources/A/B.swift", "let told = behind\n///     who told\n// MARK: behind\nlet a = \"behind // told\"\n")
                 .isEmpty)
+    }
+
+    @Test func `names of tests and interpolated messages are prose, and samples of tests are not`() {
+        #expect(!violations(in: "Tests/A/B.swift", "@Test func \u{60}who asks is told\u{60}() {}\n").isEmpty)
+        #expect(!violations(in: "Sources/A/B.swift", "throw Failure(\"the bytes behind \\(count(\"x\")) are lost\")\n").isEmpty)
+        #expect(violations(in: "Tests/A/B.swift", "let text = \"the bytes behind the frame\"\n").isEmpty)
+        #expect(violations(in: "Sources/A/B.swift", "let name = \"behind it\"\nlet more = \"what follows is \" + text\n").isEmpty)
     }
 
     private func violations(in path: String, _ text: String) -> [Violation] {
