@@ -1,11 +1,14 @@
 #include "cmachine.h"
-#include <sys/mman.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
+// The exchange writes nothing that another thread could see, so it may run while another thread uses the memory.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+__attribute__((no_sanitize("thread")))
 #endif
-
+#endif
 void cmachine_populate(void *address, size_t count) {
-    // Fails on kernels before 5.14, which supply the memory when it is touched.
-    (void)madvise(address, count, MADV_POPULATE_WRITE);
+    for (size_t offset = 0; offset < count; offset += 4096) {
+        unsigned char zero = 0;
+        __atomic_compare_exchange_n((unsigned char *)address + offset, &zero, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
 }

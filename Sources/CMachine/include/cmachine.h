@@ -43,7 +43,8 @@ static inline uint64_t cmachine_ticks(void) {
 /// Prefetches the cache line at `address`, which will be written soon.
 static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 1); }
 
-/// Asks the kernel to supply the memory of whole pages that were never touched. Does nothing if the kernel cannot do so.
+/// Makes the kernel supply the memory of whole pages, without a change of their content. Each page is touched. A call of `madvise` would
+/// keep the lock of the address space, for milliseconds on some machines, and threads that map or unmap memory would wait for it.
 void cmachine_populate(void *address, size_t count);
 
 /// Asks the kernel to begin writing a part of a file to the disk. Does nothing if the kernel cannot do so. The next sync reports a failure.

@@ -51,20 +51,16 @@ final class MemoryPreparation {
         // SAFETY: only `populate` uses these addresses.
         nonisolated(unsafe) private let ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]
         private static let stepByteCount = 2 << 20
-        /// The pause between two steps, in microseconds. A step keeps the kernel's lock of the address space. Without a pause, another
-        /// thread that maps or unmaps memory would wait for many steps, 4 ms for each call.
-        private static let pause: UInt32 = 20
 
         init(_ ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]) { self.ranges = ranges }
 
-        /// Supplies the ranges in steps, so that a thread that touches memory at the same time can run between two steps.
+        /// Supplies the ranges in steps, so that `cancel` waits for one step at most.
         func populate() {
             defer { isDone.store(true, ordering: .relaxed) }
             for (base, byteCount) in ranges {
                 for offset in stride(from: 0, to: byteCount, by: Self.stepByteCount) {
                     if isCancelled.load(ordering: .relaxed) { return }
                     cmachine_populate(base + offset, min(Self.stepByteCount, byteCount - offset))
-                    usleep(Self.pause)
                 }
             }
         }
