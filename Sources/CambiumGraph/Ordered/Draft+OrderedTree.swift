@@ -94,10 +94,10 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Prefetches the parts of a leaf that a search reads, all at once.
+    /// Prefetches a leaf, all at once: a search jumps through it, and adding an entry moves half of it.
     @inline(__always) private func prefetchLeaf(_ page: PageRef) {
         let start = chunks[page]
-        for offset in stride(from: 0, to: OrderedNode.byteCount, by: 256) { cmachine_prefetch(start + offset) }
+        for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }
     }
 
     private mutating func applyToLeaf(
@@ -170,36 +170,43 @@ extension Draft {
     /// - Parameter page: The page to which the first leaf is written; 0 for a new page.
     /// - Returns: `nil` if all entries are in the page.
     private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
-        var list = OrderedChildren()
-        // A leaf that is filled in bulk keeps some bytes free for later entries.
-        let limit = isBulk ? OrderedNode.byteCount - OrderedNode.byteCount / 32 : OrderedNode.byteCount
-        let parts = work.parts(limit: limit, isAppended: isAppended)
-        if parts.isEmpty, page != 0 { discard(page) }
-        // The entries of the page itself lie in the memory of `work`, so the page can be overwritten.
-        for (number, part) in parts.enumerated() {
-            let target = number == 0 && page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
-            work.entries.withUnsafeBufferPointer { OrderedLeaf(chunks[target]).write(UnsafeBufferPointer(rebasing: $0[part])) }
-            list.append(target, part.count)
-            if number == 0 { continue }
-            let (last, first) = (work.entries[part.lowerBound - 1], work.entries[part.lowerBound])
-            let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
-            // The shortest byte string that is after the last entry of one leaf and not after the first entry of the next leaf.
-            list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
+        work.entries.withUnsafeBufferPointer { entries in
+            var list = OrderedChildren()
+            let parts = entries.parts(limit: isBulk ? Self.bulkByteCount : OrderedNode.byteCount, isAppended: isAppended)
+            if parts.isEmpty, page != 0 { discard(page) }
+            // The entries of the page itself lie in the memory of `work`, so the page can be overwritten.
+            for part in parts { writeLeaf(entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
+            return parts.count == 1 && page != 0 ? nil : list
         }
-        return parts.count == 1 && page != 0 ? nil : list
+    }
+
+    /// The maximum number of bytes in a leaf that is filled in bulk. The leaf keeps some bytes free, so that it is not split at the next
+    /// entries.
+    private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
+
+    /// Writes a part of the entries to a leaf, and adds the leaf to the list. `page` is 0 for a new page.
+    private mutating func writeLeaf(_ entries: some OrderedEntries, _ part: Range<Int>, to page: PageRef, _ list: inout OrderedChildren) {
+        let target = page != 0 ? page : allocate(OrderedNode.byteCount, .indexLeaf)
+        OrderedLeaf(chunks[target]).write(entries, part)
+        list.append(target, part.count)
+        if part.lowerBound == 0 { return }
+        let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
+        let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
+        // The shortest byte string that is after the last entry of one leaf and not after the first entry of the next leaf.
+        list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 
     /// Makes leaves for entries, all of which must be added.
     private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
-        let work = space.orderedWork
-        work.removeAll()
-        work.entries.reserveCapacity(changes.records.count)
-        for index in changes.records.indices {
-            if !changes.isAdded(index) { chunks.refuse("an index lacks the entry of an object") }
-            work.entries.append(changes.entry(index))
+        if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
+        var list = OrderedChildren()
+        var next = 0
+        while next < changes.count {
+            let part = changes.part(from: next, limit: Self.bulkByteCount)
+            writeLeaf(changes, part, to: 0, &list)
+            next = part.upperBound
         }
-        defer { work.shrink() }
-        return writeLeaves(work, 0, isAppended: true, isBulk: true) ?? OrderedChildren()
+        return list
     }
 
     /// Writes children to a page, and to further pages if they do not fit.
@@ -325,13 +332,6 @@ extension OrderedInner {
             if isBefore(child + 1, changes.entry(middle)) { low = middle + 1 } else { high = middle }
         }
         return low
-    }
-}
-
-extension OrderedWork {
-    /// Releases the memory that a bulk change needed.
-    func shrink() {
-        if entries.capacity > Self.byteCount / OrderedNode.rowByteCount { entries = [] }
     }
 }
 

@@ -93,8 +93,7 @@ package struct OrderedBatch: ~Copyable {
             let record = records[index]
             records[index].head = OrderedNode.head(memory + Int(record.offset) + common, Int(record.byteCount) - common)
         }
-        if count > OrderedSort.countMin { OrderedSort.sortByHead(&records) }
-        OrderedSort.finish(&records) { left, right in
+        OrderedSort.sort(&records) { left, right in
             if left.head != right.head { return left.head < right.head }
             let start = memory + Int(left.offset)
             return OrderedNode.order(start, Int(left.byteCount), memory + Int(right.offset), Int(right.byteCount)) < 0
@@ -103,70 +102,15 @@ package struct OrderedBatch: ~Copyable {
 }
 
 /// Sorted entries to add or to remove.
-struct OrderedChanges {
+struct OrderedChanges: OrderedEntries {
     let records: UnsafeBufferPointer<OrderedBatch.Record>
     let memory: UnsafeRawPointer
+
+    var count: Int { records.count }
 
     @inline(__always) func entry(_ index: Int) -> OrderedBytes {
         OrderedBytes(memory + Int(records[index].offset), Int(records[index].byteCount))
     }
 
     @inline(__always) func isAdded(_ index: Int) -> Bool { records[index].isAdded }
-}
-
-/// Sorts records by the highest bits in which their heads differ. Few records are in a wrong order afterwards.
-enum OrderedSort {
-    /// The number of records up to which sorting by comparison is faster.
-    static let countMin = 256
-    private static let digitBitCount = 11
-    private static let passCount = 3
-
-    static func sortByHead(_ records: inout [OrderedBatch.Record]) {
-        let first = records[0].head
-        let differing = records.reduce(0) { $0 | ($1.head ^ first) }
-        let bitCount = 64 - differing.leadingZeroBitCount
-        let shift = max(0, bitCount - passCount * digitBitCount)
-        var other = [OrderedBatch.Record](repeating: records[0], count: records.count)
-        let mask = (1 << digitBitCount) - 1
-        for pass in 0..<passCount where shift + pass * digitBitCount < bitCount {
-            let shift = UInt64(shift + pass * digitBitCount)
-            var places = [Int](repeating: 0, count: 1 << digitBitCount)
-            for record in records { places[Int(truncatingIfNeeded: record.head &>> shift) & mask] &+= 1 }
-            var place = 0
-            for digit in places.indices {
-                let count = places[digit]
-                places[digit] = place
-                place += count
-            }
-            records.withUnsafeBufferPointer { source in
-                other.withUnsafeMutableBufferPointer { target in
-                    places.withUnsafeMutableBufferPointer { places in
-                        for record in source {
-                            let digit = Int(truncatingIfNeeded: record.head &>> shift) & mask
-                            target[places[digit]] = record
-                            places[digit] &+= 1
-                        }
-                    }
-                }
-            }
-            swap(&records, &other)
-        }
-    }
-
-    /// Sorts records that are in order except within short runs. `isBefore` decides the order within a run.
-    static func finish(_ records: inout [OrderedBatch.Record], _ isBefore: (OrderedBatch.Record, OrderedBatch.Record) -> Bool) {
-        var moveCount = 0
-        for index in 1..<records.count {
-            let record = records[index]
-            var place = index
-            while place > 0, isBefore(record, records[place - 1]) {
-                records[place] = records[place - 1]
-                place -= 1
-                moveCount += 1
-            }
-            records[place] = record
-            // Many records have the same head. Sorting all of them by comparison is faster than moving them one by one.
-            if moveCount > 8 * records.count { return records.sort(by: isBefore) }
-        }
-    }
 }

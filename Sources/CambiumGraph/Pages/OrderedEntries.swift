@@ -1,0 +1,100 @@
+internal import CMachine
+
+/// Entries in ascending order that are to be written to leaves.
+protocol OrderedEntries {
+    var count: Int { get }
+    func entry(_ index: Int) -> OrderedBytes
+}
+
+extension UnsafeBufferPointer: OrderedEntries where Element == OrderedBytes {
+    @inline(__always) func entry(_ index: Int) -> OrderedBytes { self[index] }
+}
+
+extension OrderedEntries {
+    /// The number of entries that are measured at once.
+    private var stepCount: Int { 16 }
+
+    /// Returns the longest part from `start` onwards that fits into one leaf. The part has at least one entry.
+    ///
+    /// - Parameter limit: The maximum number of bytes of the leaf.
+    func part(from start: Int, limit: Int) -> Range<Int> {
+        var size = OrderedLeafSize(entry(start))
+        var end = start + 1
+        // More entries never take fewer bytes, so a step that fits needs no look at each entry.
+        while end < count {
+            var grown = size
+            let next = min(end + stepCount, count)
+            grown.add(self, end..<next)
+            if grown.total > limit { break }
+            (size, end) = (grown, next)
+        }
+        while end < count {
+            size.add(self, end..<end + 1)
+            if size.total > limit { break }
+            end += 1
+        }
+        return start..<end
+    }
+
+    /// Divides the entries into parts that fit into one leaf each.
+    ///
+    /// - Parameter isAppended: Whether the new entries are at the end. If so, the earlier parts stay full. Otherwise the last two parts
+    ///   get about the same size.
+    func parts(limit: Int, isAppended: Bool) -> [Range<Int>] {
+        var parts: [Range<Int>] = []
+        while (parts.last?.upperBound ?? 0) < count { parts.append(part(from: parts.last?.upperBound ?? 0, limit: limit)) }
+        guard parts.count > 1, !isAppended else { return parts }
+        let last = parts[parts.count - 2].lowerBound..<count
+        let middle = (last.lowerBound + last.upperBound) / 2
+        if fits(last.lowerBound..<middle), fits(middle..<count) {
+            parts.removeLast(2)
+            parts += [last.lowerBound..<middle, middle..<count]
+        }
+        return parts
+    }
+
+    private func fits(_ range: Range<Int>) -> Bool { OrderedLeafSize(self, range).total <= OrderedNode.byteCount }
+}
+
+/// The number of bytes that entries take in a leaf, while they are counted.
+struct OrderedLeafSize {
+    private let first: OrderedBytes
+    private(set) var count: Int
+    private var byteCount: Int
+    private(set) var prefixByteCount: Int
+    private(set) var isUniform = true
+
+    @inline(__always) init(_ first: OrderedBytes) {
+        self.first = first
+        count = 1
+        byteCount = first.count
+        prefixByteCount = first.count - OrderedNode.rowByteCount
+    }
+
+    /// Measures at least one entry.
+    init(_ entries: some OrderedEntries, _ range: Range<Int>) {
+        self.init(entries.entry(range.lowerBound))
+        add(entries, range.dropFirst())
+    }
+
+    /// Adds the entries that follow those that were measured.
+    @inline(__always) mutating func add(_ entries: some OrderedEntries, _ range: Range<Int>) {
+        guard let last = range.last else { return }
+        var least = prefixByteCount &+ OrderedNode.rowByteCount
+        for index in range {
+            let entry = entries.entry(index)
+            // The entries of a bulk change lie anywhere. They are read soon, when they are written to the leaf.
+            cmachine_prefetch(entry.start)
+            byteCount &+= entry.count
+            isUniform = isUniform && entry.count == first.count
+            least = min(least, entry.count)
+        }
+        count &+= range.count
+        // The entries are in order, so all of them share the bytes that the first and the last one share.
+        prefixByteCount = OrderedNode.commonByteCount(first.start, entries.entry(last).start, max: least &- OrderedNode.rowByteCount)
+    }
+
+    @inline(__always) var total: Int {
+        OrderedLeaf.contentOffset &+ prefixByteCount &+ byteCount &- count &* prefixByteCount &+ (isUniform ? 0 : 2 &* count)
+    }
+}
