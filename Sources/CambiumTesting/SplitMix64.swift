@@ -1,3 +1,5 @@
+import Glibc
+
 /// A generator of numbers that are the same for the same seed on any machine.
 ///
 ///     var random = SplitMix64(seed: 42)
@@ -8,6 +10,14 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     public init(seed: UInt64) { state = seed }
+
+    /// Makes a generator for the tests of `purpose`, and prints its seed, so that `CAMBIUM_TEST_SEED` can repeat a failure.
+    package init(for purpose: String) {
+        let given = getenv("CAMBIUM_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
+        let seed = given ?? UInt64.random(in: .min ... .max)
+        self.init(seed: seed)
+        print("\(purpose): CAMBIUM_TEST_SEED=\(seed)")
+    }
 
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -26,4 +36,6 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     public mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element? {
         elements.randomElement(using: &self)
     }
+
+    package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }

@@ -1,4 +1,5 @@
 import CambiumBytes
+import CambiumTesting
 import Testing
 
 @Suite struct `LZ4 blocks and the search for bytes` {
@@ -24,7 +25,7 @@ import Testing
     }
 
     @Test func `bytes that do not shrink are not compressed`() {
-        var random = SeededGenerator(for: "random bytes for LZ4")
+        var random = SplitMix64(for: "random bytes for LZ4")
         for count in [17, 100, 5000] { #expect(Self.compress(random.bytes(count)) == nil) }
     }
 
@@ -49,7 +50,7 @@ import Testing
     }
 
     @Test func `corrupt blocks are refused or give the requested number of bytes`() throws {
-        var random = SeededGenerator(for: "damaged LZ4 blocks")
+        var random = SplitMix64(for: "damaged LZ4 blocks")
         let block = try #require(Self.compress(Self.sample))
         for _ in 0..<5000 {
             var corrupt = block
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func `random bytes are refused or decompressed`() {
-        var random = SeededGenerator(for: "random LZ4 blocks")
+        var random = SplitMix64(for: "random LZ4 blocks")
         for _ in 0..<5000 {
             let byteCount = Int.random(in: 0...300, using: &random)
             let block = random.bytes(Int.random(in: 0...60, using: &random))
@@ -78,7 +79,7 @@ import Testing
     // MARK: Searching
 
     @Test func `the search finds the same first byte as a loop`() {
-        var random = SeededGenerator(for: "searching bytes")
+        var random = SplitMix64(for: "searching bytes")
         let bytes = random.bytes(80).map { $0 % 8 }
         for start in 0...80 {
             for end in start...80 {

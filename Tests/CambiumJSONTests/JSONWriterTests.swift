@@ -1,4 +1,5 @@
 import CambiumJSON
+import CambiumTesting
 import Testing
 
 @Suite struct `Writing JSON` {
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test func `random documents are the same after writing and reading`() throws {
-        var random = SeededGenerator(for: "writing random documents")
+        var random = SplitMix64(for: "writing random documents")
         for _ in 0..<500 {
             let value = try JSONValue(parsing: RandomDocument.text(of: 300, &random))
             let text = value.text

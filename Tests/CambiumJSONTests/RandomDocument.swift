@@ -1,3 +1,5 @@
+import CambiumTesting
+
 /// Random JSON texts, and random changes to them.
 enum RandomDocument {
     private static let scalars = [
@@ -7,11 +9,11 @@ enum RandomDocument {
     private static let spaces = ["", "", "", " ", "\n", "\t\r\n "]
 
     /// Returns a valid document of about `byteCount` bytes.
-    static func text(of byteCount: Int, _ random: inout SeededGenerator) -> [UInt8] {
+    static func text(of byteCount: Int, _ random: inout SplitMix64) -> [UInt8] {
         Array(value(byteCount, depth: 0, &random).utf8)
     }
 
-    private static func value(_ byteCount: Int, depth: Int, _ random: inout SeededGenerator) -> String {
+    private static func value(_ byteCount: Int, depth: Int, _ random: inout SplitMix64) -> String {
         if byteCount < 12 || depth > 20 { return scalars.randomElement(using: &random) ?? "0" }
         let isObject = Bool.random(using: &random)
         var parts: [String] = []
@@ -26,7 +28,7 @@ enum RandomDocument {
         return (isObject ? "{" : "[") + parts.joined(separator: ",") + (isObject ? "}" : "]")
     }
 
-    static func mutate(_ text: inout [UInt8], _ random: inout SeededGenerator) {
+    static func mutate(_ text: inout [UInt8], _ random: inout SplitMix64) {
         let special = Array("{}[]:,\"\\u0e-. \n".utf8) + [0, 0x1F, 0x80, 0xC3, 0xED, 0xF4, 0xFF]
         let place = Int.random(in: 0...text.count, using: &random)
         let byte = special.randomElement(using: &random) ?? 0

@@ -1,5 +1,6 @@
 import CambiumBytes
 import CambiumModel
+import CambiumTesting
 import FoundationEssentials
 import Testing
 
@@ -247,7 +248,7 @@ import Testing
 
     @Test(arguments: 0..<200)
     func `a list of numbers is decoded unchanged and takes at most one byte more than its numbers`(seed: Int) throws {
-        var random = Seeded(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let width = [1, 2, 4, 8].randomElement(using: &random) ?? 8
         let mask: UInt64 = width == 8 ? .max : (1 << UInt64(8 * width)) - 1
         let step = UInt64.random(in: 0...1 << UInt64.random(in: 0...60, using: &random), using: &random)
@@ -261,20 +262,5 @@ import Testing
         var reader = ByteReader(writer.bytes)
         #expect(try IntegerList.decode(values.count, width: width, from: &reader) == values && reader.isAtEnd)
         #expect(writer.count <= 1 + width * values.count)
-    }
-}
-
-/// SplitMix64, which yields the same numbers for the same seed.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

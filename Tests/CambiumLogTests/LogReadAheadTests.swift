@@ -1,5 +1,6 @@
 import CambiumBytes
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import CambiumLog
@@ -15,7 +16,7 @@ import Testing
         let volume = MemoryVolume()
         try LogWriter.create(volume, Self.settings, saltSeed: [UInt8](repeating: 3, count: 16))
         let writer = try LogWriter.writer(volume)
-        var random = Seeded(seed: 5)
+        var random = SplitMix64(seed: 5)
         for number in 1...Self.count {
             try writer.append(number, (0..<50_000).map { _ in UInt8(truncatingIfNeeded: random.next()) })
             try writer.sync()

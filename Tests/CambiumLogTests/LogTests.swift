@@ -1,5 +1,6 @@
 import CambiumBytes
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import CambiumLog
@@ -47,7 +48,7 @@ import Testing
 
     @Test(arguments: [0, 1, 127, 128, 511, 512, 4096, 1 << 20, (1 << 20) + 1, 3 << 20])
     func `payloads of any size are read back, whether or not they compress`(byteCount: Int) throws {
-        var random = Seeded(seed: UInt64(byteCount))
+        var random = SplitMix64(seed: UInt64(byteCount))
         let noise = (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
         let (volume, writer) = try log()
         for payload in [noise, [UInt8](repeating: 5, count: byteCount)] { try writer.append(transaction(1, payload)) }
@@ -76,7 +77,7 @@ import Testing
 
     @Test func `a full segment is followed by another segment that continues the log`() throws {
         let (volume, writer) = try log()
-        var random = Seeded(seed: 1)
+        var random = SplitMix64(seed: 1)
         let noise = (0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) }
         for number in 1...66 { try writer.append(transaction(number, noise)) }
         try writer.close()

@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
         let offset: Int
 
         init(_ byteCount: Int) throws {
-            var random = Seeded(seed: 7)
+            var random = SplitMix64(seed: 7)
             // A block is longer than the distance over which LZ4 finds matches.
             let block = (0..<min(byteCount, 100_003)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             var payload: [UInt8] = []
@@ -74,7 +75,7 @@ import Testing
     func `a record of any size is read whole or not at all, wherever its write ended`(byteCount: Int) throws {
         let log = try Log(byteCount)
         #expect(log.bytes.count >= log.offset + byteCount)
-        var random = Seeded(seed: UInt64(byteCount))
+        var random = SplitMix64(seed: UInt64(byteCount))
         let last = log.bytes.count - 1
         let isLarge = byteCount > 2 * Self.page
         var lengths = Set(log.offset...min(last, log.offset + (isLarge ? 3 : 2 * Self.page)))

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test func `random dates keep all bits when written and read`() {
-        var random = SeededGenerator(for: "dates")
+        var random = SplitMix64(for: "dates")
         for round in 0..<20_000 {
             let seconds =
                 switch round % 4 {
@@ -49,7 +50,7 @@ import Testing
     }
 
     @Test func `a date without its last digit is a different date`() {
-        var random = SeededGenerator(for: "digits of dates")
+        var random = SplitMix64(for: "digits of dates")
         for _ in 0..<2000 {
             let seconds = Double.random(in: -1e9..<1e9, using: &random)
             let text = DateText.text(seconds)
@@ -62,7 +63,7 @@ import Testing
     @Test func `the calendar has the same days as Foundation`() throws {
         var calendar = Calendar(identifier: .iso8601)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
-        var random = SeededGenerator(for: "days of the calendar")
+        var random = SplitMix64(for: "days of the calendar")
         for _ in 0..<2000 {
             let day = Double(Int.random(in: -140_000...2_900_000, using: &random)) * 86_400
             let parts = calendar.dateComponents([.year, .month, .day], from: Date(timeIntervalSinceReferenceDate: day))
@@ -113,7 +114,7 @@ import Testing
     }
 
     @Test func `a changed date is refused or read as a date`() {
-        var random = SeededGenerator(for: "changed dates")
+        var random = SplitMix64(for: "changed dates")
         for _ in 0..<20_000 {
             var text = Array("2024-02-29T23:59:59.123456+05:30".utf8)
             for _ in 0..<3 {

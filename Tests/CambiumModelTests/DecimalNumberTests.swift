@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @Suite struct `Decimal numbers` {
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func `random numbers of one scale have the order of whole numbers`() throws {
-        var random = SeededGenerator(for: "order of decimal numbers")
+        var random = SplitMix64(for: "order of decimal numbers")
         for _ in 0..<5000 {
             let values = (0..<2).map { _ in Int64(truncatingIfNeeded: random.next()) >> Int64.random(in: 0..<63, using: &random) }
             let numbers = try values.map { try #require(DecimalNumber("\($0)e-7")) }
@@ -116,7 +117,7 @@ import Testing
     }
 
     @Test func `random bytes are refused or are the stored bytes of a number`() {
-        var random = SeededGenerator(for: "stored bytes of decimal numbers")
+        var random = SplitMix64(for: "stored bytes of decimal numbers")
         for _ in 0..<20_000 {
             let bytes = [UInt8.random(in: 0...3, using: &random)] + random.bytes(Int.random(in: 0...18, using: &random))
             if let number = DecimalNumber(storedBytes: bytes) { #expect(number.storedBytes == bytes) }

@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @Suite struct `Mistakes in schemas` {
@@ -165,7 +166,7 @@ import Testing
     }
 
     @Test func `mutated schemas are refused with a code or loaded, and nothing crashes`() {
-        var random = SeededGenerator(for: "mutated schemas")
+        var random = SplitMix64(for: "mutated schemas")
         let text = Array("{\"entities\":{\(SchemaFixture.everything)}}".utf8)
         for _ in 0..<3000 {
             var mutated = text

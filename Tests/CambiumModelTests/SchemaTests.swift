@@ -1,5 +1,6 @@
 import CambiumJSON
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @Suite struct `Schemas` {
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test func `a corrupt catalog is refused or read, and nothing crashes`() throws {
-        var random = SeededGenerator(for: "corrupt catalogs")
+        var random = SplitMix64(for: "corrupt catalogs")
         let json = try SchemaFixture.schema(SchemaFixture.everything).catalog.json
         for _ in 0..<2000 {
             var corrupt = json

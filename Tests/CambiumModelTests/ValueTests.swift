@@ -1,5 +1,6 @@
 import CambiumJSON
 import CambiumModel
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -124,7 +125,7 @@ import Testing
     }
 
     @Test func `random doubles and floats keep all bits when written and read`() throws {
-        var random = SeededGenerator(for: "doubles and floats")
+        var random = SplitMix64(for: "doubles and floats")
         for _ in 0..<10_000 {
             let double = Value.double(Double(bitPattern: random.next()))
             if case .double(let value) = double, value.isFinite { #expect(try Value(text: double.text, type: .double) == double) }
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test func `short decimal texts become the doubles that Swift reads`() throws {
-        var random = SeededGenerator(for: "decimal texts")
+        var random = SplitMix64(for: "decimal texts")
         for _ in 0..<10_000 {
             var text = String(Int64(truncatingIfNeeded: random.next()) >> Int64.random(in: 4..<63, using: &random))
             if text.count > 3 {
@@ -145,7 +146,7 @@ import Testing
     }
 
     @Test func `random bytes have the same base64 as in Foundation, and are read back`() throws {
-        var random = SeededGenerator(for: "base64")
+        var random = SplitMix64(for: "base64")
         for count in 0..<300 {
             let bytes = random.bytes(count)
             #expect(Value.data(bytes).text == Data(bytes).base64EncodedString())
