@@ -47,7 +47,7 @@ let package = Package(
                 "CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting", .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting"]),
-        .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON"]),
+        .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .executableTarget(
             name: "Attacks",

@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import CambiumCoreData
@@ -76,7 +77,7 @@ struct ModelXMLTests {
         #expect(ModelFixture.error("<model>\(elements)</model>")?.code == .limitExceeded)
     }
 
-    @Test func `a model of 12 MB is read`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a model of 12 MB is read`() throws {
         let value = String(repeating: "v", count: 2000)
         let entity = "<entity name='A'><userInfo><entry key='k' value='\(value)'/></userInfo></entity>\n"
         let definition = try ModelFixture.definition(String(repeating: entity, count: 6000))

@@ -166,7 +166,7 @@ private struct PackedRun {
 }
 
 @Suite struct PackingTests {
-    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    @Test(.enabled(if: LongTests.areWanted), arguments: 1...3 as ClosedRange<UInt64>)
     func `a packed graph is equal to the graph before, and changes like one that is not packed`(seed: UInt64) throws {
         var run = try PackedRun(seed: seed)
         for round in 0..<4 {

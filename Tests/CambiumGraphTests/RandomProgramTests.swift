@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `random clones give the same graph as a naive cloner`() throws {
-        for seed in Self.seeds(4) {
+        for seed in Self.seeds(2) {
             var run = try ProgramRun(seed: seed, scope: .clones)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `derived ops lead to the same digest`() throws {
-        for seed in Self.seeds(4) {
+        for seed in Self.seeds(2) {
             var run = try DerivationRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
@@ -50,14 +50,14 @@ import Testing
     @Test(arguments: [0, 1, 16]) func `ops that are derived edge by edge lead to the same digest`(suffixRatio: Int) throws {
         var limits = Self.edgeByEdge
         limits.suffixRatio = suffixRatio
-        for seed in Self.seeds(4) {
+        for seed in Self.seeds(1) {
             var run = try DerivationRun(seed: seed, limits)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
     @Test(arguments: [HubLimits(), edgeByEdge]) func `changes that cancel out derive no ops`(limits: HubLimits) throws {
-        for seed in Self.seeds(20) {
+        for seed in Self.seeds(10) {
             var run = try DerivationRun(seed: seed, limits)
             do { try run.runThereAndBack() } catch { Issue.record("seed \(seed): \(error)") }
         }

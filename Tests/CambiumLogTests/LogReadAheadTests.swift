@@ -55,7 +55,7 @@ import Testing
         #expect(seen.numbers.count == Self.count && seen.end?.lastTransaction.rawValue == UInt64(Self.count) && seen.failure == nil)
     }
 
-    @Test func `corruption is reported after the records that verify before it`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `corruption is reported after the records that verify before it`() throws {
         let volume = try log()
         for place in [3, 20, 40] {
             var files = volume.contents

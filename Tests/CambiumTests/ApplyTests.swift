@@ -256,7 +256,7 @@ import Testing
 
     // MARK: Interruptions
 
-    @Test(arguments: [LogTuning.standard, .tiny])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [LogTuning.standard, .tiny])
     func `an apply that stops at any moment continues where it stopped`(tuning: LogTuning) throws {
         let source = try Source()
         try source.edit()

@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a graph that has used all of its pages can be stored`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a graph that has used all of its pages can be stored`() throws {
         var tuning = Self.tuning
         tuning.chunkCountMax = 512
         let volume = MemoryVolume()
@@ -221,7 +221,8 @@ import Testing
 
     // MARK: Crashes
 
-    @Test func `a crash at any operation of a checkpoint with a table in chunks keeps the earlier checkpoints`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a crash at any operation of a checkpoint with a table in chunks keeps the earlier checkpoints`() throws {
         let whole = FaultyVolume()
         let first = try made(whole)
         let begun = whole.operationCount

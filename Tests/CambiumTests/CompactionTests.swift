@@ -343,7 +343,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `a crash while a checkpoint is replaced leaves the old one or the new one`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a crash while a checkpoint is replaced leaves the old one or the new one`() throws {
         let measured = FaultyVolume()
         let first = try sparse(measured)
         let begun = measured.operationCount

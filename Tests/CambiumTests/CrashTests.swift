@@ -133,7 +133,7 @@ private struct History {
         }
     }
 
-    @Test func `a second crash during the recovery from a crash loses nothing`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a second crash during the recovery from a crash loses nothing`() throws {
         let (states, operationCount) = states(.synced, .tiny)
         // The first crash occurs while segments are begun. The second one occurs at each of the first ten operations of the next opening.
         for first in stride(from: 12, to: operationCount, by: 3) {
@@ -157,7 +157,7 @@ private struct History {
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [false, true])
     func `neither the process nor the next one relies on a sync that failed`(isTiny: Bool) throws {
         let tuning = isTiny ? LogTuning.tiny : .standard
         let (states, operationCount) = states(.synced, tuning)

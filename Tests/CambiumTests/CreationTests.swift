@@ -82,7 +82,7 @@ enum Creation: CaseIterable, Sendable {
 
     // MARK: Interruptions
 
-    @Test(arguments: Creation.allCases)
+    @Test(.enabled(if: LongTests.areWanted), arguments: Creation.allCases)
     func `a creation that is interrupted at any operation leaves the whole store or can be repeated`(creation: Creation) throws {
         let source = try Creation.source()
         let whole = FaultyVolume()

@@ -106,7 +106,7 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test func `a crash at any operation of the conversion to format 2 loses nothing`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a crash at any operation of the conversion to format 2 loses nothing`() throws {
         let contents = try contents("checkpointed")
         func run(_ volume: FaultyVolume) throws {
             let store = try open(volume)

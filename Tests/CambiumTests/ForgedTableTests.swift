@@ -131,7 +131,9 @@ import Testing
         return (volume, store.graph.digest())
     }
 
-    @Test(arguments: forgeries) func `an opening skips a forged table and reports it`(forgery: Forgery) throws {
+    @Test(.enabled(if: LongTests.areWanted), arguments: forgeries) func `an opening skips a forged table and reports it`(forgery: Forgery)
+        throws
+    {
         let (volume, digest) = try made()
         let number = TransactionNumber(rawValue: 3)
         let root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record

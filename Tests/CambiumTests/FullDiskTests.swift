@@ -21,7 +21,7 @@ import Testing
         return (try? store.close()) == nil ? nil : store
     }
 
-    @Test func `a store closed after the disk was full opens again after any power failure`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a store closed after the disk was full opens again after any power failure`() throws {
         let measured = FaultyVolume()
         _ = try #require(closed(measured))
         var closedCount = 0

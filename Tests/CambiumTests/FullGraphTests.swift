@@ -65,7 +65,7 @@ import Testing
         #expect(try Self.isRefused { _ = try store.importRows(try store.schema.required("Tag"), from: [.bytes(rows)], ImportOptions()) })
     }
 
-    @Test func `deletions make space in a full graph`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `deletions make space in a full graph`() throws {
         let before = store.graph.objectCount
         for _ in 0..<4 {
             try delete(before / 20)

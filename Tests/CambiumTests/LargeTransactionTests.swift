@@ -127,7 +127,8 @@ import Testing
         #expect(failureCount > 8 && poisonedCount == 1)
     }
 
-    @Test func `a file of ops that is corrupt, truncated, missing or extended is never accepted`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a file of ops that is corrupt, truncated, missing or extended is never accepted`() throws {
         let files = try files()
         let bytes = try #require(files[Self.file])
         var broken: [[UInt8]?] = [nil]

@@ -39,7 +39,7 @@ import Testing
 
     private func moment(_ number: Int) -> Point { .transaction(TransactionNumber(rawValue: UInt64(number))) }
 
-    @Test(arguments: 0..<6 as Range<UInt64>)
+    @Test(.enabled(if: LongTests.areWanted), arguments: 0..<6 as Range<UInt64>)
     func `a view of an earlier moment does not depend on the moments that were read before`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let (store, volume, digests) = try made(60)

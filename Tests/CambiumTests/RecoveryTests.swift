@@ -1,3 +1,4 @@
+import CambiumTesting
 import Testing
 
 @testable import Cambium
@@ -28,7 +29,8 @@ import Testing
         return MemoryVolume(contents: files)
     }
 
-    @Test func `a log that is truncated anywhere loses only transactions that were not known to be durable`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a log that is truncated anywhere loses only transactions that were not known to be durable`() throws {
         // The store syncs nothing after its creation, so each transaction after the first may be lost. No part of a lost one may remain.
         let (files, exports) = try small(.buffered(every: .seconds(3600)))
         let byteCount = try #require(files[Self.segment]).count
@@ -72,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a flipped bit in any byte of a small store is detected`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a flipped bit in any byte of a small store is detected`() throws {
         let (files, _) = try small(closes: true)
         for (path, bytes) in files where path != "LOCK" {
             for offset in bytes.indices {

@@ -241,7 +241,7 @@ extension Graph {
     @Test func `no fault loses an acknowledged transaction or leaves a state that never existed`() throws {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? 1
-        let count = environment["CAMBIUM_SIMULATIONS"].flatMap(UInt64.init) ?? 10
+        let count = environment["CAMBIUM_SIMULATIONS"].flatMap(UInt64.init) ?? 6
         var crashCount = 0
         for seed in first..<first + count {
             var simulation = Simulation(seed: seed)

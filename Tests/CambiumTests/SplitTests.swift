@@ -89,7 +89,8 @@ import Testing
         #expect(try Verification(volume).findings == [] && reopen(volume).graph.export == store.graph.export)
     }
 
-    @Test func `a crash at any operation of a compaction that splits leaves the store as before or after it`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a crash at any operation of a compaction that splits leaves the store as before or after it`() throws {
         let whole = FaultyVolume()
         let first = try made(whole)
         let begun = whole.operationCount

@@ -51,7 +51,7 @@ import Testing
 
     private func leases(_ volume: any Volume) throws -> [String] { try volume.list("roots").filter { $0.hasSuffix(".lease") } }
 
-    @Test(arguments: [0, 256 << 10, 1 << 30], [CheckpointPolicy.Compression.none, .lz4])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [0, 256 << 10, 1 << 30], [CheckpointPolicy.Compression.none, .lz4])
     func `a graph of a closed store does not change when another opening writes to the store`(
         byteCount: Int, compression: CheckpointPolicy.Compression
     ) throws {

@@ -44,7 +44,7 @@ import Testing
     /// The bytes that a commit leaves for good, whatever its process did afterwards: a frame, a segment header and a file of ops.
     private static let byteCountMaxOfCommit = 400
 
-    @Test(arguments: [(Durability.synced, 300), (.buffered(every: .seconds(3600)), 60)])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [(Durability.synced, 300), (.buffered(every: .seconds(3600)), 60)])
     func `processes that die one after the other leave their commits and little more`(
         durability: Durability, roundCount: Int
     ) throws {

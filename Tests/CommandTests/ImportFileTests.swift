@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -79,7 +80,7 @@ import Testing
         #expect(process.terminationReason == .uncaughtSignal)
     }
 
-    @Test(arguments: [[], ["--batch", "500"]])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [[], ["--batch", "500"]])
     func `an import that is killed and run again has the result of one that was not killed`(options: [String]) throws {
         let place = try Self.place(["whole", "killed"])
         try place.write(Self.rows.joined(), to: "rows.jsonl")

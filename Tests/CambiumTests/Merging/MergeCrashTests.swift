@@ -38,7 +38,8 @@ import Testing
         return (volume.contents, store.graph.export, try Merging.records(volume))
     }
 
-    @Test func `a crash while segments are merged leaves the old segments, or one segment and some that it covers`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a crash while segments are merged leaves the old segments, or one segment and some that it covers`() throws {
         let (contents, export, before) = try left { try Merging.made($0) }
         let measured = FaultyVolume(contents: contents)
         try tidied(measured)
@@ -60,7 +61,8 @@ import Testing
         #expect(found.contains([1, 5, 9, 12, 16, 19]) && found.contains([1, 19]) && found.count > 3, "\(found)")
     }
 
-    @Test func `a disk that is full at any operation of merging leaves a usable store that is merged later`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a disk that is full at any operation of merging leaves a usable store that is merged later`() throws {
         let (contents, _, _) = try left { try Merging.made($0) }
         let measured = FaultyVolume(contents: contents)
         try tidied(measured)
@@ -84,7 +86,8 @@ import Testing
         #expect(failedCount > 10)
     }
 
-    @Test func `a crash at any operation of a compaction that merges leaves the store as before or as after`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a crash at any operation of a compaction that merges leaves the store as before or as after`() throws {
         func compacted(_ volume: any Volume) throws -> Store {
             let store = try Merging.made(volume, tuning: Merging.tuning)
             try store.compact(.since(.transaction(TransactionNumber(rawValue: 7))))

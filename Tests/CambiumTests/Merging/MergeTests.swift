@@ -101,7 +101,7 @@ import Testing
 
     // MARK: Processes that die
 
-    @Test func `processes that die with a torn tail leave few segments`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `processes that die with a torn tail leave few segments`() throws {
         let volume = MemoryVolume()
         var store = try Store.create(
             volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Merging.tuning)
@@ -178,7 +178,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `an interrupted retirement is finished after its segment was merged`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `an interrupted retirement is finished after its segment was merged`() throws {
         let volume = FaultyVolume()
         let store = try Merging.made(volume, tuning: Merging.apart)
         try store.checkpoint()

@@ -1,11 +1,12 @@
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import Cambium
 @testable import CambiumLog
 
 @Suite struct RecoveryTableTests {
-    @Test func `the recovery table covers every case, and each opening follows its row`() {
+    @Test(.enabled(if: LongTests.areWanted)) func `the recovery table covers every case, and each opening follows its row`() {
         var counts: [RecoveryRow: Int] = [:]
         for found in RecoveryCase.all {
             counts[found.row, default: 0] += 1

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
         return first..<first + (environment["CAMBIUM_STORE_PROGRAMS"].flatMap(UInt64.init) ?? 3)
     }()
 
-    @Test(arguments: [false, true])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [false, true])
     func `random programs leave every moment of a store unchanged or retired`(hasCrashes: Bool) throws {
         var (shownCount, refusedCount) = (0, 0)
         for seed in Self.seeds {
