@@ -5,6 +5,7 @@ let package = Package(
     name: "cambium",
     products: [
         .library(name: "Cambium", targets: ["Cambium"]),
+        .library(name: "CambiumCoreData", targets: ["CambiumCoreData"]),
         .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
         .executable(name: "cambium", targets: ["CambiumCommand"]),
     ],

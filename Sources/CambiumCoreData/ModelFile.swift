@@ -21,7 +21,9 @@ enum ModelFile {
             let url = URL(fileURLWithPath: file).resolvingSymlinksInPath()
             let type = try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
             guard type == .typeRegular else {
-                throw CambiumError(.invalidInput, "'\(file)' is not a regular file, so it cannot contain a Core Data model.")
+                throw CambiumError(
+                    .invalidInput,
+                    "'\(file)' is not a regular file, so it cannot contain a Core Data model. Pass an '.xcdatamodeld' folder.")
             }
             let handle = try FileHandle(forReadingFrom: url)
             bytes = [UInt8](try handle.read(upToCount: byteCountMax + 1) ?? Data())

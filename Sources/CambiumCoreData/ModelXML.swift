@@ -42,7 +42,7 @@ enum ModelXML {
         }
         let hasZero = bytes.firstIndex(of: 0) != nil
         if hasZero || String(validating: bytes, as: UTF8.self) == nil {
-            throw CambiumError(.invalidInput, "The file is not text in UTF-8.", place: .init(file: file, line: 1))
+            throw CambiumError(.invalidInput, "The file is not text in UTF-8. Save it in UTF-8.", place: .init(file: file, line: 1))
         }
         try checkEncoding(bytes, file: file)
         try checkAttributeCounts(bytes, file: file)
@@ -78,7 +78,8 @@ enum ModelXML {
         guard declaration.contains("<?xml"), let key = declaration.range(of: "encoding") else { return }
         let value = declaration[key.upperBound...].split(whereSeparator: { $0 == "\"" || $0 == "'" })
         guard value.count > 1, ["utf-8", "us-ascii", "ascii"].contains(value[1].lowercased()) else {
-            throw CambiumError(.invalidInput, "The file has an encoding other than UTF-8.", place: .init(file: file, line: 1))
+            throw CambiumError(
+                .invalidInput, "The file has an encoding other than UTF-8. Save it in UTF-8.", place: .init(file: file, line: 1))
         }
     }
 

@@ -1,7 +1,7 @@
 /// Characters, in UTF-8, that a terminal obeys or a viewer hides: ESC starts a terminal command, U+202E reverses the direction of text.
 ///
 /// The characters are the C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional controls.
-public enum ControlText {
+package enum ControlText {
     /// Returns the number of bytes of the control character at `index`, or 0 if another character begins there.
     @inline(__always)
     static func byteCount(_ utf8: UnsafeRawBufferPointer, at index: Int) -> Int {
@@ -23,7 +23,7 @@ public enum ControlText {
     }
 
     /// Returns the text with each control character as an escape, such as `\u{1B}`. Complexity: O(bytes).
-    public static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var text = text
         return text.withUTF8 { utf8 in
             let bytes = UnsafeRawBufferPointer(utf8)

@@ -1,9 +1,10 @@
-/// The values of a parsed document, in document order. Each value is known by the number of its token; token 0 is the document's value.
+/// The values of a parsed document, in document order. Each value is identified by the number of its token. Token 0 is the document's
+/// value.
 ///
 /// SAFETY: the tokens are valid until the source moves or its parser parses another document. A caller never keeps them longer than the
 /// call in which they were made.
-public struct JSONTokens {
-    public enum Kind: UInt8, Sendable {
+package struct JSONTokens {
+    package enum Kind: UInt8, Sendable {
         case null = 0
         case `false` = 1
         case `true` = 2
@@ -26,7 +27,7 @@ public struct JSONTokens {
     @usableFromInline let tokens: UnsafeRawPointer
     @usableFromInline let source: UnsafeRawPointer?
     @usableFromInline let strings: UnsafeRawPointer?
-    public let count: Int
+    package let count: Int
 
     init(tokens: UnsafeRawBufferPointer, source: UnsafeRawBufferPointer, strings: UnsafeRawPointer?) {
         guard let base = tokens.baseAddress else { preconditionFailure("A parsed document has at least one token.") }
@@ -40,28 +41,28 @@ public struct JSONTokens {
     func number(_ token: Int, _ field: Int) -> UInt32 { tokens.load(fromByteOffset: token &* Layout.stride &+ field, as: UInt32.self) }
 
     @inlinable @inline(__always)
-    public func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: number(token, 0))) ?? .null }
+    package func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: number(token, 0))) ?? .null }
 
     /// Returns the number of elements of an array, or of members of an object.
-    public func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
+    package func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
 
     /// Returns the token that follows a value and its contents: the next element or key.
     @inlinable @inline(__always)
-    public func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
+    package func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
 
     /// Returns the bytes of a string, unescaped, or the text of a number.
     @inlinable @inline(__always)
-    public func bytes(_ token: Int) -> UnsafeRawBufferPointer {
+    package func bytes(_ token: Int) -> UnsafeRawBufferPointer {
         let base = number(token, 0) &>> 8 == 0 ? source : strings
         guard let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(start: base + Int(number(token, Layout.offset)), count: Int(number(token, Layout.count)))
     }
 
-    public func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }
+    package func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }
 
     /// Calls `body` with the key and the value of each member of an object.
     @inline(__always)
-    public func forEachMember(_ object: Int, _ body: (_ key: Int, _ value: Int) throws -> Void) rethrows {
+    package func forEachMember(_ object: Int, _ body: (_ key: Int, _ value: Int) throws -> Void) rethrows {
         var key = object + 1
         let end = next(object)
         while key < end {
@@ -71,7 +72,7 @@ public struct JSONTokens {
     }
 
     @inline(__always)
-    public func forEachElement(_ array: Int, _ body: (_ element: Int) throws -> Void) rethrows {
+    package func forEachElement(_ array: Int, _ body: (_ element: Int) throws -> Void) rethrows {
         var element = array + 1
         let end = next(array)
         while element < end {

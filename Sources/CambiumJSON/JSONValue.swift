@@ -19,7 +19,7 @@ public indirect enum JSONValue: Hashable, Sendable {
     }
 
     /// Parses one document.
-    public init(parsing text: some Sequence<UInt8>) throws(JSONError) {
+    package init(parsing text: some Sequence<UInt8>) throws(JSONError) {
         let parser = JSONParser()
         let bytes = Array(text)
         let result: Result<JSONValue, JSONError> = bytes.withUnsafeBytes { bytes in
@@ -34,7 +34,7 @@ public indirect enum JSONValue: Hashable, Sendable {
     }
 
     /// Creates the tree of a token. The parser's limit on nesting bounds the recursion.
-    public init(_ tokens: JSONTokens, _ token: Int) {
+    package init(_ tokens: JSONTokens, _ token: Int) {
         switch tokens.kind(token) {
         case .null: self = .null
         case .false: self = .bool(false)
@@ -66,7 +66,7 @@ public indirect enum JSONValue: Hashable, Sendable {
     }
 
     /// The kind of the value, for messages.
-    public var kindName: String {
+    package var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "a Boolean"

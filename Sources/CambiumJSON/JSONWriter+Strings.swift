@@ -11,6 +11,8 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Appends text, with escapes for the characters that need them.
+    ///
     /// - Parameter isQuoted: Whether the bytes are the contents of a string. Otherwise they are JSON, whose quotes and line ends stay.
     @inline(__always)
     mutating func appendEscaped(_ utf8: UnsafeRawBufferPointer, isQuoted: Bool) {

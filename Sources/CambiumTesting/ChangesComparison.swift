@@ -1,11 +1,11 @@
-public import CambiumGraph
-import CambiumModel
+package import CambiumGraph
+internal import CambiumModel
 
 /// Compares changes with the difference between two references. Returns a sentence about the first object whose change is wrong, or `nil`
 /// if all changes are right.
 ///
 /// Complexity: O(objects x properties).
-public func difference(_ changes: Changes, from old: ReferenceGraph, to new: ReferenceGraph) -> String? {
+package func difference(_ changes: Changes, from old: ReferenceGraph, to new: ReferenceGraph) -> String? {
     var expected: [ObjectID: String] = [:]
     let sides = Set(old.members.keys).union(new.members.keys)
     for id in Set(old.objects.keys).union(new.objects.keys) where !isSurelySame(id, sides, old, new) {
@@ -32,7 +32,7 @@ private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ o
 
 extension Changes {
     /// All differences, one line for each object.
-    public var lines: [String] { map { "\($0.id): \($0.line)" } }
+    package var lines: [String] { map { "\($0.id): \($0.line)" } }
 }
 
 extension ObjectChange {

@@ -1,6 +1,6 @@
 import CambiumBytes
-import CambiumLog
-import CambiumModel
+internal import CambiumLog
+internal import CambiumModel
 
 /// The state of a `FaultyVolume`.
 struct FaultyDisk: Sendable {

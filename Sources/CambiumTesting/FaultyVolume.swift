@@ -1,6 +1,6 @@
 import CambiumBytes
-public import CambiumLog
-public import CambiumModel
+package import CambiumLog
+package import CambiumModel
 
 /// A volume in memory that models a disk: for each file, it keeps the written bytes and the durable bytes, and it can produce any state
 /// that a crash may leave. It can end like a process that dies, and fail like a disk, at any operation.
@@ -15,47 +15,47 @@ public import CambiumModel
 ///
 /// Interruptions and short reads or writes are not faults of a volume: each implementation of `Volume` ensures that a call completes or
 /// fails. A write that fails has written a part of its bytes; this type models only that effect.
-public final class FaultyVolume: Volume {
+package final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
     private let shares = SharedFiles()
 
-    public let name = "faulty"
+    package let name = "faulty"
 
-    public init(contents: [String: [UInt8]] = [:]) {
+    package init(contents: [String: [UInt8]] = [:]) {
         state.withLock { $0 = FaultyDisk(contents) }
     }
 
     // MARK: Faults
 
     /// The number of operations so far.
-    public var operationCount: Int { state.withLock { $0.operationCount } }
+    package var operationCount: Int { state.withLock { $0.operationCount } }
 
     /// Lets the process die at an operation, counted from 0. This operation and all later ones throw.
-    public func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
+    package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
     /// Lets one operation, counted from 0, fail with an error number. A write that fails writes a part of its bytes. If the sync of a file
     /// fails, only some of its changes become durable, and later syncs do not retry the others.
-    public func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
+    package func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
     /// The number of calls so far that change nothing: opening, reading, mapping for reading and listing, and querying lengths and
     /// existence.
-    public var readCount: Int { state.withLock { $0.readCount } }
+    package var readCount: Int { state.withLock { $0.readCount } }
 
     /// Lets one of the calls that `readCount` counts fail with an error number. They are counted from 0.
-    public func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
+    package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
     /// Cancels the effects of `crash` and `fail`: another process begins, with the current files.
-    public func recover() { state.withLock { $0.recover() } }
+    package func recover() { state.withLock { $0.recover() } }
 
     /// Whether the process has died and no other process has begun.
-    public var isDead: Bool { state.withLock { $0.crashOperation != nil && $0.hasFailed } }
+    package var isDead: Bool { state.withLock { $0.crashOperation != nil && $0.hasFailed } }
 
     /// Whether the requested fault has happened.
-    public var hasFailed: Bool { state.withLock { $0.hasFailed } }
+    package var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     /// The files as the process sees them.
-    public var contents: [String: [UInt8]] {
+    package var contents: [String: [UInt8]] {
         state.withLock { disk in
             for number in disk.files.indices { disk.files[number].absorb() }
             return disk.liveContents
@@ -64,7 +64,7 @@ public final class FaultyVolume: Volume {
 
     /// Returns the files that a power failure may leave now. Of the changes that were not synced, it keeps any subset: writes in whole, in
     /// part or not at all, and any changes of directories.
-    public func image(seed: UInt64) -> [String: [UInt8]] {
+    package func image(seed: UInt64) -> [String: [UInt8]] {
         var random = SplitMix64(seed: seed)
         return state.withLock { disk in
             for number in disk.files.indices { disk.files[number].absorb() }
@@ -74,7 +74,7 @@ public final class FaultyVolume: Volume {
 
     // MARK: Volume
 
-    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+    package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         let number = try state.withLock { disk throws(CambiumError) -> Int in
             if mode != .create {
                 try disk.beginRead()
@@ -88,7 +88,7 @@ public final class FaultyVolume: Volume {
         return FaultyFile(volume: self, number: number)
     }
 
-    public func list(_ directory: String) throws(CambiumError) -> [String] {
+    package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory.isEmpty ? "" : directory + "/"
         let names = try state.withLock { disk throws(CambiumError) in
             try disk.beginRead()
@@ -99,7 +99,7 @@ public final class FaultyVolume: Volume {
         return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    public func exists(_ path: String) throws(CambiumError) -> Bool {
+    package func exists(_ path: String) throws(CambiumError) -> Bool {
         try state.withLock { disk throws(CambiumError) in
             try disk.beginRead()
             return disk.live.keys.contains { $0 == path || $0.hasPrefix(path + "/") }
@@ -107,12 +107,12 @@ public final class FaultyVolume: Volume {
     }
 
     /// Does not read from the disk, so the call is not counted.
-    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
+    package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
         guard let file = file as? FaultyFile else { return false }
         return state.withLock { $0.live[path] == file.number }
     }
 
-    public func remove(_ path: String) throws(CambiumError) {
+    package func remove(_ path: String) throws(CambiumError) {
         try state.withLock { disk throws(CambiumError) in
             guard disk.live[path] != nil else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
             try disk.begin()
@@ -120,7 +120,7 @@ public final class FaultyVolume: Volume {
         }
     }
 
-    public func rename(_ path: String, to newPath: String) throws(CambiumError) {
+    package func rename(_ path: String, to newPath: String) throws(CambiumError) {
         try state.withLock { disk throws(CambiumError) in
             guard let number = disk.live[path] else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
             try disk.begin()
@@ -128,7 +128,7 @@ public final class FaultyVolume: Volume {
         }
     }
 
-    public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
+    package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
         guard other as AnyObject === self else { return false }
         try state.withLock { disk throws(CambiumError) in
             guard let number = disk.live[path] else { throw CambiumError(.notFound, "File '\(path)' does not exist.") }
@@ -139,28 +139,28 @@ public final class FaultyVolume: Volume {
         return true
     }
 
-    public func createDirectory(_ path: String) throws(CambiumError) {}
+    package func createDirectory(_ path: String) throws(CambiumError) {}
 
-    public func syncDirectory(_ path: String) throws(CambiumError) {
+    package func syncDirectory(_ path: String) throws(CambiumError) {
         try state.withLock { disk throws(CambiumError) in
             try disk.begin()
             disk.syncDirectory(path)
         }
     }
 
-    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+    package func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
         try locks.lock(path)
     }
 
-    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+    package func share(_ path: String) throws(CambiumError) -> any VolumeLock {
         try shares.share(path, on: self)
     }
 
-    public func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
+    package func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
 
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
+    package func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
-    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+    package func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
         try shares.renameUnlessShared(path, to: newPath, on: self)
     }
 

@@ -1,11 +1,11 @@
-public import CambiumGraph
-import CambiumModel
+package import CambiumGraph
+internal import CambiumModel
 
 /// Returns a sentence about the first difference between a graph and a reference, or `nil` if they are equal.
 ///
 /// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, counts, and the results of
 /// searches by identity, which no two objects may share. Complexity: O(entities x objects + members).
-public func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
+package func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
         return "\(graph.objectCount) objects instead of \(reference.objectCount)"
     }
@@ -36,7 +36,7 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
         if let found = difference(graph, reference, relationship, id, place) { return "'\(relationship.name)' \(found)" }
     }
     let identity = entity.identity.map { reference.value(of: $0, of: id) ?? .null }
-    if !identity.isEmpty, graph.find(entity, identity: identity).map(graph.id) != (identity.contains(.null) ? nil : id) {
+    if !identity.isEmpty, graph.place(entity, identity: identity).map(graph.id) != (identity.contains(.null) ? nil : id) {
         return "is not found by its identity"
     }
     if identity.count == 1, let finder = graph.finder(entity), let found = difference(finder, identity[0], place) { return found }

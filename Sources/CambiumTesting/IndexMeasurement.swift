@@ -1,4 +1,4 @@
-import CambiumGraph
+internal import CambiumGraph
 
 /// A measurement of the tree of an ordered index, for random numbers of 64 bits, without the other parts of the engine.
 ///

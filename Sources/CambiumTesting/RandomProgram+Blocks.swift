@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 extension RandomProgram {
     // MARK: Objects

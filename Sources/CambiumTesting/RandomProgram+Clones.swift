@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 extension RandomProgram {
     /// Returns a clone of a few objects, which succeeds in most cases, or `nil` if no clone of a moderate size is found. Its result comes

@@ -1,4 +1,4 @@
-import CambiumModel
+package import CambiumModel
 
 extension RandomProgram {
     /// Returns an op that must throw in most cases.

@@ -1,12 +1,12 @@
-public import CambiumModel
+package import CambiumModel
 
 /// Makes random ops, most of which suit the state of a reference graph. Tests run them on the engine and on the reference.
 ///
 ///     var program = RandomProgram(schema: schema, seed: 7)
 ///     let op = program.next(for: reference)
-public struct RandomProgram: Sendable {
+package struct RandomProgram: Sendable {
     /// The kinds of ops that a program makes.
-    public enum Scope: Sendable {
+    package enum Scope: Sendable {
         /// All ops, including ops that must throw.
         case everything
         /// All ops, with more clones than anything else.
@@ -18,7 +18,7 @@ public struct RandomProgram: Sendable {
     }
 
     private(set) var schema: Schema
-    public let scope: Scope
+    package let scope: Scope
     var random: SplitMix64
     var values = RandomValues()
     /// The links that new objects need to reach their minimum number of members.
@@ -27,7 +27,7 @@ public struct RandomProgram: Sendable {
     private(set) var relationships: [Relationship] = []
     private(set) var identifying: Set<ObjectIdentifier> = []
 
-    public init(schema: Schema, seed: UInt64, scope: Scope = .everything) {
+    package init(schema: Schema, seed: UInt64, scope: Scope = .everything) {
         self.schema = schema
         self.scope = scope
         random = SplitMix64(seed: seed)
@@ -35,7 +35,7 @@ public struct RandomProgram: Sendable {
     }
 
     /// Continues with another schema.
-    public mutating func adopt(_ schema: Schema) {
+    package mutating func adopt(_ schema: Schema) {
         self.schema = schema
         pending = []
         concrete = schema.entities.filter { !$0.isAbstract }
@@ -47,7 +47,7 @@ public struct RandomProgram: Sendable {
     }
 
     /// Returns the next op for the current state of a reference.
-    public mutating func next(for graph: ReferenceGraph) -> Op {
+    package mutating func next(for graph: ReferenceGraph) -> Op {
         while let op = pending.popLast() {
             if case .link(let id, _, let target, _) = op, graph.contains(id), graph.contains(target) { return op }
         }

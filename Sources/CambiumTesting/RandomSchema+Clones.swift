@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 /// Adds rules for clones to `userInfo`. A schema with these rules loads, and most clones succeed.
 extension RandomSchema {

@@ -1,17 +1,17 @@
 import CambiumJSON
-public import CambiumModel
+package import CambiumModel
 
 /// Random schemas with examples of every feature.
 ///
 ///     var random = SplitMix64(seed: 7)
 ///     let schema = try RandomSchema.make(&random)
-public struct RandomSchema {
+package struct RandomSchema {
     var entities: [EntityDefinition] = []
     var nameCount = 0
 
     /// Returns a schema with one to five hierarchies, attributes of all types, identities, unique sets, relationships of every kind, and
     /// rules for clones.
-    public static func make(_ random: inout SplitMix64) throws(CambiumError) -> Schema {
+    package static func make(_ random: inout SplitMix64) throws(CambiumError) -> Schema {
         var made = RandomSchema()
         for _ in 0..<Int.random(in: 1...5, using: &random) { made.addHierarchy(&random) }
         for index in made.entities.indices { made.addSets(index, &random) }

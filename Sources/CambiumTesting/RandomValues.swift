@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 import FoundationEssentials
 
 /// Values of every type: new values, a few values that repeat, and values at the edges of the type.

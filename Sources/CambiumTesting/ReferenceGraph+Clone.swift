@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 /// The result of a clone, computed before the graph changes.
 struct ReferenceClone: Sendable {
@@ -27,12 +27,12 @@ struct ReferenceClone: Sendable {
 
 extension ReferenceGraph {
     /// Returns the object that a copy was made from, or `nil` if the object is not a copy.
-    public func source(of id: ObjectID) -> ObjectID? { sources[id] }
+    package func source(of id: ObjectID) -> ObjectID? { sources[id] }
 
     /// Returns the outcome of a clone: the first serial of each hierarchy, and the number of copies of each entity.
     ///
     /// Throws the same errors as applying the clone.
-    public func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
+    package func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
         try plan(roots, options, time: Timestamp(microsecondsSince1970: 0), seed: CloneSeed(low: 0, high: 0)).hierarchies
     }
 

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 import FoundationEssentials
 
 extension ReferenceGraph {

@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 extension ReferenceGraph {
     /// Deletes objects and all objects that cascades reach from them, and unlinks them from all other objects.

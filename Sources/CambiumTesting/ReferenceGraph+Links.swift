@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 extension ReferenceGraph {
     func side(_ relationship: Relationship) -> Side { Side(link: relationship.link, end: relationship.end) }

@@ -1,5 +1,5 @@
 internal import CambiumGraph
-import CambiumModel
+internal import CambiumModel
 
 extension ReferenceGraph {
     /// Migrates the graph to another schema, object by object.

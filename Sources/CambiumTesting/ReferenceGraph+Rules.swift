@@ -1,34 +1,34 @@
-public import CambiumGraph
-import CambiumModel
+package import CambiumGraph
+internal import CambiumModel
 
 /// The rules of a schema whose violation a commit would report.
-public struct BrokenRules: Sendable {
+package struct BrokenRules: Sendable {
     /// All violations except duplicates and denials, each as the engine must report it.
-    public internal(set) var violations = Set<Violation>()
+    package internal(set) var violations = Set<Violation>()
     /// Groups of two or more objects with equal values in a unique set. The engine reports at least one object of each group.
-    public internal(set) var duplicates: [DuplicateGroup] = []
+    package internal(set) var duplicates: [DuplicateGroup] = []
     /// Deletions that a member denies. For each of them, the engine reports one of the members.
-    public internal(set) var denials: [DeniedDeletion] = []
+    package internal(set) var denials: [DeniedDeletion] = []
 
-    public struct DuplicateGroup: Sendable {
-        public let attributes: [String]
+    package struct DuplicateGroup: Sendable {
+        package let attributes: [String]
         /// The ids of the objects, such as `Note/42`.
-        public let objects: Set<String>
+        package let objects: Set<String>
     }
 
-    public struct DeniedDeletion: Sendable {
-        public let object: String
-        public let relationship: String
+    package struct DeniedDeletion: Sendable {
+        package let object: String
+        package let relationship: String
         /// The members that still exist.
-        public let members: Set<String>
+        package let members: Set<String>
     }
 
-    public var isEmpty: Bool { violations.isEmpty && duplicates.isEmpty && denials.isEmpty }
+    package var isEmpty: Bool { violations.isEmpty && duplicates.isEmpty && denials.isEmpty }
 }
 
 extension ReferenceGraph {
     /// Returns the violations for which a commit of the current state must be rejected.
-    public func brokenRules() -> BrokenRules {
+    package func brokenRules() -> BrokenRules {
         var broken = BrokenRules()
         for id in noted where contains(id) { addViolations(of: id, to: &broken) }
         if let schemaBefore { addViolations(since: schemaBefore, to: &broken) }
@@ -73,7 +73,7 @@ extension ReferenceGraph {
     }
 
     /// Returns a sentence about a missing or wrong violation in an engine's report, or `nil` if the report is right.
-    public func difference(from reported: [Violation]) -> String? {
+    package func difference(from reported: [Violation]) -> String? {
         let expected = brokenRules()
         var others = Set<Violation>()
         var duplicates = expected.duplicates

@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 /// A graph of dictionaries and arrays that behaves like the engine's graph, but slowly. Tests compare the engine with it.
 ///
@@ -8,7 +8,7 @@ public import CambiumModel
 ///     try reference.apply(.insert(id, entity: note.number, []))
 ///     reference.brokenRules()      // what a commit would refuse
 ///     reference.commit()
-public struct ReferenceGraph: Sendable {
+package struct ReferenceGraph: Sendable {
     struct Object: Sendable {
         var entity: Entity
         var attributes: [PropertyNumber: Value]
@@ -28,7 +28,7 @@ public struct ReferenceGraph: Sendable {
         let members: [ObjectID]
     }
 
-    public internal(set) var schema: Schema
+    package internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
     /// The members of each object at each side, in the order of linking or placement. Sides without members are absent.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
@@ -41,42 +41,42 @@ public struct ReferenceGraph: Sendable {
     /// The schema before the current transaction, if the transaction has changed it.
     var schemaBefore: Schema?
 
-    public init(schema: Schema) { self.schema = schema }
+    package init(schema: Schema) { self.schema = schema }
 
     // MARK: Reading
 
-    public var objectCount: Int { objects.count }
+    package var objectCount: Int { objects.count }
 
-    public func contains(_ id: ObjectID) -> Bool { objects[id] != nil }
+    package func contains(_ id: ObjectID) -> Bool { objects[id] != nil }
 
-    public func entity(of id: ObjectID) -> Entity? { objects[id]?.entity }
+    package func entity(of id: ObjectID) -> Entity? { objects[id]?.entity }
 
-    public func isStub(_ id: ObjectID) -> Bool { objects[id]?.isStub ?? false }
+    package func isStub(_ id: ObjectID) -> Bool { objects[id]?.isStub ?? false }
 
     /// All ids, in ascending order.
-    public var ids: [ObjectID] { objects.keys.sorted() }
+    package var ids: [ObjectID] { objects.keys.sorted() }
 
     /// Returns the ids of an entity's objects, including sub-entities, in ascending order.
-    public func ids(of entity: Entity) -> [ObjectID] {
+    package func ids(of entity: Entity) -> [ObjectID] {
         objects.filter { entity.family.contains($0.value.entity.number) }.keys.sorted()
     }
 
     /// Returns the value of an attribute, or `nil` if the object does not exist.
-    public func value(of attribute: Attribute, of id: ObjectID) -> Value? {
+    package func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         objects[id].map { $0.attributes[attribute.number] ?? .null }
     }
 
     /// Returns the ids at the other end: in the order of an ordered relationship, otherwise in ascending order.
-    public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+    package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         let found = members[side(relationship)]?[id] ?? []
         return relationship.isOrdered ? found : found.sorted()
     }
 
     /// Returns the serial of the next object of a hierarchy.
-    public func nextSerial(of root: EntityNumber) -> UInt64 { nextSerials[root] ?? 1 }
+    package func nextSerial(of root: EntityNumber) -> UInt64 { nextSerials[root] ?? 1 }
 
-    /// Returns the object with these identity values, or `nil` if there is none.
-    public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+    /// Returns the object with these identity values, or `nil` if there is no such object.
+    package func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard !values.isEmpty, values.count == entity.identity.count else { return nil }
         let wanted = values.map(ValueKey.init(unique:))
         if wanted.contains(.null) { return nil }
@@ -89,7 +89,7 @@ public struct ReferenceGraph: Sendable {
 
     /// Applies one op. Throws `.notFound`, `.invalidInput`, `.ruleViolated`, `.limitExceeded` or `.damaged` if the engine must throw. After
     /// an error, nothing has changed, except that a block of links may have been applied in part.
-    public mutating func apply(_ op: Op) throws(CambiumError) {
+    package mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog): try migrate(to: try Schema(catalog: catalog))
         case .label, .digest: break
@@ -106,7 +106,7 @@ public struct ReferenceGraph: Sendable {
     }
 
     /// Ends the transaction: its changes need no further checks.
-    public mutating func commit() {
+    package mutating func commit() {
         noted = []
         denials = []
         schemaBefore = nil

@@ -6,10 +6,10 @@ import Glibc
 ///     let die = Int.random(in: 1...6, using: &random)
 ///
 /// Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. Not cryptographic.
-public struct SplitMix64: RandomNumberGenerator, Sendable {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    public init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
     /// Makes a generator for the tests of `purpose`, and prints its seed, so that `CAMBIUM_TEST_SEED` can repeat a failure.
     package init(for purpose: String) {
@@ -19,7 +19,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         print("\(purpose): CAMBIUM_TEST_SEED=\(seed)")
     }
 
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -28,12 +28,12 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// Returns `true` with a probability of `numerator` / `denominator`.
-    public mutating func isTrue(_ numerator: Int, outOf denominator: Int) -> Bool {
+    package mutating func isTrue(_ numerator: Int, outOf denominator: Int) -> Bool {
         Int.random(in: 0..<denominator, using: &self) < numerator
     }
 
     /// Returns one of the elements, or `nil` if there are none.
-    public mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element? {
+    package mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element? {
         elements.randomElement(using: &self)
     }
 

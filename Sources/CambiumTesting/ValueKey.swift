@@ -1,14 +1,14 @@
-public import CambiumModel
+package import CambiumModel
 import FoundationEssentials
 
 /// The key of a value: two values of one type have equal keys if their bytes are equal. Strings are not normalized.
-public enum ValueKey: Hashable, Sendable {
+package enum ValueKey: Hashable, Sendable {
     case null
     case bits(UInt64)
     case bytes([UInt8])
     case decimal(DecimalNumber)
 
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         self =
             switch value {
             case .null: .null
@@ -25,7 +25,7 @@ public enum ValueKey: Hashable, Sendable {
     }
 
     /// Creates the key of a value in a unique set, where 0.0 and -0.0 are equal.
-    public init(unique value: Value) {
+    package init(unique value: Value) {
         switch value {
         case .float(let number) where number == 0: self.init(.float(0))
         case .double(let number) where number == 0: self.init(.double(0))
@@ -34,7 +34,7 @@ public enum ValueKey: Hashable, Sendable {
     }
 
     /// Whether an attribute of a type can hold a value.
-    public static func fits(_ value: Value, _ type: AttributeType) -> Bool {
+    package static func fits(_ value: Value, _ type: AttributeType) -> Bool {
         switch (value, type) {
         case (.null, _), (.bool, .bool), (.int, .int64), (.float, .float), (.double, .double), (.decimal, .decimal),
             (.string, .string), (.data, .data), (.date, .date), (.uuid, .uuid), (.uri, .uri), (.json, .json):

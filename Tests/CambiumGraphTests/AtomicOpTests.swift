@@ -18,7 +18,7 @@ import Testing
                 SchemaDefinition {
                     EntityDefinition("Box", identity: ["name"]) {
                         AttributeDefinition("name", .string, .optional)
-                        AttributeDefinition("size", .int32, .optional, default: .number("3"))
+                        AttributeDefinition("size", .int32, .optional, default: 3)
                         AttributeDefinition("made", .date, .optional)
                         RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "box")
                         RelationshipDefinition("owner", to: "Item")

@@ -51,7 +51,7 @@ import Testing
         var seen = Set<Value>()
         for id in graph.objects(of: node) {
             let value = try #require(graph.value(of: node.identity[0], of: id))
-            #expect(seen.insert(value).inserted && graph.find(node, identity: [value]).map(graph.id(of:)) == id)
+            #expect(seen.insert(value).inserted && graph.place(node, identity: [value]).map(graph.id(of:)) == id)
             guard id.serial > UInt64(Self.count), case .uuid(let uuid) = value else { continue }
             #expect(uuid.uuid.6 >> 4 == 4 && uuid.uuid.8 >> 6 == 2)
         }

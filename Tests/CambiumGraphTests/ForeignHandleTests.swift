@@ -157,7 +157,7 @@ import Testing
         for attribute in foreign.attributes { try expectNull(attribute, Self.id(product, 1)) }
         for relationship in foreign.relationships { try expectNone(relationship, Self.id(product, 1)) }
         #expect(graph.count(of: foreign) == 0 && Array(graph.objects(of: foreign)).isEmpty && graph.finder(foreign) == nil)
-        #expect(graph.find(foreign, identity: "p1") == nil && graph.find(foreign, identity: [.string("p1")]) == nil)
+        #expect(graph.place(foreign, identity: "p1") == nil && graph.place(foreign, identity: [.string("p1")]) == nil)
         let other = Timeline()
         try ProgramRun.commit([.schema(try self.foreign().catalog)], to: other)
         let place = try #require(graph.place(of: Self.id(product, 1)))

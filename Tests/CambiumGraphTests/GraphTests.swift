@@ -128,7 +128,7 @@ import Testing
             [.set(fixture.box(1), [Assignment(content.number, .data(bytes)), Assignment(name.number, .string(text))])],
             to: fixture.timeline)
         #expect(fixture.timeline.head.value(of: content, of: fixture.box(1)) == .data(bytes))
-        #expect(fixture.timeline.head.find(fixture.box, identity: text).map(fixture.timeline.head.id) == fixture.box(1))
+        #expect(fixture.timeline.head.place(fixture.box, identity: text).map(fixture.timeline.head.id) == fixture.box(1))
         let used = fixture.timeline.pageByteCount
         try ProgramRun.commit(
             [.set(fixture.box(1), [Assignment(content.number, .null), Assignment(name.number, .null)])], to: fixture.timeline)

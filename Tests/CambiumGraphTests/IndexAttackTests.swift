@@ -53,7 +53,7 @@ import Testing
         #expect(first.digest() == second.digest())
         let cell = Cell.fixed(7)
         #expect(cell.keyHash(first.hashKey, .int64) != cell.keyHash(second.hashKey, .int64))
-        #expect(first.find(numbers.thing, identity: [.int(7)]) != nil && second.find(numbers.thing, identity: [.int(7)]) != nil)
+        #expect(first.place(numbers.thing, identity: [.int(7)]) != nil && second.place(numbers.thing, identity: [.int(7)]) != nil)
     }
 
     @Test(arguments: [200, 3000])
@@ -119,7 +119,7 @@ import Testing
         let graph = timeline.head
         let zero: Value = type == .float ? .float(0) : .double(0)
         let id = ObjectID(root: thing.number, serial: 1)
-        #expect([minus, zero].allSatisfy { graph.find(thing, identity: [$0]).map(graph.id(of:)) == id })
+        #expect([minus, zero].allSatisfy { graph.place(thing, identity: [$0]).map(graph.id(of:)) == id })
         #expect(graph.value(of: thing.identity[0], of: id) == minus)
     }
 

@@ -24,7 +24,7 @@ private struct PackedRun {
         schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Thing", identity: ["key"]) {
-                    AttributeDefinition("key", .uuid).with(userInfo: ["rebuild": "uuid"])
+                    AttributeDefinition("key", .uuid, userInfo: ["rebuild": "uuid"])
                     AttributeDefinition("flag", .bool, .optional)
                     AttributeDefinition("name", .string, .optional)
                     AttributeDefinition("text", .string, .optional)
@@ -321,7 +321,7 @@ private struct PackedRun {
         try run.thin(keepingOneOf: 30)
         #expect(try run.pack(storing: false) > 0)
         var definition = run.schema.definition
-        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: .bool(true)))
+        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: true))
         definition.entities[0].unique = [["key", "name"]]
         for name in ["children", "friends", "likedBy", "first"] {
             let place = try #require(definition.entities[0].relationships.firstIndex { $0.name == name })

@@ -1,5 +1,6 @@
 import CambiumModel
 import CambiumTesting
+import Foundation
 import Testing
 
 @Suite struct `Decimal numbers` {
@@ -75,6 +76,27 @@ import Testing
         let more = try #require(DecimalNumber(Self.nines))
         #expect(less < more)
         #expect(try #require(DecimalNumber("-\(Self.nines)")) < #require(DecimalNumber("-" + less.description)))
+    }
+
+    @Test(arguments: samples)
+    func `a number is the same as a decimal of Foundation`(_ text: String) throws {
+        let number = try #require(DecimalNumber(text))
+        #expect(DecimalNumber(Decimal(number)) == number)
+        #expect(Decimal(number) == Decimal(string: number.description))
+    }
+
+    @Test func `numbers add, subtract and multiply exactly`() throws {
+        func number(_ text: String) throws -> DecimalNumber { try #require(DecimalNumber(text)) }
+        #expect(try number("0.1") + number("0.2") == number("0.3"))
+        #expect(try number("19.99") * number("3") == number("59.97"))
+        #expect(try number("1") - number("1.000001") == number("-0.000001"))
+        #expect(try number(Self.nines) + number("1") == number("1e38"))
+    }
+
+    @Test func `a decimal of 39 digits is rounded, and one that is not a number has no number`() throws {
+        let digits = String(repeating: "3", count: 38)
+        #expect(try DecimalNumber(#require(Decimal(string: digits + "5"))) == DecimalNumber(digits.dropLast() + "4e1"))
+        #expect(DecimalNumber(Decimal.nan) == nil)
     }
 
     @Test func `random numbers of one scale have the order of whole numbers`() throws {

@@ -62,14 +62,14 @@ enum SchemaFixture {
         id.userInfo = ["rebuild": "uuid"]
         var createDate = AttributeDefinition("createDate", .date, .optional)
         createDate.userInfo = ["rebuild": "now"]
-        var title = AttributeDefinition("title", .string, default: .string(""))
+        var title = AttributeDefinition("title", .string, default: "")
         title.maxLength = 200
         return SchemaDefinition {
             EntityDefinition("Note", identity: ["id"]) {
                 id
                 createDate
                 title
-                AttributeDefinition("index", .int32, .optional, default: .number("0"))
+                AttributeDefinition("index", .int32, .optional, default: 0)
                 RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
                 RelationshipDefinition("memos", to: "Memo", .orderedToMany, inverse: "note")
             }

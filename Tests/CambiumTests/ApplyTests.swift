@@ -91,7 +91,7 @@ import Testing
         try source.edit()
         let note = try source.store.schema.required("Note")
         let graph = source.store.graph
-        let id = graph.id(of: try #require(graph.find(note, identity: [.int(1)])))
+        let id = graph.id(of: try #require(graph.place(note, identity: [.int(1)])))
         var request = CloneRequest()
         request.rootValues = ["id": .int(77)]
         try source.store.write { [request] transaction in _ = try transaction.clone(id, request) }

@@ -80,7 +80,7 @@ import Testing
         #expect(code { try store.compact(.since(.latest), archive: directory + "/archive") } == .cannotCreate)
         #expect(try LogReader(SystemVolume(root: directory + "/store")).retiredEnd() == .none)
         try store.close()
-        #expect(try Verification(of: directory + "/store").findings == [])
+        #expect(try Store.verify(at: directory + "/store").findings == [])
     }
 
     @Test func `a transaction that differs from the retired one is reported with its file and its number`() throws {

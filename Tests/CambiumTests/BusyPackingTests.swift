@@ -54,7 +54,7 @@ import Testing
 
     private static func touch(_ store: Store, _ round: Int) throws {
         let graph = store.graph
-        let note = graph.id(of: try #require(graph.find(try graph.schema.required("Note"), identity: [.int(Int64(round % 97 * 41 + 40))])))
+        let note = graph.id(of: try #require(graph.place(try graph.schema.required("Note"), identity: [.int(Int64(round % 97 * 41 + 40))])))
         try store.write { try $0.set(note, "title", to: .string("round \(round)")) }
     }
 

@@ -102,8 +102,10 @@ import Testing
         let copyCount = Atomic(0)
         others.run("a copy") {
             let path = directory + "/copy-\(copyCount.add(1, ordering: .relaxed).newValue)"
-            do { _ = try Backup(of: volume.root, to: path) } catch let error as CambiumError where error.code == .ioFailure { return [] }
-            let findings = try Verification(of: path).findings
+            do { _ = try Store.backUp(at: volume.root, to: path) } catch let error as CambiumError where error.code == .ioFailure {
+                return []
+            }
+            let findings = try Store.verify(at: path).findings
             try FileManager.default.removeItem(atPath: path)
             return findings
         }

@@ -177,8 +177,8 @@ extension Store {
     @Test func `a column states the entity of a record, and empty fields of other entities are ignored`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
-            EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, default: .string("mutt")) }
-            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, .optional, default: .number("9")) }
+            EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, default: "mutt") }
+            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, .optional, default: 9) }
         }
         let store = try Store.inMemory(schema: try Schema(definition))
         let report = try store.importing("Animal", csv: "kind,name,breed,lives\nDog,Rex,collie,\nc,Tom,,\n") {

@@ -341,6 +341,6 @@ import Testing
         }
         #expect(reader.graph.export == store.graph.export)
         try again.close()
-        #expect(try Verification(of: path).digest == ReadOnlyStore(at: path).graph.digest())
+        #expect(try Store.verify(at: path).digest == ReadOnlyStore(at: path).graph.digest())
     }
 }

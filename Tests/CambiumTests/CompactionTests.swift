@@ -113,7 +113,7 @@ import Testing
         let store = try made(volume)
         try store.checkpoint()
         let before = volume.contents
-        let planned = try store.compact(.checkpoints(1), isDryRun: true)
+        let planned = try store.compact(.checkpoints(1), effect: .preview)
         #expect(volume.contents == before)
         let done = try store.compact(.checkpoints(1))
         #expect(planned.retiredEnd == done.retiredEnd && planned.segmentCount == done.segmentCount && done.segmentCount > 0)
@@ -123,7 +123,7 @@ import Testing
         for number in 50..<60 { try add(store, number) }
         try store.checkpoint()
         let newest = Retention.since(.transaction(store.graph.transaction))
-        let dryAgain = try store.compact(newest, isDryRun: true)
+        let dryAgain = try store.compact(newest, effect: .preview)
         let doneAgain = try store.compact(newest)
         #expect(
             dryAgain.segmentCount == doneAgain.segmentCount && doneAgain.segmentCount > 0 && doneAgain.segmentCount < done.segmentCount)
@@ -138,10 +138,12 @@ import Testing
         let before = volume.contents
         let later = [Timestamp.max, newest + .microseconds(1), Timestamp(microsecondsSince1970: newest.microsecondsSince1970 * 1000)]
         let points = later.map { Point.time($0) } + [.transaction(store.graph.transaction.next), .label("none")]
-        for point in points { #expect(code { try store.compact(.since(point), isDryRun: isDryRun) } == .notFound, "\(point)") }
-        #expect(code { try store.compact(.checkpoints(0), isDryRun: isDryRun) } == .invalidInput)
+        for point in points {
+            #expect(code { try store.compact(.since(point), effect: isDryRun ? .preview : .retire) } == .notFound, "\(point)")
+        }
+        #expect(code { try store.compact(.checkpoints(0), effect: isDryRun ? .preview : .retire) } == .invalidInput)
         #expect(volume.contents == before)
-        #expect(try store.compact(.since(.time(newest)), isDryRun: isDryRun).firstMoment.rawValue == (isDryRun ? 1 : 11))
+        #expect(try store.compact(.since(.time(newest)), effect: isDryRun ? .preview : .retire).firstMoment.rawValue == (isDryRun ? 1 : 11))
     }
 
     @Test func `a compaction that keeps more checkpoints than there are retires nothing`() throws {

@@ -167,7 +167,7 @@ enum Creation: CaseIterable, Sendable {
                 if found == .cannotCreate || found == .locked { others.add(1, ordering: .relaxed) }
             }
             #expect(winners.load(ordering: .relaxed) == 1 && others.load(ordering: .relaxed) == 3)
-            let verification = try Verification(of: path)
+            let verification = try Store.verify(at: path)
             #expect(verification.isSound && verification.findings.isEmpty && verification.transactionCount == 1)
         }
     }

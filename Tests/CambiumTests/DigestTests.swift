@@ -23,7 +23,7 @@ import Testing
 
     private func note(_ store: Store, _ number: Int) throws -> ObjectID {
         let graph = store.graph
-        return graph.id(of: try #require(graph.find(try graph.schema.required("Note"), identity: [.int(Int64(number))])))
+        return graph.id(of: try #require(graph.place(try graph.schema.required("Note"), identity: [.int(Int64(number))])))
     }
 
     /// Returns the transactions that have a digest, each with the transaction that the digest names.
@@ -61,7 +61,7 @@ import Testing
         try add(store, 0..<100)
         let known = KnownDigest { store.graph }
         var definition = Notes.definition
-        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: .bool(true)))
+        definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: true))
         try store.migrate(to: definition)
         _ = try store.committer.record(known, Author())
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
@@ -84,7 +84,7 @@ import Testing
                     let number = threads.count.add(1, ordering: .relaxed).newValue
                     let graph = store.graph
                     let values = [Value.int(Int64(number % 200))]
-                    guard let place = graph.find(try graph.schema.required("Note"), identity: values) else { continue }
+                    guard let place = graph.place(try graph.schema.required("Note"), identity: values) else { continue }
                     try store.write { try $0.set(graph.id(of: place), "title", to: .string("round \(number)")) }
                 }
             })

@@ -114,7 +114,7 @@ extension Graph {
         var definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
             EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, .optional) }
-            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, default: .number("9")) }
+            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, default: 9) }
             EntityDefinition("Owner", identity: ["id"]) {
                 AttributeDefinition("id", .int64)
                 RelationshipDefinition("pet", to: "Animal")

@@ -17,7 +17,7 @@ enum Notes {
     static let definition = SchemaDefinition {
         EntityDefinition("Note", identity: ["id"]) {
             AttributeDefinition("id", .int64)
-            AttributeDefinition("title", .string, default: .string(""))
+            AttributeDefinition("title", .string, default: "")
             AttributeDefinition("rating", .double, .optional)
             AttributeDefinition("created", .date, .optional)
             RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)

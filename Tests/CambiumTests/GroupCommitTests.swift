@@ -89,7 +89,7 @@ import Testing
         #expect(receipt.graph.objectCount == 201 && store.graph.objectCount == 201)
         // A transaction that changes nothing still waits until the state that it has read is durable.
         let note = try store.schema.required("Note")
-        let id = try #require(store.graph.find(note, identity: [.int(1000)]).map(store.graph.id))
+        let id = try #require(store.graph.place(note, identity: [.int(1000)]).map(store.graph.id))
         let nothing = try await store.write { try $0.set(id, "title", to: .string("")) }
         #expect(nothing.receipt.transaction == nil)
         try store.close()

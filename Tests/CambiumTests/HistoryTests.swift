@@ -35,7 +35,7 @@ import Testing
             try write { try $0.set(id, "title", to: .string("another title of \(number)")) }
             try write { try $0.link(id, "related", ids[(number + 1) % ids.count]) }
         }
-        let memos = store.graph.members("memos", of: ids[0])
+        let memos = try store.graph.members("memos", of: ids[0])
         try write { try $0.move(ids[0], "memos", memos[0], to: 2) }
         try write { try $0.unlink(ids[0], "memos", memos[1]) }
         try write { try $0.unlink(ids[0], "related", ids[1]) }
@@ -128,9 +128,4 @@ import Testing
 
 extension Graph {
     fileprivate var state: String { export + "\(digest())" }
-
-    fileprivate func members(_ relationship: String, of id: ObjectID) -> [ObjectID] {
-        guard let entity = entity(of: id), let found = entity.relationship(relationship) else { return [] }
-        return members(found, of: id) ?? []
-    }
 }

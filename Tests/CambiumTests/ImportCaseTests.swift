@@ -83,7 +83,7 @@ struct ImportCase: CustomTestStringConvertible {
 extension ImportOptions {
     /// Creates options from their names in Swift, beginning with the set that `set` names.
     fileprivate init(case json: JSONValue) throws {
-        let sets = ["vokoder": ImportOptions.vokoder, "vokoderKeepingNulls": .vokoderKeepingNulls]
+        let sets = ["vokoder": ImportOptions.clearingUnusableValues, "vokoderKeepingNulls": .keepingUnusableValues]
         self = json["set"]?.string.flatMap { sets[$0] } ?? ImportOptions()
         for member in json.members where member.key != "set" {
             let text = try #require(member.value.string)

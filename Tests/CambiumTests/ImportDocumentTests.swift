@@ -93,7 +93,7 @@ import Testing
         try Data(#"{"personId":1,"name":{"full":"Ana"},"dob":0}"#.utf8).write(to: directory)
         let people = directory.path
         func example() throws -> ImportReport {
-            var options = ImportOptions.vokoder
+            var options = ImportOptions.clearingUnusableValues
             options.mapping = ImportMapping(
                 entity: "Person", attributes: ["fullName": "name.full", "born": PropertyMapping(from: "dob", dates: [.secondsSince1970])])
             let hooks = ImportHooks(

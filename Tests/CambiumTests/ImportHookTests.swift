@@ -97,10 +97,14 @@ import Testing
     }
 
     @Test func `each preset of options behaves like the library that names it`() {
-        #expect(ImportOptions.vokoder.missing == .clear && ImportOptions.vokoder.null == .clear && ImportOptions.vokoder.mismatch == .null)
-        let keeping = ImportOptions.vokoderKeepingNulls
+        #expect(
+            ImportOptions.clearingUnusableValues.missing == .clear && ImportOptions.clearingUnusableValues.null == .clear
+                && ImportOptions.clearingUnusableValues.mismatch == .null)
+        let keeping = ImportOptions.keepingUnusableValues
         #expect(keeping.missing == .keep && keeping.null == .keep && keeping.mismatch == .keep)
-        #expect(ImportOptions.coredatable.mismatch == .null && ImportOptions.coredatable.missing == .keep)
-        #expect(ImportOptions.groot.mismatch == .error && ImportOptions.groot.null == .clear && ImportOptions.groot.unknown == .ignore)
+        #expect(ImportOptions.clearingMismatches.mismatch == .null && ImportOptions.clearingMismatches.missing == .keep)
+        #expect(
+            ImportOptions.ignoringUnknownKeys.mismatch == .error && ImportOptions.ignoringUnknownKeys.null == .clear
+                && ImportOptions.ignoringUnknownKeys.unknown == .ignore)
     }
 }

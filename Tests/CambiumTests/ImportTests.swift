@@ -43,7 +43,7 @@ import Testing
             EntityDefinition("A", identity: ["id"]) {
                 AttributeDefinition("id", .int64)
                 AttributeDefinition("name", .string)
-                AttributeDefinition("size", .int32, default: .number("5"))
+                AttributeDefinition("size", .int32, default: 5)
                 RelationshipDefinition("next", to: "A")
             }
         }
@@ -160,7 +160,7 @@ import Testing
         var definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }
             EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, .optional) }
-            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, default: .number("9")) }
+            EntityDefinition("Cat", parent: "Animal") { AttributeDefinition("lives", .int16, default: 9) }
         }
         definition.entities[0].isAbstract = true
         let store = try Store.inMemory(schema: try Schema(definition))

@@ -26,7 +26,7 @@ import Testing
         try settings.replace(in: volume)
         let again = try Store.open(volume, durability: nil)
         #expect(again.graph.digest() == digest && again.graph.invariantFindings() == [])
-        #expect(again.graph.find(thing, identity: [.double(300)]) != nil)
+        #expect(again.graph.place(thing, identity: [.double(300)]) != nil)
         try again.close()
     }
 

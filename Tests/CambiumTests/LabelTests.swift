@@ -36,7 +36,7 @@ import Testing
         #expect(code { try store.label("a", TransactionNumber(rawValue: 4)) } == .ruleViolated)
         let before = store.graph.transaction
         #expect(try store.label("a", TransactionNumber(rawValue: 2)).rawValue == 2 && store.graph.transaction == before)
-        try store.label("a", TransactionNumber(rawValue: 4), moves: true)
+        try store.label("a", TransactionNumber(rawValue: 4), existing: .move)
         #expect(try count(volume, "a") == 3)
     }
 

@@ -101,7 +101,7 @@ import Testing
         let items = #"[{"key": "a", "note": 3, "tags": [{"name": "red"}]}, {"key": "b", "note": 3}]"#
         try store.importing("Item", items)
         let note = try store.schema.required("Note")
-        let three = try store.graph.id(of: #require(store.graph.find(note, identity: [.int(3)])))
+        let three = try store.graph.id(of: #require(store.graph.place(note, identity: [.int(3)])))
         try store.write { transaction in
             let (four, five) = (transaction.find(note, identity: [.int(4)]), transaction.find(note, identity: [.int(5)]))
             try transaction.link(three, "related", #require(four))

@@ -5,10 +5,10 @@ import Testing
 @Suite struct ReadmeTests {
     /// Runs the example of the README, word for word.
     private func example(_ path: String) throws {
-        let definition = SchemaDefinition {
+        let schema = try Schema {
             EntityDefinition("Note", identity: ["id"]) {
                 AttributeDefinition("id", .int64)
-                AttributeDefinition("title", .string, default: .string(""))
+                AttributeDefinition("title", .string, default: "")
                 RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .cascade)
             }
             EntityDefinition("Item") {
@@ -16,21 +16,23 @@ import Testing
                 RelationshipDefinition("note", to: "Note", inverse: "items")
             }
         }
-        let schema = try Schema(definition)
-        let store = try Store.create(at: path, schema: schema)
-        try store.write(Author(actor: "jane", message: "first note")) { transaction in
-            let note = try transaction.insert("Note", ["id": .int(1), "title": .string("Paris")])
-            try transaction.link(transaction.insert("Item", ["name": .string("tickets")]), "note", note)
+        let store = try Store.open(at: path, creating: schema)
+        if try store.graph.find("Note", identity: [1]) == nil {
+            try store.write(Author(actor: "jane", message: "first note")) { transaction in
+                let note = try transaction.insert("Note", ["id": 1, "title": "Paris"])
+                try transaction.insert("Item", ["name": "tickets"], links: ["note": [note]])
+            }
         }
         let graph = store.graph  // a value: it never changes, and to read it never waits
-        let note = try graph.schema.required("Note")
-        print(graph.count(of: note), graph.find(note, identity: [.int(1)]) != nil)
+        for id in try graph.objects(of: "Note") {
+            print(try graph[id, "title"].text, try graph.members("items", of: id).count)
+        }
         try store.close()
 
+        let note = try graph.schema.required("Note")
         let titles = graph.column(try note.requiredAttribute("title"))
         let items = graph.relation(try note.requiredRelationship("items"))
-        for id in graph.objects(of: note) {
-            let place = graph.place(of: id)!
+        for place in graph.places(of: note) {
             print(titles.string(at: place) ?? "", items.count(of: place))
         }
     }
@@ -55,7 +57,7 @@ import Testing
     @Test func `the example of the README runs`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
-        try example(directory.path)
+        for _ in 1...2 { try example(directory.path) }
         let graph = try ReadOnlyStore(at: directory.path).graph
         #expect(graph.objectCount == 2 && graph.linkCount == 1)
     }

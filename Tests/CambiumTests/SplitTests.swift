@@ -57,7 +57,7 @@ import Testing
         let volume = MemoryVolume()
         let store = try made(volume)
         let (root, envelopes) = (try Verification(volume).root, try envelopes(volume))
-        let planned = try store.compact(.since(.transaction(TransactionNumber(rawValue: 9))), isDryRun: true)
+        let planned = try store.compact(.since(.transaction(TransactionNumber(rawValue: 9))), effect: .preview)
         let done = try store.compact(.since(.transaction(TransactionNumber(rawValue: 9))))
         #expect(done.retiredEnd == anchor && done.firstMoment == anchor && done.segmentCount == 1)
         #expect(planned.segmentCount == 1 && planned.retiredEnd == anchor)

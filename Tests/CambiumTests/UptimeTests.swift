@@ -19,7 +19,7 @@ import Testing
     private func id(_ store: Store, _ number: Int) throws -> ObjectID {
         let note = try store.schema.required("Note")
         let graph = store.graph
-        return try graph.id(of: #require(graph.find(note, identity: [.int(Int64(number))])))
+        return try graph.id(of: #require(graph.place(note, identity: [.int(Int64(number))])))
     }
 
     private func byteCount(_ contents: [String: [UInt8]], _ prefix: String = "") -> Int {
@@ -134,7 +134,7 @@ import Testing
         let store = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 7))
         let graph = store.graph
         let note = try store.schema.required("Note")
-        #expect(graph.find(note, identity: [.int(7)]) != nil && store.recovery.transactionCount == 0)
+        #expect(graph.place(note, identity: [.int(7)]) != nil && store.recovery.transactionCount == 0)
         let byteCount = volume.readByteCount.load(ordering: .relaxed)
         try store.close()
         return byteCount

@@ -61,7 +61,7 @@ import Testing
         #expect(names.filter { $0.hasSuffix(".ops") }.count > 20 && names.filter { $0.hasSuffix(".log") }.count > 3)
         let outcome = try read(place, "sealed")
         #expect(outcome.code == 0, "\(outcome.errors)")
-        let verification = try Verification(of: path)
+        let verification = try Store.verify(at: path)
         #expect(try outcome.json.last?["root"] as? String == verification.root && verification.isSound)
         for name in names {
             let file = "sealed/log/\(name)"
@@ -69,7 +69,7 @@ import Testing
             var corrupt = bytes
             corrupt[bytes.count - 5] ^= 32
             try corrupt.write(to: place.directory.appending(path: file))
-            #expect(try read(place, "sealed").code == 1 && !Verification(of: path).isSound, "\(name)")
+            #expect(try read(place, "sealed").code == 1 && !Store.verify(at: path).isSound, "\(name)")
             try bytes.write(to: place.directory.appending(path: file))
         }
     }

@@ -8,15 +8,15 @@ import CambiumJSON
 /// it throws a `Finding` or an undeclared error. It never traps.
 ///
 ///     for target in FuzzTarget.all { try target.run([0, 1, 2]) }
-public struct FuzzTarget: Sendable, CustomStringConvertible {
-    public let name: String
+package struct FuzzTarget: Sendable, CustomStringConvertible {
+    package let name: String
     /// Decodes an input and checks the result.
-    public let run: @Sendable (_ input: [UInt8]) throws -> Void
+    package let run: @Sendable (_ input: [UInt8]) throws -> Void
     /// The first inputs of the fuzzer, made by the encoders themselves.
-    public let seeds: @Sendable () throws -> [[UInt8]]
+    package let seeds: @Sendable () throws -> [[UInt8]]
 
     /// One target for each kind of bytes that comes from outside.
-    public static let all = [
+    package static let all = [
         FuzzTarget(name: "frames", run: FrameTarget.run, seeds: FrameTarget.seeds),
         FuzzTarget(name: "ops", run: OpTarget.run, seeds: OpTarget.seeds),
         FuzzTarget(name: "schema", run: SchemaTarget.run, seeds: SchemaTarget.seeds),
@@ -32,14 +32,14 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     ]
 
     /// Returns the target of a name, or `nil` if there is no such target.
-    public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
+    package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 
-    public var description: String { name }
+    package var description: String { name }
 }
 
 /// A fault that a target found, as a sentence.
-public struct Finding: Error, CustomStringConvertible {
-    public let description: String
+package struct Finding: Error, CustomStringConvertible {
+    package let description: String
 
     init(_ description: String) { self.description = description }
 

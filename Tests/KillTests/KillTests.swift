@@ -41,10 +41,10 @@ import Testing
         // Processes that are not killed at once acknowledge at least one commit.
         #expect(acknowledged.count >= Self.roundCount * 3 / 4 && (largeCount > 0 || Self.roundCount < 3))
         let store = directory.appending(path: "store").path
-        #expect(try Verification(of: store).isSound)
+        #expect(try Store.verify(at: store).isSound)
         // After the kills, the store can be opened for writing and closed without a finding.
         try Store.open(at: store).close()
-        #expect(try Verification(of: store).findings.isEmpty)
+        #expect(try Store.verify(at: store).findings.isEmpty)
         print("\(Self.roundCount) kills, \(durability): \(acknowledged.count) acknowledged commits and \(largeCount) large ones survived")
     }
 

@@ -54,7 +54,7 @@ struct Clones {
     private func measure(_ root: Root, _ store: Store, reserve: Int = 0, variant: String) throws {
         let folder = try store.schema.required("folder")
         let identity = try Value(text: CloneInput.uuid(root.uid), type: .uuid)
-        let id = try store.graph.find(folder, identity: [identity]).map(store.graph.id(of:)).required("folder \(root.uid)")
+        let id = try store.graph.place(folder, identity: [identity]).map(store.graph.id(of:)).required("folder \(root.uid)")
         var times: [Double] = []
         var byteCount = 0
         for round in 0..<root.roundCount {

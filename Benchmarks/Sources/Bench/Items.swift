@@ -45,7 +45,7 @@ struct Items: Sendable {
 
     /// Throws if the change with this index, the last one of its item, cannot be read.
     func checkLast(_ graph: Graph, _ index: Int) throws {
-        let place = try graph.find(item, identity: uid(index)).required("item \(uid(index))")
+        let place = try graph.place(item, identity: uid(index)).required("item \(uid(index))")
         try check(graph.column(position).int(at: place), is: Int64(Self.positionMin + index), "the position set last")
         try check(graph.value(of: graph.field(done), at: place), is: .bool(index & 1 != 0), "the flag set last")
     }

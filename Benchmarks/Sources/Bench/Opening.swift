@@ -63,7 +63,7 @@ struct Opening {
     private func probe(_ store: Store, all: Bool = false) throws {
         let graph = store.graph
         let row = try graph.schema.required("row")
-        let place = graph.find(row, identity: "65e70c088efb6791")
+        let place = graph.place(row, identity: "65e70c088efb6791")
         // A field reads one object. A column is made for loops over many objects, and looks at all groups.
         let count = try place.map { graph.value(of: graph.field(try row.requiredAttribute("count")), at: $0) }
         try check(count, is: .int(settings.synth.probeCount), "the count of the requested row")

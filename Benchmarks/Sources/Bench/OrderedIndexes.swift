@@ -25,13 +25,7 @@ struct OrderedIndexes {
 
     /// Measures updates of one object each in memory, without and with an index, and the migration between the two.
     private func updates() throws {
-        var definition = SchemaDefinition {
-            EntityDefinition("Thing") {
-                AttributeDefinition("number", .int64)
-                AttributeDefinition("other", .int64)
-            }
-        }
-        let store = try Store.inMemory(schema: Schema(definition))
+        let store = try Store.inMemory(schema: Schema(definition(indexes: [])))
         var random = SplitMix(seed: Self.seed)
         var ids: [ObjectID] = []
         try store.write { transaction in
@@ -41,8 +35,7 @@ struct OrderedIndexes {
             }
         }
         let plain = try update(store, ids, "number", &random)
-        definition.entities[0].indexes = [["number"]]
-        let (building, _) = try timed { try store.migrate(to: definition) }
+        let (building, _) = try timed { try store.migrate(to: definition(indexes: [["number"]])) }
         let indexed = try update(store, ids, "number", &random)
         let other = try update(store, ids, "other", &random)
         settings.emit("C9.migration to an index over 1e6 numbers", building * 1e3, "ms")
@@ -50,6 +43,15 @@ struct OrderedIndexes {
             settings.emit("C9.update in memory \(name), own txn", seconds / Double(Self.updateCount) * 1e9, "ns")
         }
         try store.close()
+    }
+
+    private func definition(indexes: [[String]]) -> SchemaDefinition {
+        SchemaDefinition {
+            EntityDefinition("Thing", indexes: indexes) {
+                AttributeDefinition("number", .int64)
+                AttributeDefinition("other", .int64)
+            }
+        }
     }
 
     private func update(_ store: Store, _ ids: [ObjectID], _ name: String, _ random: inout SplitMix) throws -> Double {

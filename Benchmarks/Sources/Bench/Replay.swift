@@ -27,7 +27,7 @@ struct Replay {
         let store = try Store.open(at: path)
         let opened = now() - start
         let row = try store.schema.required("row")
-        let place = store.graph.find(row, identity: "65e70c088efb6791")
+        let place = store.graph.place(row, identity: "65e70c088efb6791")
         let count = try place.map { store.graph.column(try row.requiredAttribute("count")).int(at: $0) }
         let queried = now() - start
         try check(count, is: settings.synth.probeCount, "the count of the requested row")

@@ -77,7 +77,7 @@ struct SynthSchema {
     }
 
     private static func definition(uid type: AttributeType, _ userInfo: [String: String] = [:]) -> SchemaDefinition {
-        let uid = AttributeDefinition("uid", type).with(userInfo: userInfo)
+        let uid = AttributeDefinition("uid", type, userInfo: userInfo)
         return SchemaDefinition {
             EntityDefinition("folder", identity: ["uid"]) {
                 uid

@@ -1,4 +1,4 @@
-public import CambiumJSON
+package import CambiumJSON
 public import CambiumModel
 
 /// The outcome of applying the changes of one store to another.
@@ -9,15 +9,15 @@ public struct ApplyReport: Sendable {
     public internal(set) var presentCount = 0
     /// The number of written transactions that got a later time than in the source, because the target's transaction before them has that
     /// time.
-    public internal(set) var laterTimeCount = 0
+    package internal(set) var laterTimeCount = 0
     /// The last transaction of both stores.
     public internal(set) var lastTransaction = TransactionNumber.none
-    public internal(set) var objectCount = 0
-    public internal(set) var linkCount = 0
+    package internal(set) var objectCount = 0
+    package internal(set) var linkCount = 0
     /// The digest of the target's graph, which was compared with the digest of the source's graph.
     public internal(set) var digest = GraphDigest(high: 0, low: 0)
 
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         let counts = [
             ("applied", appliedCount), ("present", presentCount), ("laterTimes", laterTimeCount), ("objects", objectCount),

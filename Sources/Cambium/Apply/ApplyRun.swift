@@ -11,14 +11,14 @@ struct ApplyRun {
     private let past: EarlierGraphs
     /// The last transaction that the target has when the run begins.
     private var present = TransactionNumber.none
-    /// The number of the source's transactions with which the target was created for this run.
+    /// The number of the source's transactions that were written when the target was created for this run: 1 for a new target, otherwise 0.
     private let createdCount: Int
     private var lastPending: Committer.Pending?
     /// The number of transactions that were written since the target was last made durable, and of their bytes.
     private var waitingCount = 0
     private var waitingByteCount = 0
 
-    /// The most transactions and bytes that may be written before the run waits for the disk.
+    /// The maximum number of transactions and of bytes that are written before the run waits for the disk.
     struct Pace {
         var transactionCountMax = 4096
         var byteCountMax = 16 << 20
@@ -77,7 +77,8 @@ struct ApplyRun {
             if time > record.metadata.time { report.laterTimeCount += 1 }
             lastPending = pending
         } catch {
-            // If the transaction before was rolled back, this one cannot follow it. The error to report is then that of the disk.
+            // If the previous transaction was rolled back, this one cannot follow it. In that case, the error of the disk is the one to
+            // report.
             try checkLast()
             throw error
         }
@@ -98,7 +99,7 @@ struct ApplyRun {
     private func compare(_ record: LogRecord, _ last: LogRecord) throws {
         if try record.commitment() == last.commitment() { return }
         let isFirst = record.number.rawValue == 1
-        // A store that was created for this with the same schema is as good as an empty one.
+        // A target whose only content is the same schema counts as empty.
         if isFirst, let schema = try Self.onlySchema(last), try Self.onlySchema(record) == schema { return }
         let difference =
             isFirst

@@ -13,8 +13,8 @@ extension Store {
     /// record keeps the difference.
     ///
     /// Throws `.notFound` if there is no source. Throws `.conflict` if this store has a transaction that the source lacks; then nothing was
-    /// written. Throws `.damaged` if the source's log is corrupt, and `.ioFailure`; then this store has the transactions before, and
-    /// applying again continues after them. Readers see each transaction when it is durable.
+    /// written. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if the disk refuses; then this store has the earlier
+    /// transactions, and applying again continues after them. Readers see each transaction when it is durable.
     ///
     /// Complexity: O(what is applied, both graphs, and the log that follows their checkpoints), and memory for the source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }

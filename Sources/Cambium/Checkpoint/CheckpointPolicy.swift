@@ -93,8 +93,8 @@ extension CheckpointPolicy {
         var roots = roots
         var dropped: [TransactionNumber] = []
         while roots.count > countMax || shares.byteCount > allowed {
-            // The log before a dropped checkpoint is added to that of the next one. The newest checkpoint always stays, so each candidate
-            // has a next one.
+            // The log between a dropped checkpoint and its predecessor counts as a part of the next checkpoint's log. The newest checkpoint
+            // always stays, so each candidate has a next one.
             let candidates = roots.indices.dropLast().filter { !isFixed(roots[$0].number) }
             guard let place = candidates.min(by: { gap(roots, without: $0) < gap(roots, without: $1) }) else { break }
             roots[place + 1].root.logByteCount = gap(roots, without: place)
@@ -110,7 +110,7 @@ extension CheckpointPolicy {
     }
 }
 
-/// The disk space that only those checkpoints take that may be dropped.
+/// The disk space that becomes free if all checkpoints that may be dropped are dropped.
 private struct ChunkShares {
     private(set) var byteCount = 0
     /// For each chunk of a file, the number of checkpoints that have it; `fixed`, which is more than there can be, if a fixed checkpoint

@@ -4,7 +4,7 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Stores the graph from time to time, while writers continue. Docs/CHECKPOINTS.md.
+/// Stores the graph from time to time, while writers continue. See Docs/CHECKPOINTS.md.
 ///
 /// SENDABLE: mutable state is touched only while `making` is held, or is under a lock.
 final class Checkpointer: @unchecked Sendable {
@@ -23,8 +23,8 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var inFile: Set<Int> = []
     /// Whether the store was closed, so that nothing more is written and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
-    /// Whether the last checkpoint failed. The kernel reports only once that it could not write the memory of a file, and then takes the
-    /// bytes for written. So the next checkpoint writes them itself.
+    /// Whether the last checkpoint failed. If the kernel cannot write the memory of a file, it reports the failure only once, and then
+    /// treats the bytes as written. So the next checkpoint writes these bytes itself.
     @exclusivity(unchecked) private var hasFailed = false
     @exclusivity(unchecked) var pageFile: UInt64
     /// The tree over the log, as far as checkpoints have needed it. After `end`, any thread may read it.
@@ -49,7 +49,7 @@ final class Checkpointer: @unchecked Sendable {
     private struct State {
         /// The last transaction in the newest checkpoint.
         var newest: TransactionNumber
-        /// The number of bytes of log since then, or since the last automatic checkpoint failed.
+        /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.
         var tailByteCount: Int
         /// The number of bytes of the chunks with pages in the newest checkpoint.
         var storedByteCount: Int

@@ -9,7 +9,7 @@ public struct CloneSummary: Sendable {
     public var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
 
     /// Summarizes a clone from its op in the log.
-    public init(_ op: CloneOp, _ schema: Schema) { self.init(op.hierarchies, schema) }
+    package init(_ op: CloneOp, _ schema: Schema) { self.init(op.hierarchies, schema) }
 
     init(_ hierarchies: [CloneOp.Hierarchy], _ schema: Schema) {
         counts = hierarchies.flatMap(\.counts).compactMap { count in schema.entity(count.entity).map { ($0, count.count) } }

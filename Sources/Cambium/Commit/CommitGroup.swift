@@ -24,7 +24,7 @@ final class CommitGroup: @unchecked Sendable {
     @exclusivity(unchecked) var transactionCount = 0
     /// The number of threads that have joined and will call `wait`.
     @exclusivity(unchecked) var threadCount = 0
-    /// The number of commits that wait without a thread, for a listener or a ticket.
+    /// The number of commits in the group for which no thread waits. The outcome of such a commit goes to a listener or a ticket.
     @exclusivity(unchecked) var listenerCount = 0
     /// The number of bytes of the frames in which the transactions were written.
     @exclusivity(unchecked) var byteCount = 0

@@ -15,6 +15,8 @@ extension Committer {
         return try store(again: false)
     }
 
+    /// Stores the newest graph as a checkpoint, without packing its pages first.
+    ///
     /// - Parameter again: whether the checkpoint replaces one of the same transaction, because packing has changed the pages.
     func store(again: Bool) throws -> CheckpointReceipt {
         guard let checkpointer else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }

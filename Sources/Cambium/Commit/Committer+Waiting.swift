@@ -92,7 +92,7 @@ extension Committer {
         do {
             return try log.beginSync()
         } catch {
-            // All of this happens under one hold of the lock, so that the next commit builds on the version that is left, and leads.
+            // All of this happens under one hold of the lock, so that the next commit builds on the remaining version and leads its group.
             rollBack()
             isSyncing = false
             throw error

@@ -185,6 +185,8 @@ final class Committer: @unchecked Sendable {
         return log.makeOpWriter()
     }
 
+    /// Checks and publishes a transaction, and stages it for the log.
+    ///
     /// - Parameter record: the transaction of another log that this one copies; `nil` for a new transaction.
     private func commit(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: Waiter,

@@ -1,10 +1,9 @@
 internal import CambiumBytes
 import Synchronization
 
-/// The numbers that the committer of a store counts.
+/// The numbers that the committer of a store collects.
 ///
-/// The thread that holds the writer's lock counts the numbers of each commit. It uses plain loads and stores, because no other thread
-/// writes them.
+/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So it uses plain loads and stores.
 final class MetricsRecord: Sendable {
     let commitCount = Atomic(0)
     let loggedByteCount = Atomic(0)

@@ -12,8 +12,8 @@ struct PendingCommit: Sendable {
     let byteCount: Int
     /// Whether the transaction is written together with those of its group.
     let isStaged: Bool
-    /// The fate of the frame that the transaction is staged for, or that has a transaction it has read; `nil` if that frame was written
-    /// before.
+    /// The fate of the frame with the transactions that were staged when the commit joined its group: its own transaction, or transactions
+    /// that it may have read. `nil` if no transaction was staged then.
     let fate: FrameFate?
     /// The group that the commit waits for; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?

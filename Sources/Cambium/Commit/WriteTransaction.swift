@@ -32,8 +32,8 @@ public struct WriteTransaction: ~Copyable {
         self.timeMin = timeMin
     }
 
-    /// The way in which changes become ops: each change is recorded as one, or a final comparison with the graph before derives all of
-    /// them.
+    /// The way in which changes become ops: each change is recorded as an op, or a final comparison with the original graph derives all
+    /// ops.
     enum Recording { case ops, comparison }
 
     consuming func takeDraft() -> Draft { draft }
@@ -54,22 +54,33 @@ public struct WriteTransaction: ~Copyable {
         for (attribute, value) in values { _ = try check(attribute, value, entity) }
         let serial = draft.nextSerial(of: entity.root)
         guard serial <= ObjectID.serialMax else {
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(entity.name)' has used all of its serials.")
+            throw CambiumError(
+                .limitExceeded,
+                "The hierarchy of '\(entity.name)' has used all of its serials. Create a new store, and import the objects into it.")
         }
         let id = ObjectID(root: entity.root, serial: serial)
         try record(.insert(id, entity: entity.number, values.map { Assignment($0.0.number, $0.1) }))
         return id
     }
 
-    /// Does the same as `insert(_:_:)`, with names. Throws `.unknownName` if the schema does not have a name.
+    /// Inserts an object with names in place of the schema's entities and attributes, and links it.
+    ///
+    ///     let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
+    ///
+    /// Throws as `insert(_:_:)` does, and `.unknownName` if the schema does not have a name. Throws as `link(_:_:_:at:)` does for an object
+    /// that a relationship cannot hold, and `.invalidInput` for two objects of a to-one relationship. After an error, nothing is changed.
     @discardableResult
     public mutating func insert(
-        _ entity: String, _ values: KeyValuePairs<String, Value> = [:]
+        _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
     ) throws(CambiumError) -> ObjectID {
         let entity = try schema.required(entity)
         var resolved: [(Attribute, Value)] = []
         for (name, value) in values { resolved.append((try entity.requiredAttribute(name), value)) }
-        return try insert(entity, resolved)
+        if links.isEmpty { return try insert(entity, resolved) }
+        let targets = try draft.linkTargets(links, of: entity)
+        let id = try insert(entity, resolved)
+        for (relationship, target) in targets { try link(id, relationship, target) }
+        return id
     }
 
     /// Changes an attribute. Setting the present value is no change.

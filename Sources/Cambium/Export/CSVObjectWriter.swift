@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Writes objects as records of CSV (RFC 4180), with the columns of an entity, its sub-entities, and the included objects.

@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// The keys of the objects of one entity: their names, and the attributes and relationships that they stand for.
@@ -99,6 +99,8 @@ final class ExportTable {
         identityAttributes = identity
     }
 
+    /// Returns the keys for the objects of an entity. Makes them on the first call.
+    ///
     /// - Parameter prefix: the beginning of all keys of the object.
     func keys(_ entity: Entity, prefix: String = "") -> ExportKeys {
         let place = Place(entity: entity.number, prefix: prefix)

@@ -12,7 +12,7 @@ public struct ExportOptions: Sendable, Hashable {
         case csv
     }
 
-    /// The spelling of an object that is not nested.
+    /// The form in which an export writes an object that is not nested.
     public enum Reference: String, Sendable, CaseIterable {
         /// The id of the object, such as `Note/42`, which is only valid in this store.
         case id
@@ -30,7 +30,7 @@ public struct ExportOptions: Sendable, Hashable {
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
     /// The nesting of an object at the end of a to-one relationship: as an object, or as keys with a dot in them. CSV is always flat. With
-    /// a mapping, the nesting of a path: as objects in each other, or as one key that is spelled as the whole path.
+    /// a mapping, the nesting of a path: as nested objects, or as one key that contains the whole path.
     public enum KeyPaths: String, Sendable, CaseIterable { case nested, flat }
 
     public var format = Format.lines
@@ -39,7 +39,8 @@ public struct ExportOptions: Sendable, Hashable {
     public var nulls = NullValue.write
     public var keyPaths = KeyPaths.nested
     public var include = IncludeTree()
-    /// The mapping by which an import reads the rows as the same objects. With a mapping, references are identities.
+    /// The mapping of an import: the export writes rows that this import reads back as the same objects. With a mapping, references are
+    /// identities.
     public var mapping: ImportMapping?
 
     public init() {}

@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// The order in which objects are written: by ascending id, or by identity if the export has no ids.

@@ -1,11 +1,11 @@
 public import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 public import CambiumModel
 
 extension Graph {
     /// Calls `body` with each object of an entity and its sub-entities, or of all entities, in a stable order: by root entity in
     /// declaration order, then by ascending id.
-    public func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
+    package func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         for root in entity.map({ [$0] }) ?? schema.roots {
             try forEachPlace(of: root, body)
         }
@@ -17,8 +17,8 @@ extension Graph {
     /// are then omitted, because imports create them. Relationships to objects that have no identity and are not included are omitted, too.
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with the mapping's JSON
-    /// pointer if an import by the mapping would not read an object as the same. Rethrows the errors of `put` and the hook. If it throws,
-    /// `put` has already received the earlier rows.
+    /// pointer if an import with the mapping would read back something else than an exported object. Rethrows the errors of `put` and the
+    /// hook. If it throws, `put` has already received the earlier rows.
     ///
     /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
     ///

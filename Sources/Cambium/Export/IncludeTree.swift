@@ -3,7 +3,7 @@ public import CambiumModel
 /// The relationships whose objects are written in place of their ids, as a tree: each branch includes relationships of those objects.
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects, which is also the limit of imports.
-    public static let depthMax = RowPlanner.depthMax
+    package static let depthMax = RowPlanner.depthMax
 
     private var children: [String: IncludeTree] = [:]
     /// The number of levels on which all relationships are included.

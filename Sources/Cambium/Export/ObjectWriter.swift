@@ -1,5 +1,5 @@
-public import CambiumGraph
-public import CambiumJSON
+package import CambiumGraph
+package import CambiumJSON
 import CambiumModel
 
 /// Writes objects as JSON: the id, the attributes, then the relationships, each in declaration order.
@@ -7,7 +7,7 @@ import CambiumModel
 /// A to-one relationship is an id or null. A to-many relationship is an array of ids: in stored order if it is ordered, otherwise
 /// ascending. An included object that is already on the path is written as its id. With identities in place of ids, a nested object omits
 /// the relationship back to the enclosing object, unless the includes name it. Several threads must not use one writer at the same time.
-public final class ObjectWriter {
+package final class ObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
     let table: ExportTable
@@ -26,7 +26,7 @@ public final class ObjectWriter {
     }
 
     /// - Parameter options: the options; the caller applies their format.
-    public init(_ graph: Graph, _ options: ExportOptions = ExportOptions()) {
+    package init(_ graph: Graph, _ options: ExportOptions = ExportOptions()) {
         self.graph = graph
         self.options = options
         table = ExportTable(graph)
@@ -34,8 +34,8 @@ public final class ObjectWriter {
         check = graph.isProven ? nil : StoredValueCheck(.string)
     }
 
-    /// Writes one object. Complexity: O(attributes and members), those of included objects too.
-    public func write(_ place: ObjectPlace, including tree: IncludeTree = IncludeTree(), to writer: inout JSONWriter) {
+    /// Writes one object. Complexity: O(attributes and members), including the attributes and members of included objects.
+    package func write(_ place: ObjectPlace, including tree: IncludeTree = IncludeTree(), to writer: inout JSONWriter) {
         object(place, Position(tree: tree), &writer)
     }
 

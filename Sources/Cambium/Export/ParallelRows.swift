@@ -3,10 +3,10 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// Encodes the rows of an export on two threads, and puts the rows out in their order.
+/// Encodes the rows of an export on two threads, and passes the rows to `put` in their order.
 ///
 /// The caller's thread collects objects into the blocks of a round. Then both threads encode blocks until the round has none left, and the
-/// caller's thread puts the rows out. An export that is shorter than a round stays on the caller's thread.
+/// caller's thread passes the rows to `put`. An export that is shorter than a round stays on the caller's thread.
 final class ParallelRows {
     private let round: ExportRound
     private let objects: ObjectWriter
@@ -68,8 +68,8 @@ private final class ExportBlock {
 
     init(_ format: ExportOptions.Format, isFirst: Bool) { rows = RowOutput(format, isFirst: isFirst) }
 
-    /// Encodes rows until the buffer is large. Then the caller's thread encodes the other rows when it puts them out, so that memory stays
-    /// bounded if rows are large.
+    /// Encodes rows until the buffer is large. Then the caller's thread encodes the other rows one by one when it passes them to `put`, so
+    /// that memory stays bounded if rows are large.
     func encode(_ objects: ObjectWriter, _ round: ExportRound) {
         while encodedCount < places.count, !rows.isLarge {
             encodeNext(objects, round)

@@ -9,52 +9,7 @@ public struct Backup: Sendable, Equatable {
     /// The number of bytes in the copy.
     public private(set) var byteCount = 0
     /// The number of checkpoints in the copy. With them the copy opens at once.
-    public private(set) var checkpointCount = 0
-
-    /// Copies a store with its whole history: the same transactions, the same root of the tree, and its checkpoints.
-    ///
-    /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
-    ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if the log is corrupt. Throws
-    /// `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. If it throws, there is no store in
-    /// the new place. Complexity: O(bytes).
-    ///
-    /// - Parameter archive: the directory that the retired parts of the log were put into. With it the copy has the whole history. Throws
-    ///   `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store, and `.damaged` if
-    ///   it differs from the retired parts.
-    public init(of path: String, to newPath: String, archive: String? = nil) throws {
-        let target = try Self.target(newPath, of: path, archive)
-        let reader = try LogReader(Self.source(path, archive))
-        self = try target.withDirectory { try Backup(reader, to: target) }
-    }
-
-    /// Copies a store as it was at an earlier moment. Later transactions are not in the copy, which is an independent store from then on.
-    ///
-    /// Throws as `init(of:to:archive:)` does, and `.notFound` if there is no such moment or if transactions that led to it were retired.
-    public init(of path: String, to newPath: String, point: Point, archive: String? = nil) throws {
-        if point == .latest {
-            try self.init(of: path, to: newPath, archive: archive)
-            return
-        }
-        let target = try Self.target(newPath, of: path, archive)
-        let volume = try Self.source(path, archive)
-        let last = try ReadOnlyStore(volume, point: point).graph.transaction
-        self = try target.withDirectory { try Backup(volume, to: target, last: last, environment: .system) }
-    }
-
-    /// Throws `.cannotCreate` if the copy would be among the files that it is made from.
-    private static func target(_ newPath: String, of path: String, _ archive: String?) throws(CambiumError) -> SystemVolume {
-        let target = SystemVolume(root: newPath)
-        for source in [path, archive].compactMap({ $0 }) { try target.checkIsOutside(of: SystemVolume(root: source)) }
-        return target
-    }
-
-    /// Returns a store as it is, or together with its archive as it was before anything was retired.
-    private static func source(_ path: String, _ archive: String?) throws -> any Volume {
-        let store = SystemVolume(root: path)
-        guard let archive else { return store }
-        return try ArchivedVolume(store, archive: SystemVolume(root: archive))
-    }
+    package private(set) var checkpointCount = 0
 
     package init(_ reader: LogReader, to target: any Volume) throws {
         let retiredEnd = try reader.retiredEnd()
@@ -79,9 +34,10 @@ public struct Backup: Sendable, Equatable {
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
-        // Opening the copy reads everything that follows the checkpoint. Closing it notes that the log is closed.
+        // Opening the copy replays the transactions after its newest checkpoint, so the backup fails if they are corrupt. Closing it
+        // records in HEAD that nothing is left to write.
         var tuning = LogTuning.standard
-        // The copy keeps the segments of the store.
+        // Sealing would replace segments, and the copy must have the segments of the store.
         tuning.sealsSegments = false
         let store = try Store.open(volume, durability: nil, tuning: tuning)
         backup.transaction = store.graph.transaction
@@ -115,5 +71,49 @@ public struct Backup: Sendable, Equatable {
         }
         lock.unlock()
         (transaction, self.byteCount) = (last, byteCount)
+    }
+}
+
+extension Store {
+    /// Copies a store with its whole history: the same transactions, the same root of the tree, and its checkpoints.
+    ///
+    /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
+    ///
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if the log is corrupt. Throws
+    /// `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. If it throws, there is no store in
+    /// the new place. Complexity: O(bytes).
+    ///
+    ///     try Store.backUp(at: "notes", to: "notes-copy")
+    ///
+    /// - Parameters:
+    ///   - point: The last moment in the copy. A copy of an earlier moment is an independent store from then on. Throws `.notFound` if
+    ///     there is no such moment, or if transactions that led to it were retired.
+    ///   - archive: The directory that the retired parts of the log were put into. With it the copy has the whole history. Throws
+    ///     `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store, and `.damaged`
+    ///     if it differs from the retired parts.
+    @discardableResult
+    public static func backUp(at path: String, to newPath: String, point: Point = .latest, archive: String? = nil) throws -> Backup {
+        let target = try target(newPath, of: path, archive)
+        let volume = try source(path, archive)
+        if point == .latest {
+            let reader = try LogReader(volume)
+            return try target.withDirectory { try Backup(reader, to: target) }
+        }
+        let last = try ReadOnlyStore(volume, point: point).graph.transaction
+        return try target.withDirectory { try Backup(volume, to: target, last: last, environment: .system) }
+    }
+
+    /// Throws `.cannotCreate` if the copy would be among the files that it is made from.
+    private static func target(_ newPath: String, of path: String, _ archive: String?) throws(CambiumError) -> SystemVolume {
+        let target = SystemVolume(root: newPath)
+        for source in [path, archive].compactMap({ $0 }) { try target.checkIsOutside(of: SystemVolume(root: source)) }
+        return target
+    }
+
+    /// Returns a store as it is, or together with its archive as it was before anything was retired.
+    private static func source(_ path: String, _ archive: String?) throws -> any Volume {
+        let store = SystemVolume(root: path)
+        guard let archive else { return store }
+        return try ArchivedVolume(store, archive: SystemVolume(root: archive))
     }
 }

@@ -1,8 +1,8 @@
-public import CambiumModel
+package import CambiumModel
 
 extension Op {
     /// The kind of the op, as the command line writes it.
-    public var kindName: String {
+    package var kindName: String {
         switch self {
         case .schema: "schema"
         case .insert: "insert"
@@ -20,7 +20,7 @@ extension Op {
     }
 
     /// Returns whether the op names an object. It does not name the objects that it changes by cascades or on the other side of a link.
-    public func names(_ id: ObjectID, _ schema: Schema) -> Bool {
+    package func names(_ id: ObjectID, _ schema: Schema) -> Bool {
         switch self {
         case .schema, .label, .digest: return false
         case .insert(let object, _, _), .set(let object, _): return object == id
@@ -42,7 +42,7 @@ extension Op {
     }
 
     /// Returns the root entities whose objects the op names.
-    public func roots(_ schema: Schema) -> Set<EntityNumber> {
+    package func roots(_ schema: Schema) -> Set<EntityNumber> {
         switch self {
         case .schema, .label, .digest: return []
         case .insert(let object, _, _), .set(let object, _): return [object.root]
@@ -59,7 +59,7 @@ extension Op {
 
 extension Schema {
     /// Returns the relationship with a number in the hierarchy of a root entity.
-    public func relationship(_ number: PropertyNumber, root: EntityNumber) -> Relationship? {
+    package func relationship(_ number: PropertyNumber, root: EntityNumber) -> Relationship? {
         for entity in entities where entity.root == root {
             if let found = entity.relationship(number) { return found }
         }
@@ -69,7 +69,7 @@ extension Schema {
 
 extension SerialRuns {
     /// Complexity: O(runs).
-    public func contains(_ serial: UInt64) -> Bool {
+    package func contains(_ serial: UInt64) -> Bool {
         runs.contains { serial >= $0.first && serial < $0.first + UInt64($0.count) }
     }
 }

@@ -4,7 +4,7 @@ public import CambiumModel
 
 /// The parts of a corrupt store that a repair saved, and a list of those that are missing.
 ///
-///     let repair = try Repair(of: "notes", to: "notes-repaired")
+///     let repair = try Store.repair(at: "notes", to: "notes-repaired")
 ///     for finding in repair.findings { print(finding) }
 public struct Repair: Sendable {
     /// The number of transactions in the new store. Each has the number that it had in the old store.
@@ -21,31 +21,6 @@ public struct Repair: Sendable {
     /// change nothing; they keep their author, time and request if their frames verify.
     public internal(set) var missing: [ClosedRange<TransactionNumber>] = []
 
-    /// Saves everything that verifies in a store into a new store. The old store is not changed.
-    ///
-    /// The log comes first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that verifies.
-    /// The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other processes may write
-    /// to the old store: if the store changed while corruption was found, the repair starts again.
-    ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies, `.ioFailure`
-    /// if a file cannot be read or written. If it throws, there is no store in the new place.
-    /// Complexity: O(log + graph) for each checkpoint that is used.
-    ///
-    /// - Parameters:
-    ///   - path: the directory of the old store.
-    ///   - newPath: the directory of the new store, which does not exist or is empty.
-    ///   - archive: the directory that the retired parts of the log were put into; `nil` for the one that the store names, if it exists.
-    public init(of path: String, to newPath: String, archive: String? = nil) throws {
-        let target = SystemVolume(root: newPath)
-        let source = SystemVolume(root: path)
-        try target.checkIsOutside(of: source)
-        let (reader, flaw) = try Self.reader(source)
-        let (whole, archiveFlaw) = try Self.whole(reader, archive)
-        self = try target.withDirectory {
-            try Repair(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, environment: .system)
-        }
-    }
-
     init() {}
 
     package init(_ volume: any Volume, to target: any Volume, environment: StoreEnvironment) throws {
@@ -54,7 +29,7 @@ public struct Repair: Sendable {
     }
 
     /// Opens the log of a store. If its settings are corrupt, the id of the store is taken from its segments and checkpoints.
-    private static func reader(_ volume: any Volume) throws(CambiumError) -> (log: LogReader, flaw: String?) {
+    fileprivate static func reader(_ volume: any Volume) throws(CambiumError) -> (log: LogReader, flaw: String?) {
         do {
             return (try LogReader(volume), nil)
         } catch {
@@ -71,7 +46,7 @@ public struct Repair: Sendable {
     }
 
     /// Returns the log together with its archive, if there is one that fits.
-    private static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
+    fileprivate static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
         guard let path = try archive ?? reader.archive() else { return (reader, nil) }
         do {
             let source = try SegmentArchive(reading: SystemVolume(root: path), of: reader.settings.store)
@@ -81,13 +56,13 @@ public struct Repair: Sendable {
         }
     }
 
-    /// The most attempts of a repair. A new attempt begins if the old store changed while corruption was found.
+    /// The maximum number of attempts of a repair. A new attempt begins if the old store changed while corruption was found.
     private static let attemptCountMax = 10
 
     /// Signals that the old store changed while corruption was found.
     private struct Changed: Error {}
 
-    private init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
+    fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
         for attempt in 1...Self.attemptCountMax {
             let log = try LogReader(reader.volume, settings: reader.settings)
             do {
@@ -124,5 +99,32 @@ public struct Repair: Sendable {
         report.findings += verification.findings
         (report.transactionCount, report.root) = (verification.transactionCount, verification.root)
         return report
+    }
+}
+
+extension Store {
+    /// Saves everything that verifies in a store into a new store. The old store is not changed.
+    ///
+    /// The log comes first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that verifies.
+    /// The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other processes may write
+    /// to the old store: if the store changed while corruption was found, the repair starts again.
+    ///
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies, `.ioFailure`
+    /// if a file cannot be read or written. If it throws, there is no store in the new place.
+    /// Complexity: O(log + graph) for each checkpoint that is used.
+    ///
+    /// - Parameters:
+    ///   - path: the directory of the old store.
+    ///   - newPath: the directory of the new store, which does not exist or is empty.
+    ///   - archive: the directory that the retired parts of the log were put into; `nil` for the one that the store names, if it exists.
+    public static func repair(at path: String, to newPath: String, archive: String? = nil) throws -> Repair {
+        let target = SystemVolume(root: newPath)
+        let source = SystemVolume(root: path)
+        try target.checkIsOutside(of: source)
+        let (reader, flaw) = try Repair.reader(source)
+        let (whole, archiveFlaw) = try Repair.whole(reader, archive)
+        return try target.withDirectory {
+            try Repair(whole, flaws: [flaw, archiveFlaw].compactMap(\.self), to: target, environment: .system)
+        }
     }
 }

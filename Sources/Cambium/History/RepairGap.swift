@@ -5,10 +5,11 @@ import CambiumModel
 /// A range of transactions whose changes are lost. A checkpoint has the state after the last one.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
-    /// The metadata of each transaction whose frame verifies. For other transactions at least the request, if the checkpoint knows it.
+    /// The metadata of each transaction whose frame verifies. If a frame does not verify, but the checkpoint lists the transaction's
+    /// request, the metadata contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
 
-    /// The most transactions that a gap may have. Each of them takes some bytes of the new log.
+    /// The maximum number of transactions in a gap. Each of them takes some bytes of the new log.
     static let countMax: UInt64 = 100_000_000
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."
@@ -65,7 +66,7 @@ struct RepairGap {
         return found
     }
 
-    /// The most objects that one op deletes.
+    /// The maximum number of objects that one op deletes.
     private static let deletedCountMax = 65_536
 
     private static func deleteAll(of graph: Graph, _ draft: inout Draft, _ ops: inout OpWriter) throws(CambiumError) {

@@ -1,42 +1,42 @@
 import CambiumGraph
-public import CambiumJSON
+package import CambiumJSON
 internal import CambiumLog
-public import CambiumModel
+package import CambiumModel
 
 /// The size of a store and of its parts.
-public struct Statistics: Sendable {
-    public let objectCount: Int
-    public let linkCount: Int
-    public let transactionCount: Int
+package struct Statistics: Sendable {
+    package let objectCount: Int
+    package let linkCount: Int
+    package let transactionCount: Int
     /// The number of objects of each concrete entity, in declaration order.
-    public let entities: [(name: String, count: Int)]
-    public private(set) var segmentCount = 0
-    public private(set) var logByteCount = 0
+    package let entities: [(name: String, count: Int)]
+    package private(set) var segmentCount = 0
+    package private(set) var logByteCount = 0
     /// The number of bytes that the pages of the graph take in memory.
-    public let pageByteCount: Int
+    package let pageByteCount: Int
     /// The last transaction of each checkpoint, oldest first.
-    public private(set) var checkpoints: [TransactionNumber] = []
+    package private(set) var checkpoints: [TransactionNumber] = []
     /// The number of checkpoints that a reader in this process or another one uses. The policy never drops such a checkpoint.
-    public private(set) var readCheckpointCount = 0
+    package private(set) var readCheckpointCount = 0
     /// The number of bytes that pages take on disk.
-    public private(set) var storedByteCount = 0
+    package private(set) var storedByteCount = 0
     /// The old versions that readers of this process hold; `nil` if the statistics were read from the files of a store.
-    public private(set) var pins: Pins?
+    package private(set) var pins: Pins?
 
     /// The versions of the graph that readers hold although there is a newer one.
-    public struct Pins: Sendable, Hashable {
-        public let versionCount: Int
+    package struct Pins: Sendable, Hashable {
+        package let versionCount: Int
         /// The number of bytes of pages that only these versions reach.
-        public let byteCount: Int
-        public let leaseCount: Int
+        package let byteCount: Int
+        package let leaseCount: Int
         /// The time at which the oldest lease began; `nil` if there is no lease.
-        public let oldestLeaseTime: Timestamp?
+        package let oldestLeaseTime: Timestamp?
     }
 
     /// Reads the statistics of a store from its files.
     ///
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log that follows the checkpoint + objects).
-    public init(of path: String) throws { try self.init(SystemVolume(root: path)) }
+    package init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     init(_ volume: any Volume) throws {
         let files = try Files(volume)
@@ -47,8 +47,8 @@ public struct Statistics: Sendable {
 
     /// Collects the statistics of a store that this process has open: its newest graph, and the versions that its readers hold.
     ///
-    /// Throws `.ioFailure`, and `.misuse` inside the closure of a write. Complexity: O(objects).
-    public init(of store: Store) throws {
+    /// Throws `.ioFailure` if a file cannot be read, and `.misuse` inside the closure of a write. Complexity: O(objects).
+    package init(of store: Store) throws {
         try store.committer.checkOutsideOfWrites("Statistics(of:)")
         let memory = store.memory
         self.init(store.graph, pageByteCount: memory.pageByteCount)
@@ -90,7 +90,7 @@ public struct Statistics: Sendable {
         (checkpoints, readCheckpointCount, storedByteCount) = (files.checkpoints, files.readCheckpointCount, files.storedByteCount)
     }
 
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         for (key, value) in [("objects", objectCount), ("links", linkCount), ("transactions", transactionCount)] {
             writer.key(key)

@@ -31,7 +31,7 @@ public struct TransactionLog {
         ///
         /// Throws `.notFound` if the ops were redacted. Throws `.damaged` if they cannot be decoded or hold a value that no attribute can
         /// have, such as invalid JSON.
-        public func ops() throws -> [Op] {
+        package func ops() throws -> [Op] {
             let ops = try record.ops()
             for value in ops.lazy.flatMap(\.values) {
                 guard let flaw = value.flaw else { continue }
@@ -57,9 +57,9 @@ public struct TransactionLog {
     /// Calls `body` with every transaction of number `first` or later, in order, and then with each one that another process commits.
     ///
     /// A new transaction is passed on as soon as this process sees it and it is durable. The call returns when `body` returns false. The
-    /// thread sleeps between two looks at the log. Throws as `forEach` does.
+    /// thread sleeps between two reads of the log. Throws as `forEach` does.
     ///
-    /// - Parameter interval: the time between two looks at the log.
+    /// - Parameter interval: the time between two reads of the log.
     public func follow(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
         _ body: (Entry) throws -> Bool
@@ -75,7 +75,7 @@ public struct TransactionLog {
     }
 
     /// Returns the number of segments, and the number of their bytes up to the last transaction.
-    public func size() throws -> (segmentCount: Int, byteCount: Int) {
+    package func size() throws -> (segmentCount: Int, byteCount: Int) {
         let end = try reader.scan(makesDurable: true) { _ in }
         return (end.segmentCount, end.byteCount)
     }

@@ -13,21 +13,9 @@ public struct Verification: Sendable {
     public private(set) var digest: GraphDigest?
     public private(set) var findings: [String] = []
     /// The number of bytes of the log that were read.
-    public private(set) var logByteCount = 0
+    package private(set) var logByteCount = 0
 
-    /// Checks every checksum, replays the log, and checks the invariants and the pages of the graph.
-    ///
-    /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or its creation was interrupted; `.ioFailure` if
-    /// it cannot be read.
-    /// Complexity: O(log + graph).
-    ///
-    /// - Parameter archive: the directory that the retired parts of the log were put into. The archive is checked, too, and the log is
-    ///   replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive,
-    ///   `.conflict` if it belongs to another store.
-    public init(of path: String, archive: String? = nil) throws {
-        try self.init(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
-    }
-
+    /// Checks a store as `Store.verify(at:archive:)` does.
     package init(_ volume: any Volume, archive: (any Volume)? = nil) throws {
         do {
             let reader = try LogReader(whole(volume, archive))
@@ -139,5 +127,22 @@ public struct Verification: Sendable {
         } catch let error as CambiumError where error.code == .notFound {
             return  // A writer has dropped it since.
         }
+    }
+}
+
+extension Store {
+    /// Checks every checksum, replays the log, and checks the invariants and the pages of the graph.
+    ///
+    /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or its creation was interrupted; `.ioFailure` if
+    /// it cannot be read.
+    /// Complexity: O(log + graph).
+    ///
+    ///     print(try Store.verify(at: "notes").findings)
+    ///
+    /// - Parameter archive: the directory that the retired parts of the log were put into. The archive is checked, too, and the log is
+    ///   replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive,
+    ///   `.conflict` if it belongs to another store.
+    public static func verify(at path: String, archive: String? = nil) throws -> Verification {
+        try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
     }
 }

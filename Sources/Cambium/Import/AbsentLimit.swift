@@ -7,10 +7,10 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     case percent(Double)
 
     /// Half of the objects. If most rows are missing, the feed has more likely lost them than the objects have disappeared.
-    public static let standard = AbsentLimit.percent(50)
+    package static let standard = AbsentLimit.percent(50)
 
     /// Returns `nil` if the text is neither a count nor a percentage.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if text.hasSuffix("%") {
             guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }
             self = .percent(percent)

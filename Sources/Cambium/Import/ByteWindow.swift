@@ -7,7 +7,7 @@ import CambiumModel
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
-    /// The capacity at first, for an input that may have few rows. Clearing a large window would take longer than importing these.
+    /// The capacity at first, for an input that may have few rows. Clearing a large window would take longer than importing a few rows.
     static let firstByteCount = 64 << 10
     /// The number of readable bytes that follow every document. The parser's wide loads need them.
     static let padding = 64

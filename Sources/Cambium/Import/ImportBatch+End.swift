@@ -41,7 +41,8 @@ extension ImportBatch {
             return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
         }
         guard let first = refusals.first else { return }
-        // Without the first row, some of the other rows may be valid.
+        // An import that skips errors leaves out these rows and tries again. It must not leave out a row that may be valid without the
+        // first one.
         throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
     }
 }

@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 internal import CambiumLog
 import CambiumModel
 
@@ -40,7 +40,8 @@ struct ImportBatch {
     /// The values that were not unique when a row gave them, and these rows.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// The number of duplicates beyond which those that are unique by now are dropped, so that memory does not grow with the input.
+    /// If there are more duplicates than this, the batch drops those whose values are unique by now. So memory does not grow with the
+    /// input.
     private var duplicateCountMax = 4096
     /// The table rows of the objects that were described.
     private var seen: [RowSet] = []
@@ -128,7 +129,7 @@ struct ImportBatch {
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] { return errors.append(known) }
         var isApplied = false
-        // A row that cannot be read has no unknown keys, and those of the previous row were counted.
+        // The unknown keys of the previous row were counted, and a row that cannot be read adds none.
         unknownOfRow.removeAll(keepingCapacity: true)
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }

@@ -16,7 +16,7 @@ final class ImportEntity {
 
     let entity: Entity
     let number: EntityNumber
-    /// Distinguishes identities: entities of one hierarchy may be recognised by different attributes.
+    /// A hash of the root entity and of the identity attributes. Entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
     let isAbstract: Bool
     /// Whether the hierarchy has no other entity.

@@ -1,7 +1,7 @@
-/// Options with the names of the libraries whose imports they resemble.
+/// Options whose names say what they do with keys and values that an import cannot use.
 extension ImportOptions {
-    /// Vokoder: a missing key, null or a value of the wrong type clears.
-    public static var vokoder: ImportOptions {
+    /// A missing key, null or a value of the wrong type clears the attribute, as in Vokoder.
+    public static var clearingUnusableValues: ImportOptions {
         var options = ImportOptions()
         options.missing = .clear
         options.null = .clear
@@ -9,8 +9,8 @@ extension ImportOptions {
         return options
     }
 
-    /// Vokoder with `ignoreNullValueOverwrites`: a missing key, null or a value of the wrong type keeps.
-    public static var vokoderKeepingNulls: ImportOptions {
+    /// A missing key, null or a value of the wrong type keeps the present value, as in Vokoder with `ignoreNullValueOverwrites`.
+    public static var keepingUnusableValues: ImportOptions {
         var options = ImportOptions()
         options.missing = .keep
         options.null = .keep
@@ -18,16 +18,18 @@ extension ImportOptions {
         return options
     }
 
-    /// Coredatable: null or a value of the wrong type clears, a missing key keeps, unknown keys are ignored.
-    public static var coredatable: ImportOptions {
+    /// Null or a value of the wrong type clears the attribute. A missing key keeps the present value, and unknown keys are ignored, as in
+    /// Coredatable.
+    public static var clearingMismatches: ImportOptions {
         var options = ImportOptions()
         options.mismatch = .null
         options.unknown = .ignore
         return options
     }
 
-    /// Groot: null clears, a missing key keeps, a value of the wrong type is an error, unknown keys are ignored.
-    public static var groot: ImportOptions {
+    /// Null clears the attribute, a missing key keeps the present value, and a value of the wrong type is an error. Unknown keys are
+    /// ignored, as in Groot.
+    public static var ignoringUnknownKeys: ImportOptions {
         var options = ImportOptions()
         options.unknown = .ignore
         return options

@@ -41,7 +41,7 @@ public struct ImportOptions: Sendable, Hashable {
         get { if case .mapping(let mapping) = reading { mapping } else { nil } }
         set { reading = newValue.map { .mapping($0) } ?? .names }
     }
-    /// The most of the entity's objects that `absent: .delete` may delete. More absent objects are an error.
+    /// The maximum number of the entity's objects that `absent: .delete` may delete. More absent objects are an error.
     public var absentMax = AbsentLimit.standard
 
     private var reading = Reading.names

@@ -1,8 +1,8 @@
-public import CambiumJSON
+package import CambiumJSON
 
 extension ImportReport {
     /// Writes the report in the form that the command line prints.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("transaction")
         if let transaction { writer.number(transaction.rawValue) } else { writer.null() }

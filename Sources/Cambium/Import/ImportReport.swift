@@ -2,7 +2,7 @@ public import CambiumModel
 
 /// The outcome of an import, or of a dry run.
 public struct ImportReport: Sendable {
-    /// The numbers of objects by net effect against the state before.
+    /// The numbers of objects by the net effect of the import on them.
     public struct Counts: Sendable, Hashable {
         public var inserted = 0
         public var updated = 0
@@ -13,7 +13,7 @@ public struct ImportReport: Sendable {
         /// The number of rows, or nested objects, that described an object which the import had already met.
         public var repeated = 0
 
-        public init() {}
+        package init() {}
     }
 
     /// A row, or a part of a row, that could not be imported.
@@ -49,16 +49,16 @@ public struct ImportReport: Sendable {
     /// The number of bytes that the import added to the log.
     public var logByteCount = 0
 
-    public init() {}
+    package init() {}
 
     /// The objects of the rows, each once, in the order in which they were first met.
-    public var distinctObjects: [ObjectID] {
+    package var distinctObjects: [ObjectID] {
         var seen = Set<ObjectID>()
         return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }
     }
 
     /// The number of unknown keys that are reported by name. Occurrences of other keys are only counted.
-    public static let unknownKeyCountMax = 10_000
+    package static let unknownKeyCountMax = 10_000
     /// The number of occurrences of other keys.
     public var unknownKeysLeftOut = 0
 
@@ -71,7 +71,7 @@ public struct ImportReport: Sendable {
     }
 
     /// The number of errors that are kept with their text. Further errors are only counted.
-    public static let errorCountMax = 10_000
+    package static let errorCountMax = 10_000
     /// The number of errors that were only counted.
     public var errorsLeftOut = 0
 }

@@ -1,6 +1,6 @@
 internal import CambiumBytes
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 internal import CambiumLog
 import CambiumModel
 
@@ -19,7 +19,7 @@ struct ImportRun {
     private var refused: [Int: ImportReport.RowError] = [:]
     private var totals: [EntityNumber: ImportReport.Counts] = [:]
 
-    /// The most rows that may break such rules before the import fails.
+    /// The maximum number of rows that may break such rules before the import fails.
     static let refusedCountMax = 1000
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
@@ -187,7 +187,7 @@ extension Store {
     ///
     /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. Throws `.invalidInput` if absent objects
     /// are to be deleted and no row can be imported, and `.limitExceeded` if more objects are absent than the options allow. If it throws,
-    /// nothing was imported, except the batches before. Complexity: O(bytes of input), memory for the changed objects.
+    /// nothing was imported, except earlier batches. Complexity: O(bytes of input), memory for the changed objects.
     ///
     /// - Parameter hooks: the program's changes to each row.
     /// - Parameter reached: takes the report of an import that failed, before the error is thrown.

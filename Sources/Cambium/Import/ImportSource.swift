@@ -14,12 +14,12 @@ public struct ImportSource: Sendable {
     }
 
     /// The name of the source in errors.
-    public let name: String
+    package let name: String
     /// Whether the source can be read from its beginning more than once.
-    public let isRepeatable: Bool
+    package let isRepeatable: Bool
     public var format: Format
     /// Starts reading at the beginning.
-    public let open: @Sendable () throws -> Reader
+    package let open: @Sendable () throws -> Reader
 
     /// - Parameter open: starts reading at the beginning.
     public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
@@ -33,7 +33,8 @@ public struct ImportSource: Sendable {
     /// missing file is reported when the import begins.
     public static func file(_ path: String) -> ImportSource { bytes(ofFile: path).asNamed() }
 
-    /// The most bytes that one read of a file returns. They are still in the cache when the rows are cut out of them.
+    /// The maximum number of bytes that one read of a file returns. The bytes are still in the cache when the import divides them into
+    /// rows.
     private static let pieceByteCount = 256 << 10
 
     /// Returns the bytes of a file as they are, whatever its name. A FIFO can be read only once.
@@ -60,7 +61,7 @@ public struct ImportSource: Sendable {
     }
 
     /// Returns the same source, read in the format of its name.
-    public func asNamed() -> ImportSource {
+    package func asNamed() -> ImportSource {
         let name = self.name.lowercased()
         let isCompressed = name.hasSuffix(".gz")
         var source = isCompressed ? inflated() : self

@@ -9,6 +9,8 @@ final class NewObjects {
     private var hashedCount = 0
     private static let comparedCountMax = 16
 
+    /// Adds an object. `place` is its index in the plan.
+    ///
     /// - Parameters:
     ///   - identity: the `identityKey` of the object's entity.
     ///   - hash: the hash of its key; 0 if it is not known.

@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Rows that were read: they are parsed, and their values are converted and checked as far as possible without the graph.

@@ -1,5 +1,5 @@
 internal import CambiumBytes
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// An entity and everything that reading its objects needs, resolved in advance.

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 
 /// The reason why a row cannot be imported, and its position in the row.
 struct RowFailure: Error {

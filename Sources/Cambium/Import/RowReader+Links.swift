@@ -1,5 +1,5 @@
 internal import CambiumBytes
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Reading objects by a mapping.

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Reading the texts of CSV as values, if a mapping determines their types only when a row is read.
@@ -8,7 +8,7 @@ extension RowReader {
         text.isEmpty && type != .string && type != .data
     }
 
-    /// Returns the stored form of a text, by the rules for a column without a mapping.
+    /// Returns the stored form of a text, which is read as in a column without a mapping.
     mutating func form(ofText text: UnsafeRawBufferPointer, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
         if isNull(text, type) { return .null }
         switch type {

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
@@ -22,6 +22,8 @@ extension RowReader {
         }
     }
 
+    /// Ignores, reports or refuses a key that maps to nothing, as the options require.
+    ///
     /// - Parameter node: the node of a mapping's tree that lacks the key; `nil` without a mapping.
     mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
@@ -44,7 +46,7 @@ extension RowReader {
         try take(converted, entity, index, token, tokens, key: key)
     }
 
-    /// Takes a converted value by the rules of the options.
+    /// Adds a converted value to the row. The options decide what happens to null and to values of the wrong type.
     ///
     /// - Parameter key: the token of the key; `nil` if `path` already leads to the value.
     @inline(__always)

@@ -1,6 +1,6 @@
 internal import CambiumBytes
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Reads rows into a batch: the objects that they describe and name, and the values of each. It never uses the graph.

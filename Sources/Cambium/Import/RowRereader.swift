@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Reads single rows again, because some of their objects are of other entities than they were read as.

@@ -1,10 +1,10 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Reads the sources of an import as batches of rows.
 final class RowSource {
-    /// The most rows of a batch.
+    /// The maximum number of rows in a batch.
     static let rowCountMax = 512
     /// The limits of bytes and of values in a batch. The row that exceeds a limit is the last one of its batch.
     static let byteCountMax = 256 << 10

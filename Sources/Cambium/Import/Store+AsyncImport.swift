@@ -5,7 +5,7 @@ extension Store {
     /// Imports rows as the blocking `importRows` does, on a dedicated thread. No other thread waits for the input, another writer or the
     /// disk.
     ///
-    /// If the task is cancelled, this throws `CancellationError`, and nothing was imported except the batches before. An import that is
+    /// If the task is cancelled, this throws `CancellationError`, and nothing was imported except earlier batches. An import that is
     /// already being written to the log completes.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
@@ -36,8 +36,8 @@ extension Store {
     /// open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` splits the import into
     /// several transactions.
     ///
-    /// An error of the sequence ends the import, and so does the cancellation of the task. Nothing was imported then, except the batches
-    /// before.
+    /// An error of the sequence ends the import, and so does the cancellation of the task. Nothing was imported then, except earlier
+    /// batches.
     ///
     ///     try await store.importRows(person, rows: feed.people)
     public func importRows<Rows: AsyncSequence & Sendable>(

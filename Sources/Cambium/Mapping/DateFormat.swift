@@ -20,7 +20,7 @@ public enum DateFormat: Sendable, Hashable {
         }
     }
 
-    public var text: String {
+    package var text: String {
         switch self {
         case .iso8601: "iso8601"
         case .secondsSince1970: "secondsSince1970"

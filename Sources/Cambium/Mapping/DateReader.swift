@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 internal import CambiumModel
 
 /// Reads dates in one of several formats, tried in order. Writes dates in the first format that reads back as the same date.
@@ -40,7 +40,7 @@ struct DateReader {
 
     /// Returns the seconds since 2001; `nil` if the text is in none of the formats.
     ///
-    /// - Parameter isNumber: whether the text is that of a JSON number.
+    /// - Parameter isNumber: whether the text is a JSON number, instead of the content of a JSON string.
     func seconds(_ text: UnsafeRawBufferPointer, isNumber: Bool) -> Double? {
         for form in forms {
             let seconds: Double? =

@@ -1,5 +1,5 @@
 internal import CambiumBytes
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Finds the input of functions from their output.
@@ -38,7 +38,7 @@ struct FunctionReversal {
         }
     }
 
-    /// Returns a value of which the functions make `value`, as far as `value` determines it.
+    /// Returns a value that the functions turn into `value`, as far as `value` determines it.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 
 extension ImportMapping {
     /// The mapping in its JSON form, without members that have a default or inherited value.

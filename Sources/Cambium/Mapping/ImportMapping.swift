@@ -1,4 +1,4 @@
-public import CambiumJSON
+package import CambiumJSON
 public import CambiumModel
 
 /// Describes where each property is in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
@@ -9,13 +9,13 @@ public import CambiumModel
 /// The import compares the names with the schema when it begins.
 public struct ImportMapping: Sendable, Hashable {
     /// The entity that is imported, or one above it; `nil` for any entity.
-    public var entity: String?
+    package var entity: String?
     /// The rules for objects of that entity.
-    public var objects: ObjectMapping
+    package var objects: ObjectMapping
     /// The rules for objects of other entities, by entity name.
-    public var nested: [String: ObjectMapping]
+    package var nested: [String: ObjectMapping]
     /// The name of the mapping in errors.
-    public var file: String?
+    package var file: String?
 
     public init(entity: String? = nil, objects: ObjectMapping = ObjectMapping(), nested: [String: ObjectMapping] = [:]) {
         self.entity = entity
@@ -48,7 +48,7 @@ public struct ImportMapping: Sendable, Hashable {
     }
 
     /// Writes the JSON form, with keys in alphabetical order.
-    public func write(to writer: inout JSONWriter) { writer.write(json) }
+    package func write(to writer: inout JSONWriter) { writer.write(json) }
 
     /// Returns an error for a fault in the mapping, at a JSON pointer.
     func mistake(_ pointer: String, _ message: String) -> CambiumError {

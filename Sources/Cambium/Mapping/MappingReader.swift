@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Decodes a mapping from JSON. An error has the JSON pointer to the fault.

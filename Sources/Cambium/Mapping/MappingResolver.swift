@@ -69,7 +69,7 @@ struct MappingResolver {
         }
     }
 
-    /// Returns the rules for an entity: its own rules, or else those of the nearest entity above it that has rules.
+    /// Returns the rules for an entity: its own rules, or the rules of the nearest entity above it that has any.
     func resolve(_ entity: Entity) throws(CambiumError) -> Outcome {
         guard let mapping, let (objects, pointer) = rules(entity) else { return outcome(entity) }
         return try resolve(entity, mapping, objects, pointer)

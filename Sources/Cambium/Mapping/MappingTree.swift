@@ -41,7 +41,7 @@ struct MappingTree {
 
     typealias Mistake = (_ place: String, _ message: String) -> CambiumError
 
-    /// Reads the rules of all properties. Throws the error that `mistake` makes of a fault.
+    /// Reads the rules of all properties. If a rule has a fault, throws the error that `mistake` returns for it.
     mutating func read(_ mistake: Mistake) throws(CambiumError) {
         var properties: [Property] = []
         for (index, attribute) in entity.attributes.enumerated() {

@@ -3,11 +3,11 @@
 /// `NumberFormat(decimal: ",", grouping: ".")` reads `"-1.234,50"` as -1234.5.
 public struct NumberFormat: Sendable, Hashable {
     /// The text before the digits of the fraction.
-    public var decimal: String
+    package var decimal: String
     /// The text that may be between two digits of the whole part; `nil` for no such text.
-    public var grouping: String?
+    package var grouping: String?
 
-    public static let standardDecimal = "."
+    @usableFromInline package static let standardDecimal = "."
 
     public init(decimal: String = Self.standardDecimal, grouping: String? = nil) {
         self.decimal = decimal

@@ -1,19 +1,19 @@
 /// The rules by which objects of one entity are read from JSON objects.
 public struct ObjectMapping: Sendable, Hashable {
     /// The attributes by which objects are found; `nil` for the identity of the schema, empty if rows always insert.
-    public var identity: [String]?
+    package var identity: [String]?
     /// The text between the keys of a path.
-    public var delimiter: String
+    package var delimiter: String
     /// The text before a delimiter that is part of a key.
-    public var escape: String
+    package var escape: String
     /// The rules for attributes, by attribute name. An attribute that is not listed is read from the key of its name.
-    public var attributes: [String: PropertyMapping]
-    public var relationships: [String: PropertyMapping]
+    package var attributes: [String: PropertyMapping]
+    package var relationships: [String: PropertyMapping]
     /// The key that names the entity of an object.
-    public var entityFrom: Discriminator?
+    package var entityFrom: Discriminator?
 
-    public static let standardDelimiter = "."
-    public static let standardEscape = "\\"
+    @usableFromInline package static let standardDelimiter = "."
+    @usableFromInline package static let standardEscape = "\\"
 
     public init(
         identity: [String]? = nil, delimiter: String = Self.standardDelimiter, escape: String = Self.standardEscape,
@@ -41,9 +41,9 @@ public struct Discriminator: Sendable, Hashable {
     /// The key that names the entity of an exported object if several entities are possible. Imports take it as the discriminator.
     static let exportedKey = "_entity"
     /// The key, or the path to it.
-    public var key: String
+    package var key: String
     /// The entity for each text. A text that is not listed must be the name of an entity.
-    public var map: [String: String]
+    package var map: [String: String]
 
     public init(key: String, map: [String: String] = [:]) {
         self.key = key

@@ -28,23 +28,23 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         }
     }
 
-    public var source: Source
+    package var source: Source
     /// The functions that are applied in this order, before dates and numbers are read.
-    public var functions: [ValueFunction]
+    package var functions: [ValueFunction]
     /// The formats of dates, tried in this order; RFC 3339 if the list is empty.
-    public var dates: [DateFormat]
+    package var dates: [DateFormat]
     /// The zone of dates that name no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
-    public var zone: String
+    package var zone: String
     /// The first of the hundred years that two digits stand for.
-    public var pivot: Int
+    package var pivot: Int
     /// The format of numbers in texts; `nil` if JSON texts are not read as numbers.
-    public var numbers: NumberFormat?
+    package var numbers: NumberFormat?
 
     var isConstant: Bool { if case .constant = source { true } else { false } }
 
-    public static let standardSeparator = " "
-    public static let standardZone = "UTC"
-    public static let standardPivot = 1950
+    package static let standardSeparator = " "
+    @usableFromInline package static let standardZone = "UTC"
+    @usableFromInline package static let standardPivot = 1950
 
     public init(
         _ source: Source = .name, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,

@@ -1,5 +1,5 @@
 internal import CambiumBytes
-import CambiumJSON
+internal import CambiumJSON
 
 /// The keys on the path to a value.
 struct PropertyPath: Hashable {

@@ -1,11 +1,11 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 extension ResolvedMapping.Conversion {
     /// Whether the mapping has a format for texts.
     var hasFormat: Bool { dates != nil || numbers != nil }
 
-    /// Returns the stored form of a text or number by a date or number format; `nil` if neither format applies.
+    /// Reads a text or number in a date or number format, and returns its stored form. Returns `nil` if neither format applies.
     ///
     /// - Parameter scratch: takes the stored bytes if the result is `.scratch`; its earlier content is lost.
     func form(
@@ -25,7 +25,8 @@ extension ResolvedMapping.Conversion {
 }
 
 extension AttributeType {
-    /// Returns the stored form of a JSON value by the formats of a mapping, whose functions were already applied.
+    /// Reads a JSON value in the formats of a mapping, and returns its stored form. The caller has already applied the functions of the
+    /// mapping to the value.
     func scalarForm(
         _ value: JSONValue, _ conversion: ResolvedMapping.Conversion?, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {

@@ -1,16 +1,16 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 extension ResolvedMapping.Conversion {
     /// The conversion of attributes for which a mapping has no rule.
     static let plain = ResolvedMapping.Conversion(functions: [], dates: nil, numbers: nil)
 
-    /// Returns the value that results from JSON by the functions and formats.
+    /// Applies the functions to a JSON value, reads the result in the formats, and returns the attribute's value.
     func value(_ json: JSONValue, _ type: AttributeType) throws(ConversionError) -> Value {
         try converted(try functions.apply(json), type)
     }
 
-    /// Returns the value that results by the formats from JSON to which the functions were already applied.
+    /// Reads JSON in the formats, and returns the attribute's value. The caller has already applied the functions.
     func converted(_ json: JSONValue, _ type: AttributeType) throws(ConversionError) -> Value {
         var scratch: [UInt8] = []
         let form = try type.scalarForm(json, self, scratch: &scratch)

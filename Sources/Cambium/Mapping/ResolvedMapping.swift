@@ -1,7 +1,7 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
-/// A mapping for the objects of one entity that was compared with the schema, as tables for use with each row.
+/// The mapping for the objects of one entity, resolved against the schema into tables that are used for each row.
 ///
 /// The paths form a tree of keys. The value at the end of a path goes into a slot. A reading makes the value of one property from slots.
 final class ResolvedMapping {

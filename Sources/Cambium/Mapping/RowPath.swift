@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 
 /// The path from a row to the value that is being read.
 struct RowPath {

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 
 extension ValueFunction {
     /// The functions without an argument, by their names in mappings.

@@ -1,4 +1,4 @@
-public import CambiumJSON
+package import CambiumJSON
 public import CambiumModel
 
 /// The result of a change of the schema, or the expected result in a preview.
@@ -42,7 +42,7 @@ public struct MigrationReport: Sendable {
     public var isRefused: Bool { !violations.isEmpty || entries.contains { $0.handling == .refused } }
 
     /// Writes the report as the command line prints it.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("transaction")
         if let transaction { writer.number(transaction.rawValue) } else { writer.null() }
@@ -88,7 +88,7 @@ extension MigrationReport.Entry {
 
 extension SchemaChange {
     /// Writes the change as the log command prints it.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writeMembers(to: &writer)
         writer.endObject()

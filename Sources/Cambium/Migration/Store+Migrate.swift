@@ -79,7 +79,7 @@ extension Store {
     ///
     /// Throws one `.invalidInput` with all mistakes of the definition; `.misuse` inside the closure of a write.
     ///
-    /// Complexity: that of the migration, in time and in memory, plus O(log after the newest checkpoint).
+    /// Complexity: the time and the memory of the migration, plus O(log after the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
         try committer.checkOutsideOfWrites("previewMigration")
         if let volume = committer.volume { return try Self.preview(LogReader(volume), definition) }

@@ -1,5 +1,5 @@
 internal import CambiumBytes
-public import CambiumGraph
+package import CambiumGraph
 package import CambiumLog
 import CambiumModel
 
@@ -9,8 +9,8 @@ import CambiumModel
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))
 ///     let after = try past.graph(at: .transaction(TransactionNumber(rawValue: 42)))  // replays one transaction
 ///
-/// The last few moments are kept. A request for a later moment continues from one of them. Docs/CHECKPOINTS.md.
-public final class EarlierGraphs: Sendable {
+/// The last few moments are kept. A request for a later moment continues from one of them. See Docs/CHECKPOINTS.md.
+package final class EarlierGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int
     private let byteCountMax: Int
@@ -31,7 +31,7 @@ public final class EarlierGraphs: Sendable {
     ///   - viewCountMax: the greatest number of moments that are kept.
     ///   - byteCountMax: the greatest number of bytes of memory that these may hold, without mapped pages.
     ///   - budget: the budget that this memory counts against.
-    public convenience init(
+    package convenience init(
         of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
     ) {
         self.init(SystemVolume(root: path), viewCountMax: viewCountMax, byteCountMax: byteCountMax, budget: budget)
@@ -51,12 +51,12 @@ public final class EarlierGraphs: Sendable {
     /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Throws
     /// `.notFound` also if the transactions that lead to it were retired, even if the graph was shown before. Throws `.damaged` if the log
     /// up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
-    public func graph(at point: Point) throws -> Graph {
+    package func graph(at point: Point) throws -> Graph {
         try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
     }
 
     /// Releases everything that is kept: memory, and the checkpoints that the kept moments share.
-    public func forget() {
+    package func forget() {
         state.withLock { state in
             state.views = []
             state.forgottenCount += 1
@@ -64,7 +64,7 @@ public final class EarlierGraphs: Sendable {
     }
 
     /// The number of moments that are kept, and the number of bytes of memory that they hold, without mapped pages.
-    public var memory: (viewCount: Int, byteCount: Int) {
+    package var memory: (viewCount: Int, byteCount: Int) {
         state.withLock { state in (state.views.count, state.views.reduce(0) { $0 + $1.byteCount }) }
     }
 

@@ -10,8 +10,8 @@ public enum Retention: Sendable, Hashable {
     /// The transactions since a moment, from the newest checkpoint that is not later than the moment. A moment after the newest transaction
     /// is an error, because it would retire everything.
     case since(Point)
-    /// The transactions since the oldest of this number of newest checkpoints. Older checkpoints are dropped. If there are fewer
-    /// checkpoints, nothing is retired.
+    /// With the number N: the transactions since the oldest of the N newest checkpoints. Older checkpoints are dropped. If there are fewer
+    /// than N, nothing is retired.
     case checkpoints(Int)
 }
 
@@ -21,28 +21,31 @@ enum CompactionAnchor: Equatable {
     case none
     /// The newest checkpoint that is not later than a transaction.
     case newest(notAfter: TransactionNumber)
-    /// The oldest of this number of newest checkpoints, if there are so many.
+    /// With the number N: the oldest of the N newest checkpoints. If there are fewer than N, nothing is retired.
     case oldest(of: Int)
 }
 
 /// The result of a compaction, or the expected result of a dry run.
 public struct Compaction: Sendable, Equatable {
+    /// Whether a compaction retires transactions, or only reports which ones it could retire.
+    public enum Effect: Sendable, Hashable { case retire, preview }
+
     /// The last transaction of which only author, time, message and a hash are left; `.none` if no transaction is retired.
     public internal(set) var retiredEnd = TransactionNumber.none
     /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
     /// The number of segments of the log that were retired now.
-    public internal(set) var segmentCount = 0
+    package internal(set) var segmentCount = 0
     /// The number of bytes by which the log has shrunk, without the header of a segment that was begun for the compaction.
     public internal(set) var logByteCount = 0
     /// The number of checkpoints that were dropped now.
-    public internal(set) var droppedCount = 0
+    package internal(set) var droppedCount = 0
     /// The number of bytes by which the stored pages have shrunk; negative if the checkpoint that was made for the compaction takes more.
     public internal(set) var storedByteCount = 0
     /// The number of segments that were put into the archive now.
-    public internal(set) var archivedSegmentCount = 0
-    /// The number of bytes of their files in the archive.
-    public internal(set) var archivedByteCount = 0
+    package internal(set) var archivedSegmentCount = 0
+    /// The number of bytes of the files that the compaction created in the archive.
+    package internal(set) var archivedByteCount = 0
     /// The retired transactions that the given archive lacks; empty if no archive was given.
     public internal(set) var missingFromArchive: [ClosedRange<TransactionNumber>] = []
 }
@@ -218,7 +221,7 @@ extension Checkpointer {
         compaction.retiredEnd = try reader.retiredEnd()
     }
 
-    /// Measures what would be retired. Of a segment that would be split, only the bytes before the checkpoint count.
+    /// Measures what would be retired. If a segment would be split, only its bytes before the checkpoint count.
     private func measure(
         upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
         _ compaction: inout Compaction

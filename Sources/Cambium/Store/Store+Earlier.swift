@@ -24,5 +24,5 @@ extension Store {
     }
 
     /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
-    public var past: EarlierGraphs? { committer.past }
+    package var past: EarlierGraphs? { committer.past }
 }

@@ -60,6 +60,22 @@ extension Store {
         }
     }
 
+    /// Opens a store, or creates it if there is none.
+    ///
+    /// An existing store keeps its schema; `migrate(to:)` changes it. Otherwise throws as `open` and `create` do.
+    ///
+    ///     let store = try Store.open(at: "notes", creating: schema)
+    public static func open(
+        at path: String, creating schema: Schema, durability: Durability = .synced, author: Author = Author(),
+        environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
+    ) throws -> Store {
+        do {
+            return try open(at: path, durability: durability, environment: environment, memory: memory)
+        } catch let error as CambiumError where error.code == .notFound {
+            return try create(at: path, schema: schema, durability: durability, author: author, environment: environment, memory: memory)
+        }
+    }
+
     /// Creates a store that ends with the process. It has no checkpoints and no earlier moments; otherwise it is the same as a store on
     /// disk.
     public static func inMemory(
@@ -154,6 +170,8 @@ extension Store {
         }
     }
 
+    /// Opens a store whose lock the caller holds. If this succeeds, the store takes over the lock.
+    ///
     /// - Parameter isNew: whether the store is being created, so that it has no transaction yet.
     private static func open(
         _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, environment: StoreEnvironment, tuning: LogTuning,

@@ -47,7 +47,8 @@ public final class Store: Sendable {
     /// With `.outcomeUnknown`, the disk failed after it was given the transaction, so the next opening may or may not find it. Open the
     /// store again and look, or repeat the write with the same request id. This store object accepts no more writes.
     ///
-    /// - Parameter durability: the durability that this transaction waits for; `nil` for that of the store, which it cannot weaken.
+    /// - Parameter durability: the durability that this transaction waits for; `nil` for the durability of the store. A transaction cannot
+    ///   ask for less.
     /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
     ///   if another request with its id was (in both cases `body` is not called); `.ruleViolated`; `.invalidInput` for a weaker durability
     ///   than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of
@@ -141,14 +142,16 @@ public final class Store: Sendable {
 
     /// Gives a moment a name, by which readers can ask for it as long as the store exists: `label:NAME` on the command line.
     ///
-    /// Throws `.invalidInput` if the name is not allowed, `.ruleViolated` if another moment has it and `moves` is false, and `.notFound` if
-    /// there is no such transaction. Otherwise throws as `write` does.
+    /// Throws `.invalidInput` if the name is not allowed, and `.notFound` if there is no such transaction. Throws `.ruleViolated` if
+    /// another moment has the name and `existing` is `.refuse`. Otherwise throws as `write` does.
     ///
-    /// - Parameter transaction: the transaction to name; `nil` for the newest one.
+    /// - Parameters:
+    ///   - transaction: the transaction to name; `nil` for the newest one.
+    ///   - existing: The effect if another moment has the name.
     /// - Returns: the transaction that has the name now.
     @discardableResult
     public func label(
-        _ name: String, _ transaction: TransactionNumber? = nil, moves: Bool = false, author: Author = Author()
+        _ name: String, _ transaction: TransactionNumber? = nil, existing: ExistingLabel = .refuse, author: Author = Author()
     ) throws -> TransactionNumber {
         try TransactionLabel.check(name)
         var labelled = TransactionNumber.none
@@ -157,7 +160,11 @@ public final class Store: Sendable {
             labelled = transaction ?? newest.transaction
             if let other = newest.labels[name] {
                 if other == labelled { return }
-                guard moves else { throw CambiumError(.ruleViolated, "Transaction \(other) has the label '\(name)' already.") }
+                guard existing == .move else {
+                    throw CambiumError(
+                        .ruleViolated,
+                        "Transaction \(other) already has the label '\(name)'. Choose another name, or move the label with --move.")
+                }
             }
             guard labelled <= newest.transaction else {
                 throw CambiumError(.notFound, "Transaction \(labelled) does not exist; the last transaction is \(newest.transaction).")
@@ -182,7 +189,7 @@ public final class Store: Sendable {
     ///
     /// Waits for the transaction under way, and returns when the memory is supplied. From then on, the memory counts as resident. Traps
     /// with a message inside the closure of a write.
-    public func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
+    package func reserveMemory(byteCount: Int) { committer.reserveMemory(byteCount: byteCount) }
 
     // MARK: Checkpoints
 
@@ -194,8 +201,8 @@ public final class Store: Sendable {
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt { try committer.checkpoint() }
 
-    /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory, and
-    /// `.ioFailure`.
+    /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory,
+    /// `.ioFailure` if the file cannot be read, and `.damaged` if it is corrupt.
     public func checkpointPolicy() throws -> CheckpointPolicy { try committer.checkpointPolicy() }
 
     /// Sets the policy for the following checkpoints, and writes it into `store.json`.
@@ -212,16 +219,18 @@ public final class Store: Sendable {
     ///
     /// Retires nothing before the checkpoint was compared with a replay of the log. Throws `.notFound` if there is no such moment, or if it
     /// is later than the newest transaction, and `.invalidInput` for a retention that is not valid: then nothing was written. Throws
-    /// `.damaged` if the comparison fails, `.ioFailure`, and `.misuse` inside the closure of a write. Complexity: O(log + graph).
+    /// `.damaged` if the comparison fails, `.ioFailure` if the disk refuses, and `.misuse` inside the closure of a write.
+    /// Complexity: O(log + graph).
     ///
     /// - Parameters:
     ///   - archive: the directory that receives the retired segments. They are durable there before they are retired. The directory does
     ///     not exist yet, is empty, or has retired segments of this store. `Backup` makes a store with the whole history from both. Throws
     ///     `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something else, and `.locked` if another
-    ///     process adds to it. Then nothing was retired. Docs/ARCHIVE.md.
+    ///     process adds to it. Then nothing was retired. See Docs/ARCHIVE.md.
     ///   - isDryRun: whether to report only which transactions could be retired with the existing checkpoints, and to change nothing.
     @discardableResult
-    public func compact(_ retention: Retention, archive: String? = nil, isDryRun: Bool = false) throws -> Compaction {
+    public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
+        let isDryRun = effect == .preview
         guard let archive else { return try committer.compact(retention, archive: nil, isDryRun: isDryRun) }
         let volume = SystemVolume(root: archive.isEmpty ? "" : SystemVolume.absolute(archive))
         try volume.checkIsPlace()
@@ -234,7 +243,7 @@ public final class Store: Sendable {
     public var checkpointFailure: CambiumError? { committer.checkpointFailure }
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts.
-    /// Afterwards, the next opening checks every checkpoint in whole, and replays the log after a sound one. Docs/CHECKPOINTS.md.
+    /// Afterwards, the next opening checks every checkpoint in whole, and replays the log after a sound one. See Docs/CHECKPOINTS.md.
     public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 
     // MARK: Closing
@@ -258,7 +267,7 @@ public final class Store: Sendable {
     /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
     /// pages, and of the memory taken for pages. Waits for the transaction under way, and traps with a message inside the closure of a
     /// write. Complexity: O(versions and pages that readers hold).
-    public var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
+    package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { committer.memory }
 }
 
 /// A handle for waiting until an enqueued transaction is durable.

@@ -17,7 +17,7 @@ public final class StoreFollower: @unchecked Sendable {
     private let advancing = WriterLock()
     private let volume: any Volume
     @exclusivity(unchecked) private var position: Position
-    /// Whether transactions were read since the last look for newer checkpoints.
+    /// Whether transactions were read since the follower last searched for newer checkpoints.
     @exclusivity(unchecked) private var hasAdvanced = true
     /// The timeline that readers see.
     private let newest: Guarded<Timeline>
@@ -33,7 +33,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// The number of newer checkpoints that makes a follower leave its own. The writer keeps the newest two in any case.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint, and from its log as far as it is whole.
+    /// Reads a store from its newest checkpoint, and from its log as far as the log verifies.
     ///
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
@@ -132,7 +132,7 @@ public final class StoreFollower: @unchecked Sendable {
     ///
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. It ends with the stream.
     ///
-    /// - Parameter interval: the time between two looks at the log.
+    /// - Parameter interval: the time between two reads of the log.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let ending = DispatchSemaphore(value: 0)

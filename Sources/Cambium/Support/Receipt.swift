@@ -20,8 +20,8 @@ public struct Author: Sendable, Hashable {
     public var actor: String?
     /// The reason for the change. At most 65,536 bytes.
     public var message: String?
-    /// A key that identifies a request that is repeated. Of the last million requests, each is applied only once. That holds across
-    /// processes, and whether or not the request changed anything. At most 256 bytes.
+    /// A key by which the store recognizes a repeated request. Each of the last million requests is applied only once, in whichever process
+    /// it arrives, and even if it changed nothing. At most 256 bytes.
     public var requestID: String?
     /// A hash of the content of the request. A request with a known id but another digest fails with `.conflict`. If either request has no
     /// digest, only the ids are compared. `RequestHasher` computes digests.

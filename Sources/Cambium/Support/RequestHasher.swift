@@ -3,47 +3,49 @@ public import CambiumModel
 
 /// Computes the digest of a request from its parts: SHA-256 over each part and its length, cut to 16 bytes.
 ///
-///     let digest = RequestHasher.digest(of: ["set", "Note/1", "title=Paris"])
-///     try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
-///
 /// The same parts in the same order give the same digest on every machine and with every version.
-public struct RequestHasher {
+package struct RequestHasher {
     private var hash = ContentHash()
     /// The number of bytes of the current part.
     private var byteCount: UInt64 = 0
 
-    public init() {}
-
-    /// Returns the digest of texts, each of which is one part.
-    public static func digest(of parts: some Sequence<String>) -> RequestDigest {
-        var hasher = RequestHasher()
-        for part in parts { hasher.add(part) }
-        return hasher.finish()
-    }
+    package init() {}
 
     /// Adds a text as one part. Complexity: O(bytes).
-    public mutating func add(_ part: String) {
+    package mutating func add(_ part: String) {
         Array(part.utf8).withUnsafeBytes { append($0) }
         endPart()
     }
 
     /// Adds bytes to the current part, such as a piece of a file. Complexity: O(bytes).
-    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         byteCount += UInt64(bytes.count)
         hash.add(bytes)
     }
 
     /// Ends the current part. Its length follows its bytes, so that the same bytes in other parts give another digest.
-    public mutating func endPart() {
+    package mutating func endPart() {
         withUnsafeBytes(of: byteCount.littleEndian) { hash.add($0) }
         byteCount = 0
     }
 
     /// Returns the digest of all parts.
-    public func finish() -> RequestDigest {
+    package func finish() -> RequestDigest {
         guard let digest = RequestDigest(hash.finish().prefix(RequestDigest.byteCount)) else {
             preconditionFailure("A SHA-256 hash has 32 bytes.")
         }
         return digest
+    }
+}
+
+extension RequestDigest {
+    /// Creates the digest of texts, each of which is one part. The same parts in the same order give the same digest on every machine.
+    ///
+    ///     let digest = RequestDigest(of: ["set", "Note/1", "title=Paris"])
+    ///     try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }
+    public init(of parts: some Sequence<String>) {
+        var hasher = RequestHasher()
+        for part in parts { hasher.add(part) }
+        self = hasher.finish()
     }
 }

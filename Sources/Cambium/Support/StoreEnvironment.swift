@@ -6,8 +6,8 @@ public import CambiumModel
 
 /// The environment of a store: the time and random bytes. Tests supply their own.
 public struct StoreEnvironment: Sendable {
-    public var now: @Sendable () -> Timestamp
-    public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
+    package var now: @Sendable () -> Timestamp
+    package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// Makes the timer of a store, which runs `action`.
     package var makeTimer: @Sendable (_ action: @escaping @Sendable () -> Void) -> any SyncTimer = { DispatchSyncTimer($0) }
 

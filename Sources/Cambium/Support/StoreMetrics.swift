@@ -1,4 +1,4 @@
-/// The work of a store since it was opened, and its present size: numbers for a dashboard. Docs/METRICS.md.
+/// The work of a store since it was opened, and its present size: numbers for a dashboard. See Docs/METRICS.md.
 ///
 /// The numbers are read one after the other while others write, so two of them may be some transactions apart.
 ///
@@ -53,7 +53,8 @@ public struct StoreMetrics: Sendable, Hashable {
     public internal(set) var checkpointCount = 0
     /// The number of checkpoints that failed.
     public internal(set) var failedCheckpointCount = 0
-    /// The total time of the checkpoints, from the first look to the removal of the last file. Writers continued during that time.
+    /// The total time of the checkpoints, from the first sync of the log to the removal of the last unneeded file. Writers continued during
+    /// that time.
     public internal(set) var checkpointDuration = Duration.zero
     /// The time of the longest checkpoint.
     public internal(set) var longestCheckpointDuration = Duration.zero

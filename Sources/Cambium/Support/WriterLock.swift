@@ -21,9 +21,9 @@ final class WriterLock: @unchecked Sendable {
     private let longestTicks = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Use.allCases.count)
 
     // These properties are accessed only while the lock is held.
-    /// The tick from which the present time counts; 0 if no time counts at present.
+    /// The tick at which the lock last started to count time; 0 if it is not counting now.
     @exclusivity(unchecked) private var countedSince: UInt64 = 0
-    /// The ticks that this hold had counted before that.
+    /// The ticks that were counted during this hold before `countedSince`.
     @exclusivity(unchecked) private var countedTicks: UInt64 = 0
 
     typealias Use = StoreMetrics.LockUse

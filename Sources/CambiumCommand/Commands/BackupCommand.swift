@@ -4,19 +4,19 @@ import CambiumJSON
 
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy a store with all of its history, also while another process writes to it.",
+        commandName: "backup", abstract: "Copy a store with all of its history, even while another process writes to it.",
         discussion: "The copy has the same transactions, the same root of the tree, and the checkpoints.")
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The copy: a directory that does not exist yet, or is empty.") var target: String
     @OptionGroup var output: OutputOptions
 
-    func run() throws { try Backup(of: store, to: target).print(target, json: output.json) }
+    func run() throws { try Store.backUp(at: store, to: target).print(target, json: output.json) }
 }
 
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Create a store from a backup, whole or as it was at a moment.",
+        commandName: "restore", abstract: "Create a store from a backup: with all transactions, or with those up to a moment.",
         discussion: """
             The backup is not changed. With --at, later transactions are omitted, and the new store continues from that moment. With \
             --archive, the new store also has the changes that compaction retired, so every moment can be shown. Each archived \
@@ -30,7 +30,7 @@ struct RestoreCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        try Backup(of: backup, to: store, point: at?.point ?? .latest, archive: archive).print(store, json: output.json)
+        try Store.backUp(at: backup, to: store, point: at?.point ?? .latest, archive: archive).print(store, json: output.json)
     }
 }
 

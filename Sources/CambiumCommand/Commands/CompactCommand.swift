@@ -17,12 +17,12 @@ struct CompactCommand: ParsableCommand {
     var retain: RetentionArgument
     @Option(help: "Archive the retired changes in this directory: a new or empty one, or the archive of earlier compactions.")
     var archive: String?
-    @Flag(help: "Report what the existing checkpoints would allow to retire, and change nothing.") var dryRun = false
+    @Flag(help: "Report which changes could be retired with the existing checkpoints, and change nothing.") var dryRun = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let opened = try Store.open(at: store)
-        let compaction = try opened.compact(retain.retention, archive: archive, isDryRun: dryRun)
+        let compaction = try opened.compact(retain.retention, archive: archive, effect: dryRun ? .preview : .retire)
         if !dryRun { Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).") }
         try opened.close()
         if output.json { return printJSON(compaction) }

@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity to export; all entities by default.") var entity: String?
     @Option(help: "Write JSON Lines, one JSON array, or CSV.") var format = ExportOptions.Format.lines
-    @Option(help: "Refer to an object by its id in this store, or by the identity that imports find it by.")
+    @Option(help: "Refer to an object by its id in this store, or by its identity, which an import can look up in another store.")
     var references = ExportOptions.Reference.id
     @Flag(help: "Write only the ids, or the identities, of the objects.") var idsOnly = false
     @Option(help: "Write or omit values that are null, in JSON.") var nulls = ExportOptions.NullValue.write

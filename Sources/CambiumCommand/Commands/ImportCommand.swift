@@ -44,7 +44,7 @@ struct ImportCommand: ParsableCommand {
     var references = ImportOptions.Reference.create
     @Option(help: "Report keys that map to nothing, reject their rows, or ignore the keys.") var unknown = ImportOptions.UnknownKey.report
     @Option(help: "Stop the import at a bad row, or skip and report the row.") var onError = ImportOptions.RowError.stop
-    @Option(help: "Commit a transaction after every so many rows, instead of one for all rows.") var batch: Int?
+    @Option(help: "Commit a transaction for each group of this many rows, instead of one for all rows.") var batch: Int?
     @Flag(help: "Print the report, and write nothing.") var dryRun = false
     @OptionGroup var author: AuthorOptions
     @OptionGroup var output: OutputOptions

@@ -26,7 +26,7 @@ struct LabelCommand: ParsableCommand {
         let author = author.author(of: ["label", name] + (point.map { [$0.text] } ?? []) + (move ? ["--move"] : []))
         let before = opened.graph.transaction
         do {
-            let labelled = try opened.label(name, number, moves: move, author: author)
+            let labelled = try opened.label(name, number, existing: move ? .move : .refuse, author: author)
             if opened.graph.transaction > before { Terminal.note(committed: opened.graph.transaction) }
             try opened.close()
             print(name, labelled, verb: "names")

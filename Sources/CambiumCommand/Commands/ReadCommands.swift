@@ -87,7 +87,7 @@ struct FindCommand: ParsableCommand {
                 throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
             }
         }
-        return graph.find(entity, identity: values).map { [$0] } ?? []
+        return graph.place(entity, identity: values).map { [$0] } ?? []
     }
 }
 

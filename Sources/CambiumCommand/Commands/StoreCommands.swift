@@ -83,7 +83,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let verification = try Verification(of: store, archive: archive)
+        let verification = try Store.verify(at: store, archive: archive)
         let differs = against.map { $0.lowercased() != verification.root } ?? false
         let findings = verification.findings + (differs ? ["the root is not \(against ?? "")"] : [])
         let isSound = verification.isSound && !differs
@@ -133,7 +133,7 @@ struct RepairCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let repair = try Repair(of: store, to: to, archive: archive)
+        let repair = try Store.repair(at: store, to: to, archive: archive)
         Terminal.note("The store '\(to)' was created.")
         if output.json {
             Terminal.print(repair.json)

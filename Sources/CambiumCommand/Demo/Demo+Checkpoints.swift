@@ -30,7 +30,7 @@ extension Demo {
     func verify() throws {
         title("Verify")
         var verification: Verification?
-        let seconds = try timed { verification = try Verification(of: store) }
+        let seconds = try timed { verification = try Store.verify(at: store) }
         guard let verification else { return }
         detail(
             "\(verification.isSound ? "sound" : "CORRUPT"): every checksum of \(Readable.bytes(verification.logByteCount)) of log, "
@@ -51,9 +51,9 @@ extension Demo {
         guard let compaction else { return }
         let after = try Statistics(of: store).logByteCount
         detail(
-            "of transactions 1 to \(compaction.retiredEnd) the log keeps author, time, message and a hash, and everything of later ones: "
+            "the log keeps author, time, message and a hash of transactions 1 to \(compaction.retiredEnd), and all of the later ones: "
                 + "\(Readable.bytes(before)) became \(Readable.bytes(after)), in \(Readable.seconds(seconds))")
-        let verification = try Verification(of: store)
+        let verification = try Store.verify(at: store)
         let soundness = verification.isSound ? "sound" : "CORRUPT"
         detail("\(soundness), and the root of the tree over all transactions is still \(verification.root)")
     }

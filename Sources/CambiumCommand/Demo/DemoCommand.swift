@@ -103,9 +103,9 @@ struct Demo {
     private func show(_ graph: Graph, _ package: Entity) throws -> String {
         title("One package, with its versions and dependencies")
         let names = ["bash", "apt", "dpkg"]
-        let found = names.first { graph.find(package, identity: [.string($0)]) != nil }
+        let found = names.first { graph.place(package, identity: [.string($0)]) != nil }
         let place =
-            found.flatMap { graph.find(package, identity: [.string($0)]) }
+            found.flatMap { graph.place(package, identity: [.string($0)]) }
             ?? graph.objects(of: package).lazy.compactMap { graph.place(of: $0) }.first
         guard let place else { throw CambiumError(.notFound, "There are no packages to show.") }
         for key in ["name", "summary"] {
@@ -146,7 +146,7 @@ struct Demo {
 
     private func edit(_ store: Store, _ package: Entity, _ name: String) throws {
         title("Edit")
-        guard let place = store.graph.find(package, identity: [.string(name)]) else { return }
+        guard let place = store.graph.place(package, identity: [.string(name)]) else { return }
         let id = store.graph.id(of: place)
         var byteCount = 0
         let seconds = try timed {
@@ -174,7 +174,7 @@ struct Demo {
             var summary = ""
             let seconds = try timed {
                 let graph = try ReadOnlyStore(at: store, point: point).graph
-                guard let place = graph.find(package, identity: [.string(name)]) else { return }
+                guard let place = graph.place(package, identity: [.string(name)]) else { return }
                 summary = graph.column(try package.requiredAttribute("summary")).string(at: place) ?? "none"
             }
             let place = point == .latest ? "latest:" : "at label:imported (transaction \(before)):"
@@ -184,7 +184,7 @@ struct Demo {
 
     private func clone(_ store: Store, _ package: Entity, _ name: String) throws {
         title("A deep clone")
-        guard let place = store.graph.find(package, identity: [.string(name)]) else { return }
+        guard let place = store.graph.place(package, identity: [.string(name)]) else { return }
         let original = store.graph.id(of: place)
         var request = CloneRequest()
         request.rootValues = ["name": .string("\(name)-copy")]

@@ -10,7 +10,8 @@ struct PackageLists {
     let origin: String
     let paragraphs: [ControlFile.Paragraph]
 
-    /// Reads the lists of apt. Without such lists, reads the packages that dpkg has installed. Without those, makes a graph up.
+    /// Reads the lists of apt. If there are no lists, reads the packages that dpkg has installed. If there are none of these, makes up a
+    /// graph.
     static func read() -> PackageLists {
         let lists = "/var/lib/apt/lists"
         let names = FileNames.sorted(in: lists).filter { $0.contains("_Packages") }

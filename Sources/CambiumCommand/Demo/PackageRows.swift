@@ -7,17 +7,17 @@ enum PackageRows {
         EntityDefinition("Package", identity: ["name"]) {
             AttributeDefinition("name", .string)
             AttributeDefinition("summary", .string, .optional)
-            AttributeDefinition("essential", .bool, default: .bool(false))
+            AttributeDefinition("essential", .bool, default: false)
             RelationshipDefinition("section", to: "Section", inverse: "packages")
             RelationshipDefinition("versions", to: "Version", .toMany, inverse: "package", onDelete: .cascade)
             RelationshipDefinition("tags", to: "Tag", .toMany, inverse: "packages")
             RelationshipDefinition("depends", to: "Package", .toMany, inverse: "dependents")
-            RelationshipDefinition("recommends", to: "Package", .toMany).with(userInfo: ["clone": "share"])
-            RelationshipDefinition("suggests", to: "Package", .toMany).with(userInfo: ["clone": "share"])
+            RelationshipDefinition("recommends", to: "Package", .toMany, userInfo: ["clone": "share"])
+            RelationshipDefinition("suggests", to: "Package", .toMany, userInfo: ["clone": "share"])
             RelationshipDefinition("dependents", to: "Package", .toMany, inverse: "depends")
         }
         EntityDefinition("Version", identity: ["name", "number", "architecture"]) {
-            AttributeDefinition("name", .string).with(userInfo: ["followParent": "name"])
+            AttributeDefinition("name", .string, userInfo: ["followParent": "name"])
             AttributeDefinition("number", .string)
             AttributeDefinition("architecture", .string)
             AttributeDefinition("downloadSize", .int64, .optional)

@@ -20,7 +20,7 @@ struct AuthorOptions: ParsableArguments {
     /// the store, `--actor`, `--message` and the arguments that change only the output.
     func author(of parts: [String]) -> Author {
         Author(
-            actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestHasher.digest(of: parts) })
+            actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestDigest(of: parts) })
     }
 }
 

@@ -95,6 +95,8 @@ final class Progress: Sendable {
 
 /// The files of an import, with their sizes.
 enum InputFiles {
+    /// Returns the sources of an import. Reading them advances the display of progress.
+    ///
     /// - Parameter format: The format of the files, or `nil` if it follows from their names.
     static func sources(_ paths: [String], _ format: ImportSource.Format?, _ progress: Progress) -> [ImportSource] {
         paths.enumerated().map { number, path in

@@ -65,7 +65,7 @@ enum Terminal {
     /// Prints a line on standard error, as `print` does.
     static func error(_ line: String) { put((ControlText.escaped(line) + "\n")) }
 
-    /// Writes text that moves the cursor to standard error, which is a terminal.
+    /// Writes text to standard error, which must be a terminal. The text may move the cursor.
     static func showProgress(_ text: String) { put(text) }
 
     /// Writes bytes unchanged: an export, or JSON.

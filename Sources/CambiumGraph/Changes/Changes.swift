@@ -2,8 +2,8 @@ public import CambiumModel
 
 /// The difference between two moments of a store: a collection of the objects that were inserted, deleted or changed.
 ///
-/// The objects come by root entity, in the order of the entities' numbers, and by ascending id. Values are read from the two graphs when
-/// the caller asks for them, so both graphs stay in memory as long as the changes do.
+/// The objects are ordered by the number of their root entity, and then by ascending id. Values are read from the two graphs when the
+/// caller asks for them, so both graphs stay in memory as long as the changes do.
 ///
 ///     let before = store.graph
 ///     try store.write { try $0.set(note, "title", to: "Paris") }

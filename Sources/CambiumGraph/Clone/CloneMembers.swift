@@ -56,7 +56,7 @@ struct CloneMembers {
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
-/// A relationship that the walk follows. It holds no references, so that a walk through millions of objects counts none.
+/// A relationship that the walk follows. It holds no references, so a walk through millions of objects changes no reference count.
 struct CloneBranch {
     enum Shape {
         /// A column of the owner has the row at the other end.

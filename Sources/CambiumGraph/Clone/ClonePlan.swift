@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 /// The objects that a clone will copy. They are found, counted and checked, and nothing is changed yet. A plan is valid for the graph or
 /// draft that it was made from, until that graph or draft changes.
@@ -51,7 +51,7 @@ extension Graph {
 
     /// Returns the object that an object is a copy of, or `nil` if the object was not made by a clone. The clone is the transaction that
     /// made the copy. Complexity: O(1).
-    public func source(of id: ObjectID) -> ObjectID? {
+    package func source(of id: ObjectID) -> ObjectID? {
         guard let place = self.place(of: id), let serial = reader.rows(Int(place.table)).source(place.row) else { return nil }
         return ObjectID(root: id.root, serial: serial)
     }

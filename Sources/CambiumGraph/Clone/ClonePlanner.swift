@@ -24,7 +24,8 @@ struct ClonePlanner {
     func plan(_ ids: [ObjectID], _ options: CloneOptions, objectCountMax: Int?) throws(CambiumError) -> ClonePlan {
         guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone needs at least one object.") }
         guard ids.count <= CloneRequest.rootCountMax else {
-            throw CambiumError(.limitExceeded, "A clone takes at most \(CloneRequest.rootCountMax) root objects.")
+            throw CambiumError(
+                .limitExceeded, "A clone takes at most \(CloneRequest.rootCountMax) root objects. Clone the objects in groups.")
         }
         guard Set(ids).count == ids.count else { throw CambiumError(.invalidInput, "The clone names an object twice.") }
         var roots: [ObjectPlace] = []
@@ -71,7 +72,7 @@ struct ClonePlanner {
         return entity
     }
 
-    /// Assigns the serials of the copies of a table, and counts the copies by entity.
+    /// Assigns serials to the copies of a table's objects, and counts the copies by entity.
     private func settle(
         _ table: TableLayout, _ rows: inout CloneRows, _ members: CloneMembers
     ) throws(CambiumError) -> CloneOp.Hierarchy {
@@ -79,7 +80,8 @@ struct ClonePlanner {
         let groupCount = reader.groupCount(table.index) + rows.count / PageLayout.fanOut + 2
         guard first + UInt64(rows.count) <= ObjectID.serialMax + 1, groupCount < TableLayout.groupCountMax else {
             let name = table.root?.name ?? ""
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(name)' has no space for \(rows.count) more objects.")
+            throw CambiumError(
+                .limitExceeded, "The hierarchy of '\(name)' has no space for \(rows.count) more objects. Clone fewer objects.")
         }
         let tableRows = reader.rows(table.index)
         rows.rank(tableRows, firstSerial: first)
@@ -106,7 +108,9 @@ struct ClonePlanner {
     private func checkRowCapacity(_ rows: [CloneRows]) throws(CambiumError) {
         for table in layout.tables where table.root == nil {
             guard reader.nextSerial(table.index) + UInt64(reader.liveCount(table.index)) < TableLayout.rowCountMax else {
-                throw CambiumError(.limitExceeded, "A many-to-many relationship has no space for the links of the copies.")
+                throw CambiumError(
+                    .limitExceeded,
+                    "A many-to-many relationship has no space for the links of the copies. Remove links, or objects that have many links.")
             }
         }
         guard let space else { return }

@@ -60,7 +60,8 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Returns a UUID of algorithm 1. In the order of the copies, the hashes of the first version, which had no key, ascend.
+    /// Returns a UUID of algorithm 1. In the order of the copies, the UUIDs ascend by the hash function of the first version, which had no
+    /// key.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)

@@ -33,7 +33,7 @@ struct CloneValues {
     /// The columns of each table. Empty if no row of the table is copied.
     let columns: [[CloneColumn]]
     let ofRoots: [OfRoot]
-    /// The defaults of attributes whose values may have no ancestor to come from.
+    /// The defaults of attributes that take their value from an ancestor, for copies without such an ancestor.
     let blanks: [ObjectIdentifier: StoredCell]
 
     /// Resolves the values of a plan. Throws `.invalidInput` or `.limitExceeded` if an attribute cannot hold a value.

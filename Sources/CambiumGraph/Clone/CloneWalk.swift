@@ -73,7 +73,8 @@ struct CloneWalk {
             }
         }
         if objectCount > objectCountMax {
-            throw CambiumError(.limitExceeded, "The clone would exceed its limit of \(objectCountMax) objects.")
+            throw CambiumError(
+                .limitExceeded, "The clone would exceed its limit of \(objectCountMax) objects. Raise the limit, or exclude relationships.")
         }
     }
 

@@ -69,13 +69,13 @@ extension Draft {
         noteCopies(plan, originalsPending)
     }
 
-    /// Returns about the number of bytes of the copies' pages, if copies take as much as the existing objects.
+    /// Estimates the number of bytes of the copies' pages. Assumes that a copy takes as much as the average object.
     private func byteCount(of plan: borrowing ClonePlan) -> Int {
         let all = layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
         return Int(Double(space.liveGranules * PageLayout.granule) * Double(plan.objectCount) / Double(max(1, all)))
     }
 
-    /// Assigns the serials of the copies of a table. Returns the groups in which the copies lie.
+    /// Claims the serials for the copies of a table's objects. Returns the groups in which the copies lie.
     private mutating func claim(_ table: TableLayout, _ hierarchy: CloneOp.Hierarchy) -> [UInt32] {
         let count = hierarchy.objectCount
         let first = hierarchy.firstSerial

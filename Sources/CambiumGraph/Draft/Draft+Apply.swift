@@ -1,8 +1,8 @@
-public import CambiumModel
+package import CambiumModel
 
 extension Draft {
     /// Returns the serial of the next object of a hierarchy.
-    public func nextSerial(of root: EntityNumber) -> UInt64 {
+    package func nextSerial(of root: EntityNumber) -> UInt64 {
         guard let table = layout.table(of: root) else { return 1 }
         return reader.nextSerial(table.index)
     }
@@ -14,7 +14,7 @@ extension Draft {
     ///
     /// - Throws: `.notFound` for a missing object, `.invalidInput` for values that do not fit the schema. `.limitExceeded` if a table or
     ///   the graph is full, `.damaged` for a block whose parts disagree.
-    public mutating func apply(_ op: Op) throws(CambiumError) {
+    package mutating func apply(_ op: Op) throws(CambiumError) {
         if !op.mayUseReserve { try checkCapacity() }
         try atomically { draft throws(CambiumError) in try draft.perform(op) }
     }

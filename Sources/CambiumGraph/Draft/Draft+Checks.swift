@@ -1,11 +1,11 @@
-public import CambiumModel
+package import CambiumModel
 
 extension Draft {
     /// Checks the rules that must hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness and denied
     /// deletions. Complexity: O(changes).
     ///
     /// - Throws: `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration, which limits their number.
-    public mutating func check() throws(CambiumError) {
+    package mutating func check() throws(CambiumError) {
         if pending.isEmpty { return }
         let violations = violations()
         if !violations.isEmpty { throw CambiumError(violations) }

@@ -1,8 +1,8 @@
-public import CambiumModel
+package import CambiumModel
 
 extension Draft {
     /// Notes from now on which objects change, so that `deriveOps` can emit the net changes.
-    public mutating func trackChanges() { trackChanges(HubLimits()) }
+    package mutating func trackChanges() { trackChanges(HubLimits()) }
 
     package mutating func trackChanges(_ limits: HubLimits) { touched = TouchedRows(layout, limits) }
 
@@ -12,7 +12,7 @@ extension Draft {
     /// deleted since `trackChanges`. Complexity: O(objects changed).
     ///
     /// - Parameter emit: Receives each op as soon as it is made, so that not all ops are in memory at once.
-    public borrowing func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
+    package borrowing func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         if touched != nil { try derivation.run(emit) }
     }
 }

@@ -139,7 +139,9 @@ extension Draft {
     package mutating func beginInsert(_ table: ImportTable) throws(CambiumError) -> UInt32 {
         let serial = reader.nextSerial(table.number)
         guard serial <= ObjectID.serialMax else {
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.entity.name)' has assigned all of its serials.")
+            throw CambiumError(
+                .limitExceeded,
+                "The hierarchy of '\(table.entity.name)' has used all of its serials. Create a new store, and import the objects into it.")
         }
         try checkRowCapacity(table.table, CollectionOfOne(serial...serial))
         return insertRow(table.table, serial: serial, entity: table.entity.number)

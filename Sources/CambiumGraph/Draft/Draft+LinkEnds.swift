@@ -11,20 +11,20 @@ extension Draft {
         guard let entity = entity(at: owner), let relationship = entity.relationship(property) else {
             throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship with the number \(property.rawValue).")
         }
-        try check(row, target, for: relationship, of: id)
+        try check(row, target, for: relationship, of: text(of: id))
         return (layout.end(relationship), owner, row)
     }
 
     /// Throws `.invalidInput` if a relationship cannot hold an object.
     private func check(
-        _ place: ObjectPlace, _ target: ObjectID, for relationship: Relationship, of id: ObjectID
+        _ place: ObjectPlace, _ target: ObjectID, for relationship: Relationship, of owner: @autoclosure () -> String
     ) throws(CambiumError) {
         let number = entity(at: place)?.number
         if number == relationship.destination { return }
         if let number, let family = schema.entity(relationship.destination)?.family, family.contains(number) { return }
         let wanted = schema.entity(relationship.destination)?.name ?? ""
         throw CambiumError(
-            .invalidInput, "'\(relationship.name)' of \(text(of: id)) holds objects of '\(wanted)', but \(text(of: target)) is not one.")
+            .invalidInput, "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) is not one.")
     }
 
     /// Returns the ends of a link that a caller names: the relationship in this schema, and the places of both objects.
@@ -40,8 +40,29 @@ extension Draft {
         guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
             throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
         }
-        try check(row, target, for: own, of: id)
+        try check(row, target, for: own, of: text(of: id))
         return LinkEnds(relationship: own, owner: owner, target: row)
+    }
+
+    /// Returns the links that a caller wants to make from a new object, all checked. Throws as `linkEnds` does, and `.invalidInput` for two
+    /// objects of a to-one relationship.
+    package func linkTargets(
+        _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
+    ) throws(CambiumError) -> [(Relationship, ObjectID)] {
+        var found: [(Relationship, ObjectID)] = []
+        for (name, targets) in links {
+            let relationship = try entity.requiredRelationship(name)
+            if !relationship.isToMany, targets.count > 1 {
+                throw CambiumError(
+                    .invalidInput, "'\(entity.name).\(name)' leads to one object, but \(targets.count) objects were given. Give one object."
+                )
+            }
+            for target in targets {
+                try check(try livePlace(target), target, for: relationship, of: "the new '\(entity.name)'")
+                found.append((relationship, target))
+            }
+        }
+        return found
     }
 
     /// Returns whether two objects are linked.

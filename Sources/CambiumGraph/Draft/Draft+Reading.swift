@@ -1,36 +1,36 @@
-public import CambiumModel
+package import CambiumModel
 
 /// Reads the objects of a draft, by id.
 extension Draft {
-    public borrowing func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
+    package borrowing func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
 
     /// Returns the concrete entity of an object, or `nil` if there is no such object.
-    public borrowing func entity(of id: ObjectID) -> Entity? {
+    package borrowing func entity(of id: ObjectID) -> Entity? {
         guard let place = place(of: id) else { return nil }
         return entity(at: place)
     }
 
     /// Returns the value of an attribute. Returns `nil` if there is no such object, and null if its entity does not have the attribute.
-    public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
+    package borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         guard let place = place(of: id) else { return nil }
         return reader.value(of: layout.field(attribute), at: place)
     }
 
     /// Returns the ids that a relationship leads to: in order if it is ordered, otherwise ascending. Returns `nil` if there is no such
     /// object, and an empty array if its entity does not have the relationship.
-    public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+    package borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let place = place(of: id) else { return nil }
         return reader.memberIDs(layout.handle(relationship), of: place, layout)
     }
 
-    public borrowing func memberCount(_ relationship: Relationship, of id: ObjectID) -> Int? {
+    package borrowing func memberCount(_ relationship: Relationship, of id: ObjectID) -> Int? {
         guard let place = place(of: id) else { return nil }
         let handle = layout.handle(relationship)
         return handle.isIn(place) ? reader.memberCount(handle.end, owner: place.row) : 0
     }
 
     /// Returns whether two objects are linked. Complexity: O(1) expected.
-    public borrowing func isLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+    package borrowing func isLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         let handle = layout.handle(relationship)
         guard let owner = place(of: id), let row = place(of: target), handle.isIn(owner), handle.targetTable == Int(row.table)
         else { return false }
@@ -38,13 +38,13 @@ extension Draft {
     }
 
     /// Returns the object whose only identity attribute has this text.
-    public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
+    package borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
         guard let place = reader.find(entity, identity: text, layout) else { return nil }
         return id(place)
     }
 
     /// Returns the object with these identity values, in the order of `entity.identity`.
-    public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+    package borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let place = reader.find(entity, identity: values, layout) else { return nil }
         return id(place)
     }

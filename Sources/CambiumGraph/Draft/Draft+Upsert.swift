@@ -51,7 +51,7 @@ extension Draft {
             }
         }
         guard fits, let attribute else {
-            throw CambiumError(.damaged, "A block of '\(entity.name)' has a column for \(column.property) that does not fit it.")
+            throw CambiumError(.damaged, "A block of '\(entity.name)' has a column for \(column.property) that does not fit the schema.")
         }
         var check = StoredValueCheck(attribute.type)
         if let flaw = check.flaw(in: column) {

@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
@@ -8,7 +8,7 @@ public import CambiumModel
 ///
 /// A page may be written in place if and only if its birth is the draft's epoch. Otherwise the draft copies the page first. No reader sees
 /// a change of the draft before `Timeline.publish`.
-public struct Draft: ~Copyable {
+package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
@@ -65,10 +65,10 @@ public struct Draft: ~Copyable {
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
-    public var schema: Schema { layout.schema }
+    package var schema: Schema { layout.schema }
 
     /// The graph that the draft was made from.
-    public var original: Graph { Graph(version: base) }
+    package var original: Graph { Graph(version: base) }
 
     var reader: Reader { Reader(chunks: chunks, directory: directory) }
 

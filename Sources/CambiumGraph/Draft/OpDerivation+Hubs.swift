@@ -30,7 +30,7 @@ extension OpDerivation {
         return changes.filter { isHub($0.value.touchedCount, memberCount(end, $0.key)) }
     }
 
-    /// Returns the sum of the numbers of members before and after.
+    /// Returns the number of members before the change plus the number after it.
     private func memberCount(_ end: EndLayout, _ owner: UInt32) -> Int {
         before.reader.memberCount(end, owner: owner) + reader.memberCount(end, owner: owner)
     }
@@ -39,7 +39,8 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// Returns whether an object may be a hub. It has at least as many touched members as its number of members has changed by.
+    /// Returns whether an object may be a hub. The number of its touched members is not known yet, but is at least the change of its number
+    /// of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)

@@ -79,7 +79,8 @@ extension OpDerivation {
         }
     }
 
-    /// Adds or emits the changes of an object with many members, of which few were touched.
+    /// Adds the changes of a hub to the block: an object with many members, few of which were touched. If the members are ordered and the
+    /// block would become too large, emits single ops instead.
     private func add(
         _ hub: HubChange, _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, to builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void

@@ -5,7 +5,7 @@ struct RowFinder {
     let rows: Rows
     private let virtualPages: RadixVector
     private var virtualPage = UInt64.max
-    /// The group of the virtual page, or `nil` if there is none.
+    /// The group of the virtual page, or `nil` if there is no such group.
     private var group: UnsafeMutableRawPointer?
     private var firstRow: UInt32 = 0
     /// Whether all rows of the group belong to the virtual page.

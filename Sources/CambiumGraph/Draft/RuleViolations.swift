@@ -5,7 +5,7 @@ public struct RuleViolations: Error, Hashable, Sendable {
     /// The violations. Denied deletions come first.
     public let violations: [Violation]
     /// The number of violations at the end of `violations` that only a denied deletion causes. They disappear with it.
-    public let consequenceCount: Int
+    package let consequenceCount: Int
 
     init(violations: [Violation], consequenceCount: Int = 0) {
         self.violations = violations

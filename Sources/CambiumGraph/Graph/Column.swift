@@ -52,7 +52,7 @@ public struct Column {
     private let table: UInt32
     /// The same table if the column has values of a kind; otherwise `ObjectPlace.noTable`. So one comparison decides both.
     private let bytesTable, int64Table, doubleTable: UInt32
-    public let type: AttributeType
+    package let type: AttributeType
     private let field: Field
     /// Keeps the pages alive.
     private let version: Version

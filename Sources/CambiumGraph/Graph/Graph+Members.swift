@@ -1,7 +1,7 @@
 public import CambiumModel
 
 /// A relationship resolved for reading. A handle is made once and can be used for any graph. It is fastest for graphs with the same schema.
-public struct EndHandle: Sendable {
+package struct EndHandle: Sendable {
     /// The resolved end; `nil` if the graph that the handle is resolved for has no such relationship.
     private let resolved: EndLayout?
     /// The table of the objects that have the relationship; -1 if there is no such relationship.
@@ -40,32 +40,32 @@ public struct EndHandle: Sendable {
 extension Graph {
     /// Resolves a relationship for reading. A relationship that the graph does not have, because it is of an earlier or later schema, has
     /// no members.
-    public func end(_ relationship: Relationship) -> EndHandle {
+    package func end(_ relationship: Relationship) -> EndHandle {
         layout.handle(relationship)
     }
 
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link. Complexity: O(1).
     @inline(__always)
-    public func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        // This passes the handle without a copy, because a copy counts references to its parts.
+    package func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
+        // The handle is passed on as it is: a copy would retain each of its parts.
         if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
         return reader.target(handle, of: place)
     }
 
     /// Returns the objects that a relationship leads to. If the relationship is ordered, they are in its order; otherwise their order has
     /// no meaning.
-    public func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
+    package func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
         MemberSequence(reader: reader, handle: layout.current(handle), owner: place, version: version)
     }
 
     /// Returns the number of objects that a relationship leads to. Complexity: O(1).
-    public func memberCount(_ handle: EndHandle, of place: ObjectPlace) -> Int {
+    package func memberCount(_ handle: EndHandle, of place: ObjectPlace) -> Int {
         let handle = layout.current(handle)
         return handle.isIn(place) ? reader.memberCount(handle.end, owner: place.row) : 0
     }
 
     /// Returns the member at an index of an ordered relationship, or `nil` if there is no such member. Complexity: O(log n) expected.
-    public func member(_ handle: EndHandle, of place: ObjectPlace, at index: Int) -> ObjectPlace? {
+    package func member(_ handle: EndHandle, of place: ObjectPlace, at index: Int) -> ObjectPlace? {
         let handle = layout.current(handle)
         if !handle.isIn(place) { return nil }
         switch handle.end.layout {
@@ -87,7 +87,7 @@ extension Graph {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }
 
-    public func memberIDs(_ handle: EndHandle, of place: ObjectPlace) -> [ObjectID] {
+    package func memberIDs(_ handle: EndHandle, of place: ObjectPlace) -> [ObjectID] {
         reader.memberIDs(layout.current(handle), of: place, layout)
     }
 }
@@ -169,13 +169,13 @@ extension Reader {
 }
 
 /// The objects at the other end of a relationship.
-public struct MemberSequence: Sequence {
+package struct MemberSequence: Sequence {
     let reader: Reader
     let handle: EndHandle
     let owner: ObjectPlace
     let version: Version
 
-    public struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         private var single: UInt32 = noRow
         private var lists: ListRows?
         private var more: ListRows?
@@ -207,7 +207,7 @@ public struct MemberSequence: Sequence {
         }
 
         @inline(__always)
-        public mutating func next() -> ObjectPlace? {
+        package mutating func next() -> ObjectPlace? {
             if let row = lists?.next() {
                 return ObjectPlace(table: targetTable, row: edges.map { $0.rows.link(row, $0.slot) } ?? row)
             }
@@ -224,5 +224,5 @@ public struct MemberSequence: Sequence {
         }
     }
 
-    public func makeIterator() -> Iterator { Iterator(self) }
+    package func makeIterator() -> Iterator { Iterator(self) }
 }

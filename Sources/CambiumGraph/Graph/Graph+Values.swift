@@ -2,12 +2,12 @@ public import CambiumModel
 
 /// An attribute resolved for reading: the position of its column, and the form of its values. A field is made once and can be used for any
 /// number of objects of any graph. It is fastest for graphs with the same schema.
-public struct Field: Sendable {
+package struct Field: Sendable {
     /// The table of the objects that have the attribute; -1 if the graph that the field is resolved for has no such attribute.
     let table: Int
     let slot: Int
     let kind: ColumnKind
-    public let type: AttributeType
+    package let type: AttributeType
     /// The identity of the attribute, and the number of the layout that the table, the slot and the type belong to.
     let root: EntityNumber
     let property: PropertyNumber
@@ -22,20 +22,20 @@ public struct Field: Sendable {
 extension Graph {
     /// Resolves an attribute for reading. An attribute that the graph does not have, because it is of an earlier or later schema, is null
     /// for every object.
-    public func field(_ attribute: Attribute) -> Field {
+    package func field(_ attribute: Attribute) -> Field {
         layout.field(attribute)
     }
 
     /// Returns the value of an attribute, or `nil` if the object is not in this graph. The value is null if the object's entity does not
     /// have the attribute.
-    public func value(of attribute: Attribute, of id: ObjectID) -> Value? {
+    package func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         place(of: id).map { value(of: field(attribute), at: $0) }
     }
 
     /// Returns the value of a resolved attribute. The value is null if the object's entity does not have the attribute.
     ///
     /// Complexity: O(1), O(bytes) for text and data.
-    public func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
+    package func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
 
     /// Calls `body` with a stored value. It does not copy the value, except for one of more than 255 bytes.
     @inline(__always)
@@ -47,14 +47,20 @@ extension Graph {
 
     // MARK: Identity
 
-    /// Returns the object with these identity values, in the order of `entity.identity`, or `nil` if there is no such object. A value of
-    /// another type than the attribute's finds nothing. Complexity: O(1) expected.
-    public func find(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
+    /// Returns the place of the object with these identity values, in the order of `entity.identity`.
+    ///
+    /// Returns `nil` if there is no such object. A value of another type than the attribute's finds nothing. Complexity: O(1) expected.
+    public func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
         reader.find(entity, identity: values, layout)
     }
 
-    /// Returns the object whose only identity attribute has this text, or `nil` if there is no such object.
-    public func find(_ entity: Entity, identity text: String) -> ObjectPlace? {
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object. See `place(_:identity:)`.
+    public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+        place(entity, identity: values).map(id(of:))
+    }
+
+    /// Returns the place of the object whose only identity attribute has this text, or `nil` if there is no such object.
+    package func place(_ entity: Entity, identity text: String) -> ObjectPlace? {
         reader.find(entity, identity: text, layout)
     }
 }
@@ -62,6 +68,8 @@ extension Graph {
 extension GraphLayout {
     func field(_ attribute: Attribute) -> Field { field(attribute.root, attribute.number, attribute.type, attribute.schemaName) }
 
+    /// Returns the field of a property. If the layout does not have the property, the field has no table.
+    ///
     /// - Parameter type: The type that the field has if the layout does not have the attribute.
     private func field(_ root: EntityNumber, _ property: PropertyNumber, _ type: AttributeType, _ name: SchemaName) -> Field {
         guard let table = table(of: root), table.hasSlot(for: property, name) else {

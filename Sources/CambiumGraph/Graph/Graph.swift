@@ -6,8 +6,9 @@ public import CambiumModel
 /// Reading never waits for a writer or for a disk. A graph that is kept also keeps the pages that later versions superseded.
 ///
 ///     let graph = store.graph
-///     let note = graph.schema.entity("Note")!
-///     for id in graph.objects(of: note) { print(graph.value(of: note.attribute("title")!, of: id) ?? .null) }
+///     for id in try graph.objects(of: "Note") { print(try graph[id, "title"]) }
+///
+/// The subscripts read by id. A loop over many objects binds each attribute to a `Column` and each relationship to a `Relation`.
 public struct Graph: Sendable {
     let version: Version
 
@@ -84,7 +85,7 @@ public struct Graph: Sendable {
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
 
     /// Whether only the identity of the object is known.
-    public func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
+    package func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
     /// Returns the transaction that made an object, and the last transaction that changed it.
     public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
@@ -97,6 +98,10 @@ public struct Graph: Sendable {
 
     /// Returns the ids of the objects of an entity and its sub-entities, ascending.
     public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
+
+    /// Returns the places of the objects of an entity and its sub-entities, by ascending id. Loops over places read bound columns and
+    /// relations.
+    public func places(of entity: Entity) -> PlaceSequence { PlaceSequence(objects: objects(of: entity)) }
 
     /// Calls `body` with the places of the objects of an entity and its sub-entities, by ascending id.
     package func forEachPlace(of entity: Entity, _ body: (ObjectPlace) throws -> Void) rethrows {
@@ -159,6 +164,25 @@ public struct ObjectSequence: Sequence, Sendable {
     }
 
     public func makeIterator() -> Iterator { Iterator(graph: graph, entity: entity) }
+
+    /// The least id, or `nil` if there are no objects.
+    public var first: ObjectID? {
+        var iterator = makeIterator()
+        return iterator.next()
+    }
+}
+
+/// The places of the objects of an entity and its sub-entities, by ascending id.
+public struct PlaceSequence: Sequence, Sendable {
+    let objects: ObjectSequence
+
+    public struct Iterator: IteratorProtocol {
+        var objects: ObjectSequence.Iterator
+
+        public mutating func next() -> ObjectPlace? { objects.nextRow()?.place }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(objects: objects.makeIterator()) }
 }
 
 extension Reader {

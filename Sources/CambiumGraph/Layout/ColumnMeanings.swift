@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The meaning of the columns of each table for objects. Columns for bookkeeping (provenance, chains, counts) have no such meaning and are
-/// left out.
+/// For each table, the columns that contain data of objects, and the meanings of these columns. Columns for bookkeeping (provenance,
+/// chains, counts) are left out.
 ///
 /// A comparison of two graphs looks only at these columns. Layouts with equal meanings may differ in names, rules and indexes.
 final class ColumnMeanings: Sendable, Equatable {
@@ -25,8 +25,8 @@ final class ColumnMeanings: Sendable, Equatable {
         case partner(end: Int)
         /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)
-        /// A node, or the root, of an ordered list. `end` is the end of the owner. The column `ownerSlot` has the owner's row. If it is
-        /// `nil`, the owner is the row itself.
+        /// A node, or the root, of an ordered list. `end` is the end of the owner. The column `ownerSlot` has the owner's row. If
+        /// `ownerSlot` is `nil`, the owner is the row itself.
         case order(end: Int, ownerSlot: Int?)
     }
 

@@ -63,7 +63,7 @@ extension MigrationChecks {
     }
 }
 
-/// The entities of objects that may have been members before a migration.
+/// Determines which relationships may have existing members that they cannot hold after a migration.
 private struct MemberFamilies {
     private let old: Schema
     private let new: Schema
@@ -82,7 +82,7 @@ private struct MemberFamilies {
         for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
     }
 
-    /// Returns whether an object that the relationship cannot hold may be a member from before.
+    /// Returns whether the relationship may have an existing member whose entity it can no longer hold.
     mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
         let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
         let key = Key(destination: relationship.destination, before: before)
@@ -113,7 +113,8 @@ extension Draft {
     /// The maximum number of violations that one check reports.
     static let migrationViolationCountMax = 10_000
 
-    /// Returns the violations by existing objects of the rules that a migration added. Complexity: O(objects that a rule concerns).
+    /// Finds the existing objects that break a rule of the new schema, and returns these violations. Complexity: O(objects that a rule
+    /// concerns).
     func violations(of checks: MigrationChecks) -> [Violation] {
         var found: [Violation] = []
         for check in checks.mandatory { addMissing(check, to: &found) }

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The mapping of a graph from the layout of one schema to the layout of another one. It follows from the two schemas alone, by their
-/// numbers. Docs/MIGRATION.md has the rules.
+/// The mapping of a graph from the layout of one schema to the layout of another one. It depends only on the two schemas: equal numbers
+/// identify the same entity or property. Docs/MIGRATION.md has the rules.
 struct MigrationPlan {
     let old: GraphLayout
     let new: GraphLayout

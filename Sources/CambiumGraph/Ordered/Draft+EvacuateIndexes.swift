@@ -1,6 +1,6 @@
 /// Moves pages of ordered indexes out of chunks that will be emptied.
 extension Draft {
-    /// Makes the page from which the indexes are reached the draft's own, if it lies in one of these chunks.
+    /// Copies the directory page of the indexes, if that page lies in one of these chunks.
     ///
     /// - Parameter victims: For each chunk, whether it will be emptied.
     mutating func evacuateIndexDirectory(_ victims: [Bool]) {

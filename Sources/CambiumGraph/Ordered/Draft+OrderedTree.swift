@@ -196,7 +196,7 @@ extension Draft {
         list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 
-    /// Makes leaves for entries, all of which must be added.
+    /// Makes leaves from changes. All of the changes must add an entry.
     private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
         if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
         var list = OrderedChildren()

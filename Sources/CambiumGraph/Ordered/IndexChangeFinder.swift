@@ -2,7 +2,7 @@
 ///
 /// Pages that both graphs share are skipped. So an index costs a transaction nothing unless it changes an indexed column or moves rows.
 struct IndexChangeFinder {
-    /// A table of a graph. A copy of it counts no reference.
+    /// A table of a graph. Copying it changes no reference count.
     ///
     /// SAFETY: the layout of the graph keeps the table, and the creator of the finder keeps the graph for as long as it uses the finder.
     struct Side {

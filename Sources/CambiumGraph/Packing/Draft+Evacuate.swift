@@ -4,8 +4,8 @@
 
 /// Packing empties chunks of which little is in use. It copies their pages in use elsewhere, so that the chunks can be used again.
 extension Draft {
-    /// Makes pages in some chunks the draft's own, which copies them elsewhere: one step of a plan. If a place has changed since the plan
-    /// was made, its present content counts.
+    /// Copies pages out of some chunks, by making them the draft's own: one step of a plan. If a place has changed since the plan was made,
+    /// the step uses its current content.
     ///
     /// - Returns: The number of bytes in the pages that were copied.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {
@@ -81,10 +81,11 @@ extension Draft {
         }
     }
 
-    /// Copies the pages of a blob that lie in the chunks, if these cells are all cells that refer to the blob.
+    /// Copies those pages of a blob that lie in chunks to be emptied. Does nothing unless `cells` contains every cell that refers to the
+    /// blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
-        // If none of the cells refers to it, the page may be that of another blob now.
+        // If none of the cells refers to the page, another blob may use the page by now.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {

@@ -75,6 +75,8 @@ struct EvacuationFinder {
         }
     }
 
+    /// Finds the places in the tree of an index, from one node downward, whose nodes must be copied.
+    ///
     /// - Parameters:
     ///   - first: The number of entries before the entries of the node.
     ///   - isWanted: Whether a node above must be copied. One path through that node is enough.
@@ -139,14 +141,15 @@ extension Reader {
 }
 
 extension RadixVector {
-    /// Returns the index of an element below each node for which `body` returns `true`. A node without elements below it is not covered.
+    /// Finds the nodes for which `body` returns `true`. Returns the index of one element below each of them, and omits nodes without
+    /// elements.
     func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
         var indices: [Int] = []
         guard height > 0, root != 0 else { return [] }
         var pending = [(node: root, level: Int(height) - 1, first: 0)]
         while let (node, level, first) = pending.popLast() {
             if body(node) {
-                // At the lowest level, any element will do.
+                // At the lowest level, any element suffices.
                 if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
             }
             if level == 0 { continue }

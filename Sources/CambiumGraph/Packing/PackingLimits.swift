@@ -5,17 +5,17 @@ package struct PackingLimits: Sendable {
     package var sparseness = 4
     /// The smallest number of groups of a table that is gathered.
     package var groupCountMin = 32
-    /// The number of moved rows, and of members that change with them, after which a step ends.
+    /// A step ends when the rows that it has moved, together with the members that changed with them, reach this number.
     package var rowCountMax = 256
-    /// Chunks are emptied if at least this many of their bytes are not in use, and if these are at least `wastePercentMin` percent of the
-    /// bytes in use.
+    /// Chunks are emptied if all frozen chunks together have at least this many unused bytes, and if these are at least `wastePercentMin`
+    /// percent of the bytes in use.
     package var wasteByteCountMin = 4 << 20
     package var wastePercentMin = 50
     /// The largest part of a chunk, in percent, that may be in use if the chunk is to be emptied.
     package var usedPercentMax = 50
-    /// The number of copied bytes after which a step ends.
+    /// A step ends when it has copied this many bytes.
     package var byteCountMax = 256 << 10
-    /// The number of bytes in use in the chunks of one plan after which it takes no further chunk.
+    /// A plan takes no further chunk when its chunks have this many bytes in use.
     package var planByteCountMax = 64 << 20
 
     package init() {}
@@ -28,7 +28,7 @@ package struct PackingLimits: Sendable {
         return limits
     }()
 
-    /// The largest number of places that one step looks at, whether they need work or not.
+    /// The largest number of places that one step examines, whether they need work or not.
     static let lookCountMax = 4096
     /// The number of free chunks that packing leaves for changes, because it copies pages before it frees any.
     static let freeChunkCountMin = 64

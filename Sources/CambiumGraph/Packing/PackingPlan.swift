@@ -1,6 +1,6 @@
 /// The work of packing, and its progress.
 ///
-/// A plan is made from an immutable graph while other threads write. Each step looks again at the next places of the plan, does a bounded
+/// A plan is made from an immutable graph while other threads write. Each step examines the next places of the plan again, does a bounded
 /// part of the work, and remembers its position. Places that have changed since the plan was made are left to the next plan. See
 /// Docs/CHECKPOINTS.md, "Packing".
 package struct PackingPlan {

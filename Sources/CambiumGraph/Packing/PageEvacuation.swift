@@ -4,7 +4,7 @@ struct PageEvacuation {
     let victims: [Bool]
     /// For each of these chunks, the number of granules that were in use.
     let live: [Int: Int]
-    /// Whether values of more than 255 bytes are copied, too. They come last, because finding them requires a look at all objects.
+    /// Whether values of more than 255 bytes are copied, too. They come last, because finding them requires a scan of all objects.
     let withBlobs: Bool
     let places: [EvacuationPlace]
     /// The index of the next place.
@@ -51,7 +51,8 @@ struct PageEvacuation {
     func has(_ page: PageRef) -> Bool { page.lies(in: victims) }
 }
 
-/// A place that refers to pages that must be copied. The step that reaches the place looks at it again.
+/// A place with references to pages that must be copied. The graph may change after the plan is made, so a step checks the place again
+/// before it copies pages.
 struct EvacuationPlace {
     enum Kind {
         case directory

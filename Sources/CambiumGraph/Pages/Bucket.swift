@@ -135,7 +135,7 @@ struct Bucket {
         }
     }
 
-    /// Whether no block was passed by so many entries that it could be the home of more than half of all entries.
+    /// Whether no block can be the home of more than half of all entries, as far as the number of entries that passed it shows.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

@@ -1,7 +1,7 @@
 /// The kind of memory of each chunk, and the number of chunks whose memory is a file's.
 struct ChunkMemories: RandomAccessCollection {
     private var memories: [ChunkMemory]
-    /// The number of chunks whose bytes are those of a file, whether a thread touched them or not.
+    /// The number of chunks whose bytes are in a file, whether a thread touched them or not.
     private(set) var mappedCount: Int
 
     static let none = ChunkMemories(memories: [], mappedCount: 0)

@@ -49,7 +49,7 @@ package struct ChunkRelease {
 
     /// The largest number of chunks that one step releases: 1 MiB.
     static let stepCountMax = 16
-    /// The largest number of chunks that one step looks at.
+    /// The largest number of chunks that one step examines.
     static let lookCountMax = 4096
 }
 
@@ -86,7 +86,7 @@ extension PageSpace {
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
-    /// The chunks that versions of this process have and whose memory is, or will be, that of a file that other processes may write to.
+    /// The chunks of this process's versions whose memory is mapped from a file, or will be. Other processes may write to that file.
     var mappedChunks: (ofSource: [Int], ofStorage: [Int]) {
         let used = memories.indices.filter { live[$0] > 0 }
         return (used.filter { memories[$0] == .source }, used.filter { memories[$0].isStorage })

@@ -7,8 +7,8 @@ struct IndexDirectory {
         /// The value of `OrderedIndexLayout.specification`.
         var specification: UInt64
         var tree = OrderedTree()
-        /// The number of groups of rows whose objects are in the index, counted from the first group. It is `all` if the index is complete
-        /// and stays so.
+        /// The number of groups of rows whose objects are in the index, counted from the first group. It is `all` if the index is complete;
+        /// then the index also gets the objects of later groups.
         var groupCount: UInt32 = 0
 
         static let all = UInt32.max

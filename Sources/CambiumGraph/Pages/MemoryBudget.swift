@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 import Synchronization
 
 #if canImport(Glibc)
@@ -11,7 +11,7 @@ import Synchronization
 /// The budget bounds pages. It does not bound the other memory of a transaction: some bytes for each page that it changes.
 public final class MemoryBudget: Sendable {
     /// The size of the budget, in bytes.
-    public let byteCount: Int
+    package let byteCount: Int
     private let used = Atomic(0)
 
     /// Half of the memory of the machine, or half of the smallest limit of the process's control groups if that is less. The environment
@@ -20,7 +20,7 @@ public final class MemoryBudget: Sendable {
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
     /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
-    public static func checkEnvironment() throws(CambiumError) {
+    package static func checkEnvironment() throws(CambiumError) {
         guard let text = environmentText, byteCount(text) == nil else { return }
         throw CambiumError(
             .invalidInput, "CAMBIUM_MEMORY is '\(text)', which is not a number of bytes. Set it to a number such as 536870912, 512M or 4G.")
@@ -29,7 +29,7 @@ public final class MemoryBudget: Sendable {
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
     /// The number of bytes that pages take from the budget. It exceeds `byteCount` if there is no disk, or no space on it.
-    public var usedByteCount: Int { used.load(ordering: .relaxed) }
+    package var usedByteCount: Int { used.load(ordering: .relaxed) }
 
     /// The number of bytes that are left; 0 if the budget is exhausted.
     var leftByteCount: Int { max(0, byteCount - usedByteCount) }
@@ -44,7 +44,7 @@ public final class MemoryBudget: Sendable {
     func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
 
     /// Returns the number of bytes that a text such as `512M` states, or `nil` if it is another text.
-    public static func byteCount(_ text: String) -> Int? {
+    package static func byteCount(_ text: String) -> Int? {
         let shift = ["K": 10, "M": 20, "G": 30][text.last.map(String.init) ?? ""]
         guard let count = Int(shift == nil ? text[...] : text.dropLast()), count >= 0 else { return nil }
         let (product, overflow) = count.multipliedReportingOverflow(by: 1 << (shift ?? 0))

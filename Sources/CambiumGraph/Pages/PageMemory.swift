@@ -213,6 +213,8 @@ final class PageMemory {
     /// The largest amount of memory that a store that clones may hold beyond its pages.
     private static let keptByteCountMax = 160 << 20
 
+    /// Maps memory for pages. Ends the process if the operating system refuses it.
+    ///
     /// - Parameter address: The address to map at; `nil` if the kernel may choose.
     @discardableResult
     static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {

@@ -45,7 +45,7 @@ enum ChunkMemory: UInt8 {
 
     /// Whether the kernel writes changes of the memory to the storage's file.
     var isStorage: Bool { self == .file || self == .window }
-    /// Whether the bytes are those of a file: of the storage or of the source.
+    /// Whether the bytes are in a file, which belongs to the storage or to the source.
     var isMapped: Bool { isStorage || self == .source }
 }
 
@@ -140,13 +140,13 @@ extension PageSpace {
     /// Puts back the chunks that the last call took, and takes the next empty chunks that have memory or disk space. The caller releases
     /// these before the next call. Writers cannot open a chunk while it is taken.
     ///
-    /// Complexity: O(1) looks at chunks, and at most two moves of 4 bytes for each empty chunk.
+    /// Complexity: examines O(1) chunks, and moves at most twice 4 bytes for each empty chunk.
     func take(_ rest: inout ChunkRelease) {
         putBack(&rest)
         let end = max(0, emptyChunks.count - rest.spareCount)
         let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
         while rest.next < lookEnd, !hasMemory(Int(emptyChunks[rest.next])) { rest.next += 1 }
-        // Writers may have opened chunks, so that the list may be shorter than the part that was looked at.
+        // Writers may have opened chunks, so that the list may be shorter than the part that was examined.
         if rest.next >= lookEnd {
             rest.isDone = rest.next >= end
             return

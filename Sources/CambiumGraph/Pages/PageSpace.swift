@@ -7,8 +7,8 @@ import CambiumModel
 
 /// The memory for pages, cut into chunks of 64 KiB, with a list of free pages for each size.
 ///
-/// Pages are neither counted nor moved. The owner of the space (a `Timeline`) ensures that one thread at a time allocates and releases.
-/// Readers need no lock, because a page that they can reach does not change.
+/// Pages have no reference counts and never move. The owner of the space (a `Timeline`) ensures that one thread at a time allocates and
+/// releases. Readers need no lock, because a page that they can reach does not change.
 ///
 /// SENDABLE: only the one writer touches mutable state; readers use `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
@@ -24,7 +24,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are carved and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// The chunks that were frozen and may be used again by the rule of `mayUse`. The last one is opened first.
+    /// The chunks that were frozen and that `mayUse` allows to be used again. The last one is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
     /// The chunks that a checkpoint took for its table, until it is known whether a checkpoint record has them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
@@ -104,6 +104,8 @@ final class PageSpace: @unchecked Sendable {
         allocate(tail: UInt64(UInt16(truncatingIfNeeded: granules)) | UInt64(kind.rawValue) << 16, granules: granules, birth: birth)
     }
 
+    /// Allocates a page of `granules` x 16 bytes, as `allocate(granules:kind:birth:)` does.
+    ///
     /// - Parameter tail: The second half of the header, which contains the size and the kind.
     @inline(__always)
     func allocate(tail: UInt64, granules: Int, birth: UInt64) -> PageRef {

@@ -23,6 +23,8 @@ struct UUIDSeries {
         low & ~((1 &<< (bitCountMax &+ 5)) &- 1) | bitCount &<< bitCountMax
     }
 
+    /// Returns the hash of the key.
+    ///
     /// - Parameter first: The hash of number 0.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
         // Neighbours also differ in the three bits that select their block.

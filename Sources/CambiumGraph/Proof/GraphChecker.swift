@@ -6,7 +6,7 @@ extension Graph {
     /// value.
     ///
     /// Complexity: O(graph).
-    public func invariantFindings() -> [String] {
+    package func invariantFindings() -> [String] {
         var findings: [String] = []
         for table in layout.tables {
             check(table, &findings)

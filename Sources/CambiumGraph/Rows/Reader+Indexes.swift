@@ -6,7 +6,7 @@ extension OrderedTree {
 }
 
 extension IndexDirectory {
-    /// Returns whether the records are those of a layout's indexes, in their order.
+    /// Returns whether the records describe the indexes of a layout, in the same order.
     @inline(__always) func fits(_ layout: GraphLayout) -> Bool {
         count == layout.ordered.count && layout.ordered.allSatisfy { self[$0.number].specification == $0.specification }
     }

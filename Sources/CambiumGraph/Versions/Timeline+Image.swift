@@ -80,8 +80,8 @@ extension Timeline {
         self.init(space, version)
     }
 
-    /// Whether a page is the directory of this layout. The check is needed because readers follow the references of a directory without a
-    /// look at its header.
+    /// Whether a page is the directory of this layout. The check is needed because readers follow the references of a directory without
+    /// checking its header.
     private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
         let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
         return Int(page) % PageLayout.chunkGranules + granules <= PageLayout.chunkGranules && space.chunks.kind(page) == .directory

@@ -1,5 +1,5 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 import Synchronization
 
 /// The versions of one graph, the pages that they share, and the way from one version to the next.
@@ -8,7 +8,7 @@ import Synchronization
 /// publish or drop drafts.
 ///
 /// SENDABLE: `head` is under a mutex. The rest belongs to the one writer, so no two accesses overlap, and none needs a check.
-public final class Timeline: @unchecked Sendable {
+package final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>
     /// The superseded versions that a reader still held when they were superseded.
@@ -41,22 +41,22 @@ public final class Timeline: @unchecked Sendable {
     }
 
     /// The newest version. O(1).
-    public var head: Graph { Graph(version: current.withLock { $0 }) }
+    package var head: Graph { Graph(version: current.withLock { $0 }) }
 
     /// Returns a draft that follows the newest version.
-    public func draft() -> Draft {
+    package func draft() -> Draft {
         Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
 
     /// The number of superseded versions that readers hold. Complexity: O(superseded versions and the pages of those that were released).
-    public var pinnedVersionCount: Int {
+    package var pinnedVersionCount: Int {
         reclaim()
         return pinned.count
     }
 
     /// The number of bytes in pages that only superseded versions reach. Complexity: O(such versions and the pages of those that were
     /// released).
-    public var pinnedByteCount: Int {
+    package var pinnedByteCount: Int {
         reclaim()
         return pinned.deadGranules * PageLayout.granule
     }
@@ -73,13 +73,13 @@ public final class Timeline: @unchecked Sendable {
     }
 
     /// The number of bytes in pages that some version can reach.
-    public var pageByteCount: Int { space.liveGranules * PageLayout.granule }
+    package var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 
     /// The number of bytes of memory for pages that no file backs.
-    public var reservedByteCount: Int { space.memory.heapByteCount }
+    package var reservedByteCount: Int { space.memory.heapByteCount }
 
     /// Makes the kernel supply memory for this many bytes of pages beyond those in use, and waits until it is supplied.
-    public func reserve(byteCount: Int) {
+    package func reserve(byteCount: Int) {
         space.memory.finishPreparing()
         space.memory.prepare(byteCount: byteCount, freeByteCount: space.freeByteCount)
         space.memory.finishPreparing()
@@ -94,7 +94,7 @@ public final class Timeline: @unchecked Sendable {
     /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed half-way. In that
     /// case the draft is dropped.
     @discardableResult
-    public func publish(
+    package func publish(
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
@@ -128,7 +128,7 @@ public final class Timeline: @unchecked Sendable {
     // MARK: Rolling back
 
     /// Confirms a version and all versions before it, so that they are never rolled back.
-    public func confirm(_ graph: Graph) {
+    package func confirm(_ graph: Graph) {
         unconfirmed.confirm(graph.version)
         pinned.reclaimSome(space)
         noteTotals()
@@ -137,12 +137,12 @@ public final class Timeline: @unchecked Sendable {
     /// Makes the last confirmed version the newest one again, and frees the pages of the versions after it, which no reader may read any
     /// more. Complexity: O(pages that these versions made).
     @discardableResult
-    public func rollBack() -> Graph { removeUnconfirmed(to: nil) }
+    package func rollBack() -> Graph { removeUnconfirmed(to: nil) }
 
     /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. It may be
     /// unconfirmed, and then may still be rolled back itself.
     @discardableResult
-    public func rollBack(to graph: Graph) -> Graph { removeUnconfirmed(to: graph.version) }
+    package func rollBack(to graph: Graph) -> Graph { removeUnconfirmed(to: graph.version) }
 
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in

@@ -30,8 +30,8 @@ struct UnconfirmedVersions {
         }
     }
 
-    /// Removes the versions after `version`, and calls `body` with each page that they made. Removes all of them if `version` is `nil` or
-    /// not unconfirmed. Returns the version that is then the newest, or `nil` if no version may be rolled back.
+    /// Removes the versions after `version`, and calls `body` with each page that they made. Removes all unconfirmed versions if `version`
+    /// is `nil` or is not one of them. Returns the version that is then the newest, or `nil` if no version may be rolled back.
     mutating func rollBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
         guard let base else { return nil }
         let staying = version.flatMap { $0.epoch > base.epoch ? $0 : nil }

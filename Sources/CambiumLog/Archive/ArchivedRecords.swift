@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 /// Reads the transactions of an archive in order, from any of its segments that have them. The archive may be divided into other segments
 /// than the log.

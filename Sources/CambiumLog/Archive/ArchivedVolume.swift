@@ -1,7 +1,7 @@
-public import CambiumModel
+package import CambiumModel
 
 /// A store and its archive, read together as the store was before any of its log was retired. No file can be written through it.
-public struct ArchivedVolume: Volume {
+package struct ArchivedVolume: Volume {
     private let store: any Volume
     private let archive: any Volume
     /// The files that are read from the archive instead of the store.
@@ -12,7 +12,7 @@ public struct ArchivedVolume: Volume {
     /// The last transaction that was retired from the store.
     private let retiredEnd: TransactionNumber
 
-    public var name: String { store.name }
+    package var name: String { store.name }
 
     /// The greatest number of attempts to list the segments of the store while a writer merges them.
     private static let listingCountMax = 10
@@ -21,12 +21,12 @@ public struct ArchivedVolume: Volume {
     ///
     /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions; `.conflict` if the archive belongs to
     /// another store; `.damaged` if its content is not what was retired. Complexity: O(bytes that were retired).
-    public init(_ store: any Volume, archive: any Volume) throws {
+    package init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
 
     /// Throws `.notFound` and `.damaged` as the initializer above.
-    public init(_ store: any Volume, _ source: SegmentArchive) throws {
+    package init(_ store: any Volume, _ source: SegmentArchive) throws {
         let reader = try LogReader(store)
         var listed = try reader.segments()
         var end = try reader.retiredEnd()
@@ -42,6 +42,8 @@ public struct ArchivedVolume: Volume {
         (self.store, archive, self.reader, retiredEnd) = (store, source.volume, reader, end)
     }
 
+    /// Returns the paths of the archive's files that are read in place of the retired segments.
+    ///
     /// - Parameters:
     ///   - listed: the segments of the store.
     ///   - end: the last transaction that was retired.
@@ -80,7 +82,7 @@ public struct ArchivedVolume: Volume {
         CambiumError(.ioFailure, "The store was compacted while it was read together with its archive. Read it again.")
     }
 
-    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+    package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         guard mode == .read else { throw refusal }
         if paths.contains(path) { return try archive.open(path, .read) }
         if hidden.contains(path) {
@@ -97,7 +99,7 @@ public struct ArchivedVolume: Volume {
         return (try? SegmentHeader.decode(bytes, file: ""))?.header.kind == .retired
     }
 
-    public func list(_ directory: String) throws(CambiumError) -> [String] {
+    package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
         // A segment that was retired since then may have another name.
@@ -106,28 +108,28 @@ public struct ArchivedVolume: Volume {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    public func exists(_ path: String) throws(CambiumError) -> Bool {
+    package func exists(_ path: String) throws(CambiumError) -> Bool {
         if paths.contains(path) { return true }
         if hidden.contains(path) { return false }
         return try store.exists(path)
     }
 
-    public func kind(of path: String) throws(CambiumError) -> FileKind? {
+    package func kind(of path: String) throws(CambiumError) -> FileKind? {
         try paths.contains(path) ? archive.kind(of: path) : hidden.contains(path) ? nil : store.kind(of: path)
     }
 
-    public func share(_ path: String) throws(CambiumError) -> any VolumeLock { try store.share(path) }
-    public func isShared(_ path: String) throws(CambiumError) -> Bool { try store.isShared(path) }
-    public func openNameless() throws(CambiumError) -> (any VolumeFile)? { try store.openNameless() }
-    public func diskByteCount(of path: String) throws(CambiumError) -> Int { try store.diskByteCount(of: path) }
+    package func share(_ path: String) throws(CambiumError) -> any VolumeLock { try store.share(path) }
+    package func isShared(_ path: String) throws(CambiumError) -> Bool { try store.isShared(path) }
+    package func openNameless() throws(CambiumError) -> (any VolumeFile)? { try store.openNameless() }
+    package func diskByteCount(of path: String) throws(CambiumError) -> Int { try store.diskByteCount(of: path) }
 
-    public func remove(_ path: String) throws(CambiumError) { throw refusal }
-    public func rename(_ path: String, to newPath: String) throws(CambiumError) { throw refusal }
-    public func createDirectory(_ path: String) throws(CambiumError) { throw refusal }
-    public func syncDirectory(_ path: String) throws(CambiumError) { throw refusal }
-    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock { throw refusal }
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { throw refusal }
-    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool { throw refusal }
+    package func remove(_ path: String) throws(CambiumError) { throw refusal }
+    package func rename(_ path: String, to newPath: String) throws(CambiumError) { throw refusal }
+    package func createDirectory(_ path: String) throws(CambiumError) { throw refusal }
+    package func syncDirectory(_ path: String) throws(CambiumError) { throw refusal }
+    package func lock(_ path: String) throws(CambiumError) -> any VolumeLock { throw refusal }
+    package func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { throw refusal }
+    package func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool { throw refusal }
 
     private var refusal: CambiumError { CambiumError(.notWritable, "A store that is read with its archive does not accept writes.") }
 }

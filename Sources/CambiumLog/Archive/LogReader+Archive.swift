@@ -1,9 +1,9 @@
-public import CambiumModel
+package import CambiumModel
 
 extension LogReader {
     /// Returns the path of the archive of everything that was retired, or `nil` if it is not known. Complexity: opens O(log n) files, where
     /// n is the number of segments.
-    public func archive() throws(CambiumError) -> String? {
+    package func archive() throws(CambiumError) -> String? {
         guard let note = try ArchiveNote.read(volume, store: settings.store) else { return nil }
         let end = try retiredEnd()
         return end != .none && end <= note.end ? note.archive : nil

@@ -1,12 +1,13 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 extension SegmentArchive {
     /// Creates the archive's directories, and calls `body` while this process has the lock that is needed to add to the archive.
     ///
-    /// Throws `.locked`; `.ioFailure`; `.cannotCreate` if the files of the archive would be the store's own files; and the errors of
-    /// `body`. If nothing was archived by then, removes the lock file and the directory that this call created.
-    public func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
+    /// Throws `.locked` if this process or another one is adding to the archive; `.ioFailure` if the disk refuses; `.cannotCreate` if the
+    /// files of the archive would be the store's own files; and the errors of `body`. If nothing was archived by then, removes the lock
+    /// file and the directory that this call created.
+    package func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
         let made = try [LogDirectory.name, StoreFileName.lock].filter { try !volume.exists($0) }
         let lock = try lock(isNew: made.contains(StoreFileName.lock))
@@ -62,11 +63,11 @@ extension SegmentArchive {
     /// transactions in other segments, from before the log merged them.
     ///
     /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments; `.damaged` if the
-    /// log is corrupt; `.ioFailure`. After an error, some of the files may be in the archive. Complexity: O(bytes).
+    /// log is corrupt; `.ioFailure` if the disk refuses. After an error, some of the files may be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighbouring segments, ascending.
     /// - Returns: the number of segments that the archive did not have in whole, and the bytes of the files that were created.
-    public func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
+    package func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
             let isLast = segment == segments.last
@@ -89,7 +90,7 @@ extension SegmentArchive {
 
     /// Returns the result that `add` would have. Throws as `add` does, except if the archive continues after the segments: others may
     /// follow them.
-    public func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
+    package func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
             let lacking = try files(of: segment, in: source, isLast: false).lacking

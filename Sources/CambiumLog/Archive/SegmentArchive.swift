@@ -1,11 +1,11 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
-/// An archive: a separate directory with the segments of a store's log as they were before they were retired. Docs/ARCHIVE.md.
+/// An archive: a separate directory with the segments of a store's log as they were before they were retired. See Docs/ARCHIVE.md.
 ///
 /// The archive has each segment and the files of its ops, under the names that they had in the log. It has no other state.
-public struct SegmentArchive: Sendable {
-    public let volume: any Volume
+package struct SegmentArchive: Sendable {
+    package let volume: any Volume
     let store: [UInt8]
 
     /// Opens the archive of a store to add to it. The archive need not exist yet.
@@ -14,7 +14,7 @@ public struct SegmentArchive: Sendable {
     /// O(segments).
     ///
     /// - Parameter store: the id of the store, 16 bytes.
-    public init(adding volume: any Volume, of store: [UInt8]) throws {
+    package init(adding volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkPlace()
     }
@@ -34,13 +34,15 @@ public struct SegmentArchive: Sendable {
         }
     }
 
-    /// Opens an existing archive. A backup with the same segments is one, too.
+    /// Opens an existing archive. A backup with the same segments can serve as an archive, too.
     ///
     /// Throws `.notFound` if there is no archive, and `.conflict` if it belongs to another store. Complexity: O(segments).
-    public init(reading volume: any Volume, of store: [UInt8]) throws {
+    package init(reading volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkStore()
-        if try LogDirectory.segments(volume).isEmpty { throw CambiumError(.notFound, "There is no archive at '\(volume.name)'.") }
+        if try LogDirectory.segments(volume).isEmpty {
+            throw CambiumError(.notFound, "There is no archive at '\(volume.name)'. 'cambium compact' with '--archive' makes one.")
+        }
     }
 
     private func checkStore() throws {
@@ -68,7 +70,7 @@ public struct SegmentArchive: Sendable {
     /// segments.
     ///
     /// Complexity: O(files).
-    public func missing(of source: any Volume) throws -> [ClosedRange<TransactionNumber>] {
+    package func missing(of source: any Volume) throws -> [ClosedRange<TransactionNumber>] {
         let retiredEnd = try LogReader(source).retiredEnd()
         var gaps: [ClosedRange<TransactionNumber>] = []
         var next = TransactionNumber(rawValue: 1)

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Reads the transactions of one segment, one at a time. Its errors name the volume, because a store and its archive may both have a file
 /// of this name.

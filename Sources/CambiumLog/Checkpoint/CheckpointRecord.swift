@@ -1,33 +1,33 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// The record of a checkpoint: the place of its pages in the file of pages, and everything else that an opening needs. Docs/CHECKPOINTS.md
 /// has the bytes.
-public struct CheckpointRecord: Sendable {
-    public static let directory = "roots"
+package struct CheckpointRecord: Sendable {
+    package static let directory = "roots"
     static let suffix = ".root"
 
-    public struct Chunk: Sendable, Hashable {
+    package struct Chunk: Sendable, Hashable {
         /// The granules of 16 bytes in use; 0 if the checkpoint does not have the chunk, 65,535 if the chunk has a part of the checkpoint's
         /// table.
-        public var live: UInt16
+        package var live: UInt16
         /// The checksum of the chunk's 65,536 bytes; 0 if the chunk has a part of the table, which has its own checksum.
-        public var checksum: UInt32
+        package var checksum: UInt32
         /// The number of bytes that the chunk takes in the file if it is compressed; otherwise 0.
-        public var packedByteCount: UInt16
+        package var packedByteCount: UInt16
 
         /// A chunk that no checkpoint had when the record was written.
-        public static let unused = Chunk(live: 0, checksum: 1)
+        package static let unused = Chunk(live: 0, checksum: 1)
         /// A chunk with a part of the checkpoint's table.
-        public static let table = Chunk(live: .max)
+        package static let table = Chunk(live: .max)
 
         /// Whether the chunk has pages of the checkpoint.
-        public var hasPages: Bool { live > 0 && !hasTable }
+        package var hasPages: Bool { live > 0 && !hasTable }
         var hasTable: Bool { live == .max }
         /// Whether the checkpoint has the chunk, for its pages or for its table.
-        public var isOwned: Bool { live > 0 }
+        package var isOwned: Bool { live > 0 }
 
-        public init(live: UInt16 = 0, checksum: UInt32 = 0, packedByteCount: UInt16 = 0) {
+        package init(live: UInt16 = 0, checksum: UInt32 = 0, packedByteCount: UInt16 = 0) {
             self.live = live
             self.checksum = checksum
             self.packedByteCount = packedByteCount
@@ -35,31 +35,31 @@ public struct CheckpointRecord: Sendable {
     }
 
     /// The id of the store, 16 bytes.
-    public var store: [UInt8]
+    package var store: [UInt8]
     /// The last transaction in the checkpoint.
-    public var transaction: TransactionNumber
+    package var transaction: TransactionNumber
     /// The time of that transaction, in microseconds since 1970.
-    public var time: Int64
+    package var time: Int64
     /// The number of rows of a group of the page space, as a power of two.
-    public var fanOutShift: UInt8
+    package var fanOutShift: UInt8
     /// Whether chunks are stored compressed if they take less disk space then.
-    public var isPacked: Bool
+    package var isPacked: Bool
     /// A hash of the layout of the schema in pages. A program with another layout cannot use the pages.
-    public var layout: UInt64
+    package var layout: UInt64
     /// The position at which the log continues after the transaction.
-    public var logPosition: LogPosition
+    package var logPosition: LogPosition
     /// The file of the pages, as the number in its name.
-    public var pageFile: UInt64
-    public var epoch: UInt64
-    public var pageDirectory: UInt32
-    public var schema: SchemaCatalog
-    public var chunks: [Chunk]
+    package var pageFile: UInt64
+    package var epoch: UInt64
+    package var pageDirectory: UInt32
+    package var schema: SchemaCatalog
+    package var chunks: [Chunk]
     /// The tree over the log up to the transaction; `nil` if the log could not be read that far, and in format 1.
-    public var tree: MerkleTree?
+    package var tree: MerkleTree?
     /// The data that a record of format 1 has in addition to the pages. In later formats, the pages contain them.
-    public var firstFormat: FirstFormatNames?
+    package var firstFormat: FirstFormatNames?
 
-    public init(
+    package init(
         store: [UInt8], transaction: TransactionNumber, time: Int64, fanOutShift: UInt8, isPacked: Bool, layout: UInt64,
         logPosition: LogPosition,
         pageFile: UInt64, epoch: UInt64, pageDirectory: UInt32, schema: SchemaCatalog, chunks: [Chunk],
@@ -83,13 +83,13 @@ public struct CheckpointRecord: Sendable {
 
     // MARK: Names
 
-    public static func path(_ transaction: TransactionNumber) -> String {
+    package static func path(_ transaction: TransactionNumber) -> String {
         let digits = String(transaction.rawValue)
         return directory + "/" + String(repeating: "0", count: LogFileName.digitCount - digits.count) + digits + suffix
     }
 
     /// Returns the checkpoints of a store, newest first. Ignores files with any other name.
-    public static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
+    package static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(directory).compactMap(number).sorted { $0 > $1 }
     }
 
@@ -113,7 +113,7 @@ public struct CheckpointRecord: Sendable {
     /// Returns the number of chunks that the table of a checkpoint takes: 0 if the record has enough space for the table.
     ///
     /// Throws `.limitExceeded` for a schema that is too large for a checkpoint. Complexity: O(chunks of the table).
-    public static func tableChunkCount(
+    package static func tableChunkCount(
         _ transaction: TransactionNumber, schema: SchemaCatalog, chunkCount: Int, isPacked: Bool, tuning: LogTuning
     ) throws(CambiumError) -> Int {
         let schemaByteCount = OpCodec.byteCount(ofSchema: schema)

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The table of a checkpoint: the schema's op, and an entry for each chunk. The table is in the checkpoint record if that has enough space,
 /// and otherwise in chunks of the file of pages that the checkpoint owns. Docs/CHECKPOINTS.md has the bytes.
@@ -53,8 +53,8 @@ enum CheckpointTable {
         return writer.bytes
     }
 
-    /// Decodes a table. Throws if the bytes are not a schema and entries of chunks. Throws also unless exactly the chunks in `owned` are
-    /// marked as parts of the table.
+    /// Decodes a table. Throws if the bytes are not a schema and entries of chunks. Throws as well if the set of chunks that are marked as
+    /// parts of the table differs from `owned`.
     static func decode(
         _ bytes: ArraySlice<UInt8>, schemaByteCount: Int, chunkCount: Int, isPacked: Bool, owned: [Int]
     ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [CheckpointRecord.Chunk]) {

@@ -1,12 +1,12 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// A lease: a file next to the checkpoint records, which informs later writers of the chunks that are mapped by graphs that outlive their
 /// store. The process shares the file as long as this object exists.
 ///
 /// The lock ends with the process, so a lease that is not shared names nothing. It is not synced, because a power failure ends all
 /// processes. Docs/CHECKPOINTS.md has the bytes.
-public final class ChunkLease: Sendable {
+package final class ChunkLease: Sendable {
     static let suffix = ".lease"
     private static let nameDigitCount = 16
 
@@ -21,7 +21,7 @@ public final class ChunkLease: Sendable {
     /// - Parameters:
     ///   - name: a number that no lease of the store has.
     ///   - chunks: for each file of pages, the chunks that are mapped, ascending.
-    public init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
+    package init(_ volume: any Volume, store: [UInt8], name: UInt64, chunks: [UInt64: [Int]]) throws(CambiumError) {
         let digits = HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) })
         path = CheckpointRecord.directory + "/" + digits + Self.suffix
         self.volume = volume
@@ -47,14 +47,14 @@ public final class ChunkLease: Sendable {
 }
 
 /// The leases of graphs that had outlived their store when this process took the lock. No lease is added later.
-public struct ChunkLeases: Sendable {
+package struct ChunkLeases: Sendable {
     /// The records by their paths; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
 
     /// Reads the leases that are shared, and removes the others. The caller must have the lock of the store.
     ///
     /// Throws `.ioFailure` if the disk refuses. Complexity: O(bytes of the leases).
-    public init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
+    package init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory) where ChunkLease.isName(name) {
             let path = CheckpointRecord.directory + "/" + name
             if try Self.removeEnded(path, from: volume) { continue }
@@ -68,15 +68,15 @@ public struct ChunkLeases: Sendable {
     }
 
     /// Whether the chunks of all leases are known. Otherwise nothing may be written to any file of pages that existed before.
-    public var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
+    package var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
 
     /// Returns the chunks of a file of pages that the leases name.
-    public func chunks(of pageFile: UInt64) -> Set<Int> {
+    package func chunks(of pageFile: UInt64) -> Set<Int> {
         records.values.reduce(into: []) { $0.formUnion($1?.chunks[pageFile] ?? []) }
     }
 
     /// Forgets the leases that have ended, and removes their files. Throws as `init`.
-    public mutating func removeEnded(from volume: any Volume) throws(CambiumError) {
+    package mutating func removeEnded(from volume: any Volume) throws(CambiumError) {
         for path in records.keys.sorted() where try Self.removeEnded(path, from: volume) { records[path] = nil }
     }
 

@@ -1,8 +1,8 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// The requests and the labels in a checkpoint record of format 1. They are read, and never written into a new record.
-public struct FirstFormatNames: Sendable {
+package struct FirstFormatNames: Sendable {
     let requests: Names
     let labels: Names
 
@@ -51,10 +51,12 @@ public struct FirstFormatNames: Sendable {
     }
 
     /// Calls `body` with each request, oldest first. Leaves out a name that is not UTF-8: no store has written such a name.
-    public func forEachRequest(_ body: (String, TransactionNumber, RequestDigest?) -> Void) { Self.forEach(requests, body) }
+    package func forEachRequest(_ body: (String, TransactionNumber, RequestDigest?) -> Void) { Self.forEach(requests, body) }
 
     /// Calls `body` with each label, as `forEachRequest` does.
-    public func forEachLabel(_ body: (String, TransactionNumber) -> Void) { Self.forEach(labels) { name, number, _ in body(name, number) } }
+    package func forEachLabel(_ body: (String, TransactionNumber) -> Void) {
+        Self.forEach(labels) { name, number, _ in body(name, number) }
+    }
 
     private static func forEach(_ names: Names, _ body: (String, TransactionNumber, RequestDigest?) -> Void) {
         do throws(DecodingError) {

@@ -1,5 +1,5 @@
 extension LogPrefix {
-    public init(_ root: CheckpointRecord) {
+    package init(_ root: CheckpointRecord) {
         self.init(transaction: root.transaction, time: root.time, position: root.logPosition)
     }
 }

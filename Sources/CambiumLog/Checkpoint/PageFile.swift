@@ -1,12 +1,12 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
 /// Memory for chunks whose form in the file differs from their form in memory.
-public protocol ChunkDestination: AnyObject, Sendable {
+package protocol ChunkDestination: AnyObject, Sendable {
     /// Returns 65,536 bytes of memory, which stays valid as long as this object exists. One thread at a time may call this.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
 }
@@ -17,16 +17,16 @@ public protocol ChunkDestination: AnyObject, Sendable {
 /// process writes to chunks that the checkpoint has.
 ///
 /// SENDABLE: the record and the mapping do not change, and the chunks that were read are under a lock.
-public final class PageFile: @unchecked Sendable {
+package final class PageFile: @unchecked Sendable {
     /// A file that a process makes when it finds a corrupt stored graph. While it exists, each stored graph is checked in whole before it
     /// is used.
     static let damageMark = CheckpointRecord.directory + "/DAMAGED"
-    public static let chunkByteCount = 65_536
+    package static let chunkByteCount = 65_536
 
-    public let root: CheckpointRecord
+    package let root: CheckpointRecord
     /// Whether all of the graph was compared with its checksums when it was opened, because it is small or because the caller asked for
     /// that.
-    public let isCheckedInWhole: Bool
+    package let isCheckedInWhole: Bool
     private let volume: any Volume
     private let path: String
     private let share: any VolumeLock
@@ -43,7 +43,7 @@ public final class PageFile: @unchecked Sendable {
     static let prefix = "pages-"
 
     /// Returns the number of bytes that all files of pages take on disk.
-    public static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
+    package static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
         var byteCount = 0
         for name in try volume.list("") where isName(name) {
             do throws(CambiumError) {
@@ -67,7 +67,7 @@ public final class PageFile: @unchecked Sendable {
     /// - Parameters:
     ///   - checkedByteCountMax: the greatest number of bytes of chunks that are all compared with their checksums at once.
     ///   - destination: the memory for chunks that are compressed or cannot be mapped; if it is `nil`, this object allocates that memory.
-    public init(
+    package init(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int,
         checkedByteCountMax: Int = LogTuning.standard.checkedByteCountMax, destination: (any ChunkDestination)? = nil
     ) throws(CambiumError) {
@@ -104,7 +104,7 @@ public final class PageFile: @unchecked Sendable {
 
     /// Returns the checkpoint record of a transaction, and the number of its bytes. Returns `nil` if it is corrupt. Throws if it cannot be
     /// read.
-    public static func root(
+    package static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> (record: CheckpointRecord, byteCount: Int)? {
         let path = CheckpointRecord.path(transaction)
@@ -125,7 +125,7 @@ public final class PageFile: @unchecked Sendable {
 
     /// Returns the tree over the log up to the transaction of a checkpoint. Returns `nil` if the record is corrupt or has no tree. Throws
     /// if it cannot be read.
-    public static func tree(
+    package static func tree(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> MerkleTree? {
         guard let record = try recorded(try bytes(volume, CheckpointRecord.path(transaction)), store: store)?.record,
@@ -148,14 +148,14 @@ public final class PageFile: @unchecked Sendable {
     }
 
     /// Removes the mark, so that stored graphs are no longer all checked in whole.
-    public static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
+    package static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)
         try volume.syncDirectory(CheckpointRecord.directory)
     }
 
     /// Returns the message of the process that found a corrupt stored graph, or `nil` if there is no such message.
-    public static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
+    package static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
         return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
     }
@@ -186,17 +186,17 @@ public final class PageFile: @unchecked Sendable {
 
     /// Whether the pages of two checkpoints are in one file. If so, both have the same bytes in each chunk that both have: no process
     /// writes to a chunk as long as a graph maps it.
-    public func isSameFile(as other: PageFile) -> Bool {
+    package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
 
     /// Allows the record to be dropped. Only a writer of the store may call this, because it knows which chunks are in use.
-    public func releaseShare() { share.unlock() }
+    package func releaseShare() { share.unlock() }
 
     // MARK: Chunks
 
     /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that is not as it was stored.
-    public func checkAll() throws(CambiumError) {
+    package func checkAll() throws(CambiumError) {
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             if root.chunks[chunk].packedByteCount > 0 {
                 try check(chunk, try unpacked(chunk))
@@ -208,7 +208,7 @@ public final class PageFile: @unchecked Sendable {
 
     /// Returns the address of a chunk, after its bytes were compared with the checksum. If they differ, requests that the next opening
     /// checks stored graphs in whole, and ends the process, as `CorruptPages` describes.
-    public func chunk(_ index: Int) -> UnsafeMutableRawPointer {
+    package func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {
                 throw flaw("a page refers to chunk \(index), which the checkpoint does not have")
@@ -226,7 +226,7 @@ public final class PageFile: @unchecked Sendable {
     /// Requests that the next opening checks stored graphs in whole, and ends the process, as `CorruptPages` describes.
     ///
     /// - Parameter reason: the fault of the pages, in words.
-    public func refuse(_ reason: String) -> Never { end(flaw(reason)) }
+    package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     private func end(_ error: CambiumError) -> Never {
         // If the mark cannot be made, the next opening finds the same corruption and reports it again.
@@ -235,7 +235,7 @@ public final class PageFile: @unchecked Sendable {
     }
 
     /// Returns the error for pages whose checksums fit, but which are not a graph.
-    public func flaw(_ reason: String) -> CambiumError {
+    package func flaw(_ reason: String) -> CambiumError {
         CambiumError(
             .damaged,
             "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
@@ -330,11 +330,11 @@ private struct ReadAhead {
 }
 
 /// Ends a process that finds corrupt pages while it reads a graph, where no error can be thrown.
-public enum CorruptPages {
+package enum CorruptPages {
     private static let handler = Guarded<(@Sendable (CambiumError) -> Never)?>(nil)
 
     /// Replaces the handler that ends the process. Without a handler, the process prints the error and aborts.
-    public static func setHandler(_ body: @escaping @Sendable (CambiumError) -> Never) { handler.withLock { $0 = body } }
+    package static func setHandler(_ body: @escaping @Sendable (CambiumError) -> Never) { handler.withLock { $0 = body } }
 
     static func end(_ error: CambiumError) -> Never {
         if let body = handler.withLock({ $0 }) { body(error) }

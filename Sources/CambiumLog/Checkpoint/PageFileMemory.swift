@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Memory that is mapped from a file of pages. The kernel writes the bytes that are stored there to the file, and removes them from memory
 /// when other code needs it.
@@ -11,7 +11,7 @@ import CambiumModel
 /// mapping without space. The window stays mapped as long as this object exists.
 ///
 /// SENDABLE: only one thread at a time uses it.
-public final class PageFileMemory: @unchecked Sendable {
+package final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
     /// `nil` for a file without a name, which ends with the process.
     private let pageFile: UInt64?
@@ -28,7 +28,7 @@ public final class PageFileMemory: @unchecked Sendable {
     /// - Parameters:
     ///   - pageFile: the file that checkpoints are stored in; `nil` for pages that are never stored.
     ///   - chunkCount: the number of chunks in the file. The chunks before that end get disk space one by one.
-    public init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
+    package init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
         self.volume = volume
         self.pageFile = pageFile
         aheadEnd = chunkCount
@@ -37,7 +37,7 @@ public final class PageFileMemory: @unchecked Sendable {
     deinit { file?.close() }
 
     /// Returns the memory of a chunk, or `nil` if the disk is full or the volume's files cannot be mapped.
-    public func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
+    package func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard let window = openedWindow(), (chunk + 1) * PageFile.chunkByteCount <= window.byteCount else { return nil }
         if !ahead.contains(chunk), !takeSpace(from: chunk) { return nil }
         return window.base + chunk * PageFile.chunkByteCount
@@ -64,13 +64,13 @@ public final class PageFileMemory: @unchecked Sendable {
 
     /// Maps a chunk of the file in place of memory. Returns false if the disk is full, or if the file cannot take the place of the memory.
     /// Then the memory stays as it is.
-    public func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
+    package func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
         takeSpace(chunk..<chunk + 1) && replace(base, chunks: chunk..<chunk + 1)
     }
 
     /// Maps chunks of the file in place of memory. Returns false if the file cannot take the place of the memory. Then the memory stays as
     /// it is.
-    public func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
+    package func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
         guard let file = try? opened() else { return false }  // Then the memory stays as it is.
         return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
@@ -78,7 +78,7 @@ public final class PageFileMemory: @unchecked Sendable {
     /// Records that chunks have no disk space until they are stored or mapped again. Returns a closure that releases the space, or `nil` if
     /// there is no space to release. Any thread may call the closure, while no thread stores or maps the chunks. If the disk cannot release
     /// the space, the file keeps it.
-    public func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
+    package func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
         // A file without a name that was not opened has no disk space.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }

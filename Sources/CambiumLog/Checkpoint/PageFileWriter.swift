@@ -1,12 +1,12 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Stores graphs: writes chunks into a file of pages, and the checkpoint records that name them.
-public struct PageFileWriter {
+package struct PageFileWriter {
     private let volume: any Volume
     private let file: any VolumeFile
     /// The number of bytes that were written.
-    public private(set) var byteCount = 0
+    package private(set) var byteCount = 0
 
     /// The greatest number of neighbouring chunks that are written together.
     private static let runCountMax = 16
@@ -14,7 +14,7 @@ public struct PageFileWriter {
     /// Opens the file of pages. Creates it, and the directory of checkpoint records, if they do not exist.
     ///
     /// - Parameter isNamed: whether a checkpoint record names the file, so that its directory entry is already durable.
-    public init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
+    package init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
         try volume.createDirectory(CheckpointRecord.directory)
         let path = PageFile.path(pageFile)
@@ -22,10 +22,10 @@ public struct PageFileWriter {
         if !isNamed { try volume.syncDirectory("") }
     }
 
-    public func close() { file.close() }
+    package func close() { file.close() }
 
     /// The way in which a chunk gets into the file.
-    public enum Storing: Sendable {
+    package enum Storing: Sendable {
         /// The memory of the chunk is the file's, so its bytes are there already.
         case none
         case asItIs
@@ -34,14 +34,14 @@ public struct PageFileWriter {
     }
 
     /// The checksum of a chunk in the file, and its compressed length; 0 for a chunk that is not compressed.
-    public typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
+    package typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
 
     /// Writes chunks. No stored graph may have any of them.
     ///
     /// - Parameters:
     ///   - chunks: ascending.
     ///   - withBytes: calls its closure with the bytes of a chunk.
-    public mutating func write(
+    package mutating func write(
         _ chunks: [Int], _ storing: (_ chunk: Int) -> Storing = { _ in .asItIs },
         withBytes: (_ chunk: Int, _ body: (UnsafeRawBufferPointer) -> Void) -> Void
     ) throws(CambiumError) -> [StoredChunk] {
@@ -101,7 +101,7 @@ public struct PageFileWriter {
     /// - Parameter tuning: determines how the table is stored.
     /// - Returns: the number of bytes of the record; `nil` if the transaction has a record in the same file that a reader shares. That
     ///   record then stays.
-    public mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
+    package mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
@@ -125,7 +125,7 @@ public struct PageFileWriter {
     // MARK: Dropping
 
     /// Removes the records, settings and notes whose writing was interrupted. May be called only while none of them is being written.
-    public static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
+    package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory)
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {
             try volume.remove(CheckpointRecord.directory + "/" + name)
@@ -136,7 +136,7 @@ public struct PageFileWriter {
     }
 
     /// Removes the files of pages that no checkpoint record names. A process that has mapped such a file can still use it.
-    public static func removeFiles(_ volume: any Volume, except named: Set<UInt64>) throws(CambiumError) {
+    package static func removeFiles(_ volume: any Volume, except named: Set<UInt64>) throws(CambiumError) {
         let paths = Set(named.map(PageFile.path))
         for name in try volume.list("") where PageFile.isName(name) && !paths.contains(name) { try volume.remove(name) }
     }

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// A checkpoint record as it is stored. Its table may be in chunks of the file of pages.
 struct RecordedCheckpoint {

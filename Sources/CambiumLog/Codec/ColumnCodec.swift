@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The codec of serials, and of the columns of a block. FORMAT.md 4, "serials" and "column".
 enum ColumnCodec {

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The clone op. FORMAT.md 4, "Clone".
 extension OpCodec {

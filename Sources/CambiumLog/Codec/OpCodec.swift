@@ -1,10 +1,10 @@
 import CambiumBytes
-import CambiumModel
+package import CambiumModel
 
 /// The codec of ops and payloads. FORMAT.md 4, "Ops". Decoding ops and encoding them again yields the same bytes.
-public enum OpCodec {
+package enum OpCodec {
     /// Returns the canonical bytes of a transaction's ops.
-    public static func encode(_ ops: [Op]) -> [UInt8] {
+    package static func encode(_ ops: [Op]) -> [UInt8] {
         var writer = ByteWriter(capacity: 64)
         for op in ops { encode(op, to: &writer) }
         return writer.bytes
@@ -18,7 +18,7 @@ public enum OpCodec {
     }
 
     /// Decodes the ops of a payload. Throws a `DecodingError` with the offset at which the bytes are not those that an encoder writes.
-    public static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
+    package static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
         var reader = ByteReader(payload)
         var ops: [Op] = []
         while reader.remaining > 0 { ops.append(try decodeOp(&reader)) }
@@ -28,7 +28,7 @@ public enum OpCodec {
     /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can stand for a block of many objects.
     ///
     /// Throws as `decode`, after `body` was called with the preceding ops; and the errors of `body`.
-    public static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
+    package static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
         var reader = ByteReader(payload)
         while reader.remaining > 0 { try body(try decodeOp(&reader)) }
     }
@@ -168,6 +168,8 @@ public enum OpCodec {
         return UpsertBlock(entity: entity, kind: kind, serials: serials, identity: identity, columns: columns)
     }
 
+    /// Decodes columns with `count` values each.
+    ///
     /// - Parameter max: the greatest number of columns, which limits their memory, too: a column without values takes only three bytes.
     private static func decodeColumns(_ count: Int, max: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
         let columnCount = try reader.readCount(max: min(reader.remaining, max, 65_536), "columns")

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 import FoundationEssentials
 
 /// The codec of ids, values and assignments. FORMAT.md 4.

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The names of the files that a creation makes, so that a later creation removes these files and no others. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {

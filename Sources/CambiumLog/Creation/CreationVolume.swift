@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The directory of a store that is being created. The mark names each file, durably, before the file is made.
 ///

@@ -1,11 +1,11 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// The only way to create a store: as a whole or not at all, in a directory that contains nothing else.
 ///
 /// A mark names the files before they are made. It is removed when the store is complete and durable. Until then, the directory is not a
 /// store. If the process ends before that, the next creation in the directory removes the files that the mark names, and nothing else.
-public enum StoreCreation {
+package enum StoreCreation {
     /// Creates a store.
     ///
     /// Throws `.cannotCreate` if the directory has anything except the files of an interrupted creation, and `.locked` if another process
@@ -17,7 +17,7 @@ public enum StoreCreation {
     ///   - names: the files that `body` is known to make. Each other file costs a separate sync.
     ///   - body: creates the store's files through the volume that it receives, and makes them durable, including the first transaction.
     /// - Returns: the result of `body`, and the lock of the new store, which the caller must release.
-    public static func make<Result>(
+    package static func make<Result>(
         in target: any Volume, store: [UInt8], expecting names: [String] = [], _ body: (any Volume) throws -> Result
     ) throws -> (result: Result, lock: any VolumeLock) {
         _ = try Place(target)
@@ -85,12 +85,12 @@ public enum StoreCreation {
     // MARK: Interrupted creations
 
     /// Whether a creation in the directory was interrupted, or is under way.
-    public static func isInterrupted(_ volume: any Volume) throws(CambiumError) -> Bool {
+    package static func isInterrupted(_ volume: any Volume) throws(CambiumError) -> Bool {
         guard case .mark(let mark)? = try read(volume) else { return false }
         return !mark.isFinished
     }
 
-    /// Throws `.notFound` if a creation in the directory was interrupted, or is under way. Complexity: one look at the directory.
+    /// Throws `.notFound` if a creation in the directory was interrupted, or is under way. Complexity: O(bytes of the mark).
     ///
     /// A process may have died after it wrote the last entry of the mark and before it synced the entry. So each process that finds the
     /// entry makes it durable. Otherwise a power failure could turn a store that was used since into an interrupted creation.
@@ -104,7 +104,7 @@ public enum StoreCreation {
     }
 
     /// Removes the mark of a creation that was complete. The caller has the store's lock.
-    public static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
+    package static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume), mark.isFinished else { return }
         try syncMark(volume)
         try volume.remove(CreationMark.fileName)
@@ -187,7 +187,7 @@ private struct Place {
         return CambiumError(.cannotCreate, "\(reason); choose another place. Nothing was changed.")
     }
 
-    /// Whether the lock file is that of a store: it is empty, or has a process id.
+    /// Whether the lock file has the form of a store's lock file: it is empty, or contains a process id.
     private static func isOurLock(_ volume: any Volume) throws(CambiumError) -> Bool {
         guard try volume.kind(of: StoreFileName.lock) == .regularFile else { return false }
         let file = try volume.open(StoreFileName.lock, .read)

@@ -1,34 +1,34 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// The content of `store.json`. FORMAT.md 1.
-public struct StoreSettings: Equatable, Sendable {
-    public static let fileName = StoreFileName.settings
+package struct StoreSettings: Equatable, Sendable {
+    package static let fileName = StoreFileName.settings
 
-    public enum Durability: Equatable, Sendable {
+    package enum Durability: Equatable, Sendable {
         case synced
         case buffered(microseconds: Int64)
     }
 
     /// The greatest version that a file of the store may have.
-    public var format: UInt16
+    package var format: UInt16
     /// 16 random bytes.
-    public var store: [UInt8]
+    package var store: [UInt8]
     /// 16 random bytes, which are the key of the indexes of the graph; `nil` in older stores, which have no such key.
-    public var indexSecret: [UInt8]?
+    package var indexSecret: [UInt8]?
     /// Microseconds since 1970.
-    public var creationTime: Int64
-    public var durability: Durability
+    package var creationTime: Int64
+    package var durability: Durability
     /// The number of newest requests whose ids are recognised.
-    public var requestWindow: Int
+    package var requestWindow: Int
     /// The greatest number of checkpoints that are kept, at least one.
-    public var checkpointCountMax: Int
+    package var checkpointCountMax: Int
     /// The greatest size of the data that only earlier moments need, in percent of the size of the newest checkpoint.
-    public var pastPercent: Int
+    package var pastPercent: Int
     /// Whether checkpoints are stored compressed.
-    public var compressesPages: Bool
+    package var compressesPages: Bool
 
-    public init(
+    package init(
         store: [UInt8], indexSecret: [UInt8]? = nil, creationTime: Int64, durability: Durability, requestWindow: Int = 1_000_000,
         checkpointCountMax: Int = 32, pastPercent: Int = 100, compressesPages: Bool = false
     ) {
@@ -44,15 +44,16 @@ public struct StoreSettings: Equatable, Sendable {
     }
 
     /// Replaces the settings of an existing store, whose lock the caller has.
-    public func replace(in volume: any Volume) throws(CambiumError) {
+    package func replace(in volume: any Volume) throws(CambiumError) {
         try volume.replace(Self.fileName, encode())
         try volume.syncDirectory("")
     }
 
     /// Converts a store of an earlier format to the current format. The caller has its lock, and has verified its log.
     ///
-    /// The other files stay unchanged, because each states its own version. Throws `.ioFailure`; then the store is unchanged.
-    public mutating func upgrade(in volume: any Volume) throws(CambiumError) {
+    /// The other files stay unchanged, because each states its own version. Throws `.ioFailure` if the disk refuses; then the store is
+    /// unchanged.
+    package mutating func upgrade(in volume: any Volume) throws(CambiumError) {
         if format == Format.version { return }
         format = Format.version
         try replace(in: volume)
@@ -60,13 +61,13 @@ public struct StoreSettings: Equatable, Sendable {
 
     /// Reads the settings of a store. Throws `.notFound` if there is no store, or if its creation was interrupted; `.damaged` if they
     /// cannot be read.
-    public static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
+    package static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         try checkPresence(volume)
         return try decode(try volume.bytes(of: fileName), file: fileName)
     }
 
     /// Whether there is a store, in any state, whose creation was not interrupted.
-    public static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
+    package static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             try checkPresence(volume)
             return true
@@ -77,13 +78,13 @@ public struct StoreSettings: Equatable, Sendable {
     }
 
     /// Throws `.notFound` if there is no store, or its creation was interrupted.
-    public static func checkPresence(_ volume: any Volume) throws(CambiumError) {
+    package static func checkPresence(_ volume: any Volume) throws(CambiumError) {
         try StoreCreation.checkComplete(volume)
         guard try !volume.exists(fileName) else { return }
         throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' creates one.")
     }
 
-    public func encode() -> [UInt8] {
+    package func encode() -> [UInt8] {
         let level =
             switch durability {
             case .synced: "synced"
@@ -100,7 +101,7 @@ public struct StoreSettings: Equatable, Sendable {
     }
 
     /// Decodes settings. Throws `.damaged` if the text is not one that `encode` writes, and `.unsupportedFormat` for a later format.
-    public static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
+    package static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
         func damaged(_ flaw: String) -> CambiumError {
             CambiumError(.damaged, "\(flaw), so this is not a store, or the store is corrupt.", place: .init(file: file))
         }

@@ -1,25 +1,25 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// The note in a store that names the archive of everything that was retired from its log. FORMAT.md 1.
 ///
 /// The note only helps a user to find a moment that is gone from the store; nothing else depends on it.
-public struct ArchiveNote: Equatable, Sendable {
+package struct ArchiveNote: Equatable, Sendable {
     static let fileName = "ARCHIVE"
     private static let byteCountMax = 65_536
 
     /// The path of the archive.
-    public let archive: String
+    package let archive: String
     /// The archive has everything that was retired, as long as no later transaction than this is retired.
-    public let end: TransactionNumber
+    package let end: TransactionNumber
 
-    public init(_ archive: String, upTo end: TransactionNumber) {
+    package init(_ archive: String, upTo end: TransactionNumber) {
         self.archive = archive
         self.end = end
     }
 
     /// Writes the note of a store whose lock the caller has.
-    public func write(to volume: any Volume, store: [UInt8]) throws(CambiumError) {
+    package func write(to volume: any Volume, store: [UInt8]) throws(CambiumError) {
         try volume.replace(Self.fileName, encode(store))
         try volume.syncDirectory("")
     }

@@ -24,7 +24,7 @@ enum Format {
 
     enum FileKind: UInt8 {
         case open = 0, sealed, ops
-        /// As `sealed`, but each transaction has only its envelope and the hash of its payload.
+        /// Like `sealed`, but each transaction has only its envelope and the hash of its payload.
         case retired
 
         /// Whether the file has larger frames and an index.

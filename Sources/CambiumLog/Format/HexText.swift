@@ -1,6 +1,6 @@
 /// Bytes as text of lower-case hexadecimal digits.
-public enum HexText {
-    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+package enum HexText {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         for byte in bytes {
             text.append(HexPacking.digits[Int(byte >> 4)])
@@ -10,7 +10,7 @@ public enum HexText {
     }
 
     /// Decodes such text. Returns `nil` if the text does not consist of pairs of lower-case hexadecimal digits.
-    public static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0, digits.allSatisfy({ HexPacking.values[Int($0)] < 16 }) else { return nil }
         return HexPacking.pack(digits)

@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 /// The names of the files in `log`: the number of a transaction, in 20 digits, and the kind of the file. FORMAT.md 1.
 enum LogFileName {

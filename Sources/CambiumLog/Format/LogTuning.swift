@@ -1,52 +1,52 @@
 /// The sizes and times that control the files of a log and its checkpoints. The format does not depend on them; tests make them small.
-public struct LogTuning: Sendable {
+package struct LogTuning: Sendable {
     /// A transaction with this number of bytes of ops, or more, gets a separate file for them.
-    public var largeByteCount = 4 << 20
+    package var largeByteCount = 4 << 20
     /// The number of bytes of ops that completes a frame of such a file.
-    public var opsFrameByteCount = 1 << 20
+    package var opsFrameByteCount = 1 << 20
     /// The number of bytes that completes a segment: another segment follows.
-    public var segmentByteCount = 64 << 20
+    package var segmentByteCount = 64 << 20
     /// Whether segments that get no more frames are sealed and merged. Compaction always seals the segments that it retires.
-    public var sealsSegments = true
+    package var sealsSegments = true
     /// The number of bytes of transactions that completes a frame of a sealed segment.
-    public var sealedFrameByteCount = 256 << 10
+    package var sealedFrameByteCount = 256 << 10
     /// The greatest number of bytes of neighbouring segments that are merged into one; 0 if no segments are merged.
-    public var mergedByteCountMax = 64 << 20
+    package var mergedByteCountMax = 64 << 20
     /// The greatest number of bytes of segments that are still sealed or merged while the store is being closed.
-    public var closingMergeByteCountMax = 1 << 20
+    package var closingMergeByteCountMax = 1 << 20
     /// Whether segments are sealed and merged while other threads write. If false, that happens before the call that causes it returns.
-    public var sealsInBackground = true
+    package var sealsInBackground = true
 
     /// Whether checkpoints are made automatically while other threads write. If false, they are made only at closing.
-    public var checkpointsInBackground = true
+    package var checkpointsInBackground = true
     /// The number of bytes of log after the newest checkpoint that triggers another one, if it is also a sixteenth of that checkpoint's
     /// bytes or more.
-    public var checkpointByteCount = 4 << 20
+    package var checkpointByteCount = 4 << 20
     /// The number of bytes of log that triggers a checkpoint once the last one is `checkpointInterval` microseconds old.
-    public var oldByteCount = 64 << 10
-    public var checkpointInterval: Int64 = 300_000_000
+    package var oldByteCount = 64 << 10
+    package var checkpointInterval: Int64 = 300_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
-    public var closingCheckpointByteCount = 1 << 20
+    package var closingCheckpointByteCount = 1 << 20
     /// The greatest number of bytes of log that closing hashes for the tree in HEAD.
-    public var closingTreeByteCountMax = 128 << 10
+    package var closingTreeByteCountMax = 128 << 10
     /// The greatest size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
     /// they are first read.
-    public var checkedByteCountMax = 8 << 20
+    package var checkedByteCountMax = 8 << 20
     /// The greatest size of a stored graph that is proven when it is opened, pages and values. The proof takes about 3 ms for each MiB.
-    public var provenByteCountMax = 1 << 20
+    package var provenByteCountMax = 1 << 20
     /// The greatest size of a schema and a table of chunks that the record of a checkpoint contains itself, if it has enough space for
     /// them.
-    public var recordedTableByteCountMax = 4096
+    package var recordedTableByteCountMax = 4096
     /// The number of bytes of a chunk that a part of such a table uses.
-    public var tablePartByteCountMax = 65_536
+    package var tablePartByteCountMax = 65_536
     /// The greatest number of chunks of 64 KiB that the pages of the graph take.
-    public var chunkCountMax = 1 << 20
+    package var chunkCountMax = 1 << 20
     /// The number of checkpoints that are kept whatever the settings state: the newest one, and one to fall back to.
-    public var newestCheckpointCount = 2
+    package var newestCheckpointCount = 2
     /// The number of bytes that checkpoints for time travel may always take, however small the newest checkpoint is.
-    public var pastByteCountMin = 64 << 20
+    package var pastByteCountMin = 64 << 20
 
-    public static let standard = LogTuning()
+    package static let standard = LogTuning()
 
-    public init() {}
+    package init() {}
 }

@@ -1,13 +1,13 @@
 import CambiumBytes
 
 /// The tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees, O(log n) of them.
-public struct MerkleTree: Sendable, Equatable {
+package struct MerkleTree: Sendable, Equatable {
     /// The roots of the complete subtrees, the largest subtree first: one for each bit that is 1 in the number of leaves. Each has 32
     /// bytes.
     private(set) var subtrees: [[UInt8]] = []
-    public private(set) var leafCount: UInt64 = 0
+    package private(set) var leafCount: UInt64 = 0
 
-    public init() {}
+    package init() {}
 
     /// Creates a tree that continues an earlier one. Returns `nil` if a tree with this number of leaves cannot have these complete
     /// subtrees.

@@ -1,13 +1,13 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Copies the files of a store as they are, while another process may write to it.
-public struct LogCopy {
+package struct LogCopy {
     /// The last transaction in the copy.
-    public private(set) var lastTransaction = TransactionNumber.none
-    public private(set) var byteCount = 0
+    package private(set) var lastTransaction = TransactionNumber.none
+    package private(set) var byteCount = 0
     /// The number of checkpoints in the copy.
-    public private(set) var rootCount = 0
+    package private(set) var rootCount = 0
 
     /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
@@ -21,9 +21,10 @@ public struct LogCopy {
 
     /// Copies the log up to its durable end, and the checkpoints that can be used.
     ///
-    /// The caller has the lock of the target, which contains nothing else. Throws `.damaged` if the log is corrupt, and `.ioFailure`. The
-    /// files that were copied before an error are not a store, because the settings are copied last. Complexity: O(bytes).
-    public init(_ source: LogReader, to target: any Volume) throws {
+    /// The caller has the lock of the target, which contains nothing else. Throws `.damaged` if the log is corrupt, and `.ioFailure` if the
+    /// disk refuses. The files that were copied before an error are not a store, because the settings are copied last. Complexity:
+    /// O(bytes).
+    package init(_ source: LogReader, to target: any Volume) throws {
         self.source = source
         self.target = target
         var numbers: [TransactionNumber] = []
@@ -45,7 +46,7 @@ public struct LogCopy {
     }
 
     /// Returns the paths of the files that a copy of the store would have by now.
-    public static func names(in source: any Volume) throws(CambiumError) -> [String] {
+    package static func names(in source: any Volume) throws(CambiumError) -> [String] {
         let log = try source.list(LogDirectory.name).filter { LogFileName.parse($0) != nil }.map { "\(LogDirectory.name)/\($0)" }
         let roots = try CheckpointRecord.list(source).map(CheckpointRecord.path)
         let files = try source.list("").filter { PageFile.isName($0) || $0 == ArchiveNote.fileName }
@@ -93,6 +94,8 @@ public struct LogCopy {
         return roots
     }
 
+    /// Copies a segment.
+    ///
     /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all bytes. A segment that was sealed during the
     ///   copy is copied as a whole.
     private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {

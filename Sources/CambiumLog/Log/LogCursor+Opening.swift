@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 extension LogCursor {
     /// Opens the next segment. Returns false if it is the last one, and its creation was interrupted or is under way.
@@ -126,6 +126,8 @@ extension LogCursor {
         return damage(path, 0, "The segment does not continue the \(before).")
     }
 
+    /// Moves the cursor to the first transaction to read in a segment.
+    ///
     /// - Parameter base: the position in the segment at which the read begins; `nil` for the beginning of the segment.
     private mutating func begin(_ segment: SegmentReader, from base: LogPrefix?) throws {
         var next = segment

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// A position in a log from which the log is read further. Another process may write to the log at the same time.
 struct LogCursor {
@@ -19,7 +19,7 @@ struct LogCursor {
     var place: SegmentPlace?
     /// The segments in the directory when it was last listed, as their first transactions, ascending.
     var listed: [TransactionNumber]
-    /// As `listed`, without the segments that are known to be covered by the one before.
+    /// The segments in `listed`, except those that the preceding segment is known to cover.
     var segments: [TransactionNumber]
     /// The index in `segments` of the segment that is being read, or that is opened next.
     var index: Int
@@ -140,7 +140,7 @@ struct LogCursor {
                 byteCount += records[countedCount].opsByteCount
                 countedCount += 1
             }
-            // Two threads that count references to the same bytes slow each other down.
+            // Two threads that change the reference count of the same bytes slow each other down.
             if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
                 try hand(&records, body)
                 (countedCount, byteCount) = (0, 0)
@@ -166,7 +166,7 @@ struct LogCursor {
     /// Moves to the next segment. The current segment must verify to its end.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {
-            // Reads what was appended after the last look at this segment and before the next one was made.
+            // Reads the frames that were appended after this segment was last read and before the next segment was made.
             try reader?.refresh()
             try readFrames(body)
         }
@@ -218,8 +218,8 @@ struct LogCursor {
             jointOffset: reader.jointOffset)
     }
 
-    /// Moves back to the segment before one whose creation was interrupted. The next writer may remove that one and continue in the segment
-    /// before.
+    /// Moves back to the segment before one whose creation was interrupted. The next writer may remove the interrupted segment and continue
+    /// in the preceding one.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
@@ -266,7 +266,7 @@ struct LogCursor {
         return end
     }
 
-    /// Looks at everything again. Returns whether anything has changed.
+    /// Reads HEAD and the directory, and searches for new frames again. Returns whether anything has changed.
     private mutating func hasMoved() throws -> Bool {
         let newHead = try Head.read(volume, store: settings.store).head
         let isGone = unfinished?.isGone ?? false
@@ -375,7 +375,7 @@ extension LogReader.End {
 }
 
 extension [LogRecord] {
-    /// Calls `body` with each record in its place: a copy of a record counts references to its parts.
+    /// Calls `body` with each record in its place, because copying a record changes the reference counts of its parts.
     func forEachInPlace(_ body: (LogRecord) throws -> Void) throws {
         let records = span
         for place in records.indices { try body(records[place]) }

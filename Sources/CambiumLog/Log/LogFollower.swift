@@ -1,10 +1,10 @@
-public import CambiumModel
+package import CambiumModel
 
 /// Follows a log that another process writes, up to its durable end.
 ///
 /// The follower holds nothing that the writer waits for. It syncs bytes before it reads them, so that no caller acts on a transaction that
 /// a power failure may remove. A process that has a segment open can still read it after the writer has sealed or replaced it.
-public struct LogFollower {
+package struct LogFollower {
     private let volume: any Volume
     private var cursor: LogCursor
     private var isJudged = false
@@ -12,7 +12,7 @@ public struct LogFollower {
     /// - Parameters:
     ///   - first: the transaction to begin with, if there is no base.
     ///   - base: the known part of the log before the first transaction that is read.
-    public init(
+    package init(
         _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil
     ) throws(CambiumError) {
         volume = log.volume
@@ -26,8 +26,8 @@ public struct LogFollower {
     /// next call, because another process may be writing them. If `body` throws, its error is thrown, and the next call begins where this
     /// one did.
     ///
-    /// Complexity: O(bytes that were appended), and at least one look at the directory.
-    public mutating func advance(_ body: (LogRecord) throws -> Void) throws {
+    /// Complexity: O(bytes that were appended), and at least one listing of the directory.
+    package mutating func advance(_ body: (LogRecord) throws -> Void) throws {
         var next = cursor
         try next.advance(body)
         if !isJudged { try next.judge(body).requireTransaction(in: volume) }

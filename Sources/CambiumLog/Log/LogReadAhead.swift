@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
 final class LogReadAhead: Sendable {
@@ -64,7 +64,7 @@ final class LogReadAhead: Sendable {
 
 extension LogReader {
     /// Scans the log as `scan` does, on two threads if the log is long.
-    public func scanAhead(after base: LogPrefix?, makesDurable: Bool, _ body: (LogRecord) throws -> Void) throws -> End {
+    package func scanAhead(after base: LogPrefix?, makesDurable: Bool, _ body: (LogRecord) throws -> Void) throws -> End {
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
         var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
         if try cursor.hasMore(than: LogReadAhead.byteCountMin) {

@@ -1,23 +1,23 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Reads the log of a store and judges how it ends. Writes nothing.
-public struct LogReader: Sendable {
-    public let volume: any Volume
-    public let settings: StoreSettings
+package struct LogReader: Sendable {
+    package let volume: any Volume
+    package let settings: StoreSettings
     let head: Head?
     /// The flaws that do no harm: a corrupt slot of HEAD, or a file that is not a file of the log.
-    public let flaws: [String]
+    package let flaws: [String]
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
-    public init(_ volume: any Volume) throws(CambiumError) {
+    package init(_ volume: any Volume) throws(CambiumError) {
         try self.init(volume, settings: try StoreSettings.read(volume))
     }
 
     /// Returns the settings that the segments and checkpoints of a store imply, for a store whose own settings cannot be read.
     ///
     /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
-    public static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
+    package static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         for segment in try LogDirectory.segments(volume) {
             // If this header cannot be read, another file may imply the settings.
             guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
@@ -32,7 +32,7 @@ public struct LogReader: Sendable {
     }
 
     /// Opens the log of a store whose settings are known.
-    public init(_ volume: any Volume, settings: StoreSettings) throws(CambiumError) {
+    package init(_ volume: any Volume, settings: StoreSettings) throws(CambiumError) {
         self.volume = volume
         self.settings = settings
         let (head, headFlaws) = try Head.read(volume, store: settings.store)
@@ -45,20 +45,20 @@ public struct LogReader: Sendable {
     }
 
     /// The last transaction that was durable according to HEAD; `.none` if there is no HEAD.
-    public var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
+    package var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
 
     /// The tree over the log that HEAD states; `nil` if HEAD states no tree.
-    public var headTree: Head.Tree? { head?.tree }
+    package var headTree: Head.Tree? { head?.tree }
 
     /// Returns the last transaction of which only the envelope is left; `.none` if no transaction was retired. Complexity: opens O(log n)
     /// files, where n is the number of segments.
-    public func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
+    package func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
 
     /// Returns the first transactions of the segments, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
     /// Whether only the envelope of a transaction is left, and no checkpoint of it exists. Complexity: O(files).
-    public func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
+    package func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try LogDirectory.hasRetired(transaction, volume) else { return false }
         return try !CheckpointRecord.list(volume).contains(transaction)
     }
@@ -73,7 +73,7 @@ public struct LogReader: Sendable {
     }
 
     /// Returns the error for a directory whose log has no transaction.
-    public static func withoutTransaction(_ volume: any Volume) -> CambiumError {
+    package static func withoutTransaction(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .notFound,
             "'\(volume.name)' is not a store yet: its creation was interrupted before the first transaction, which has the schema. "
@@ -81,8 +81,8 @@ public struct LogReader: Sendable {
     }
 
     /// The end of a log, and the judgement of the bytes that follow it.
-    public struct End: Sendable {
-        public enum Verdict: Sendable, Equatable {
+    package struct End: Sendable {
+        package enum Verdict: Sendable, Equatable {
             case clean
             /// Bytes follow the last frame that verifies, and none of them was known to be durable.
             case tornTail(file: String, offset: Int, byteCount: Int)
@@ -90,26 +90,26 @@ public struct LogReader: Sendable {
             case tornCreation(file: String)
         }
 
-        public var verdict = Verdict.clean
-        public var lastTransaction = TransactionNumber.none
+        package var verdict = Verdict.clean
+        package var lastTransaction = TransactionNumber.none
         /// The time of the last transaction in microseconds since 1970; the creation time of the store if there is no transaction.
-        public var lastTime: Int64
+        package var lastTime: Int64
         /// The number of bytes of the segments, up to the last frame that verifies, and of the files of ops that they name.
-        public var byteCount = 0
-        public var segmentCount = 0
+        package var byteCount = 0
+        package var segmentCount = 0
         /// The state in which a writer continues the last segment.
         var tail: SegmentTail?
         /// Throws `.notFound` if there is no transaction: a store exists once the first one, which has the schema, is durable.
         ///
         /// - Parameter volume: the volume of the log.
-        public func requireTransaction(in volume: any Volume) throws(CambiumError) {
+        package func requireTransaction(in volume: any Volume) throws(CambiumError) {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
         /// The corruption that was passed over.
-        public var flaws: [String] = []
+        package var flaws: [String] = []
         /// The flaw of HEAD if the log itself verifies; `nil` if HEAD has no flaw.
-        public internal(set) var headFlaw: String?
+        package internal(set) var headFlaw: String?
     }
 
     struct SegmentTail: Sendable {
@@ -130,7 +130,7 @@ public struct LogReader: Sendable {
     /// Returns the first transaction, after it was made durable.
     ///
     /// Throws `.damaged` if the transaction does not verify, and `.notFound` if there is no transaction.
-    public func firstRecord() throws -> LogRecord {
+    package func firstRecord() throws -> LogRecord {
         struct Reached: Error {
             let record: LogRecord
         }
@@ -150,7 +150,7 @@ public struct LogReader: Sendable {
     ///   that no caller acts on a transaction that a power failure may remove.
     /// - Parameter salvages: whether sealed segments with a corrupt index are read. The flaws of the end report the corruption.
     /// - Parameter base: the known part of the log before the first transaction that is read.
-    public func scan(
+    package func scan(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil, makesDurable: Bool = false,
         salvages: Bool = false, _ body: (LogRecord) throws -> Void
     ) throws -> End {
@@ -161,7 +161,7 @@ public struct LogReader: Sendable {
     /// Scans the log as above, from a place at which an earlier scan ended, if the place still leads to `first`.
     ///
     /// - Parameter place: receives the place at which this scan ends, even if it throws.
-    public func scan(
+    package func scan(
         from first: TransactionNumber, after base: LogPrefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
         _ body: (LogRecord) throws -> Void
     ) throws -> End {

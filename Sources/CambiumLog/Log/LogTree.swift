@@ -1,21 +1,21 @@
-public import CambiumModel
+package import CambiumModel
 
 /// Computes the tree over a log, transaction by transaction.
-public struct LogTree: Sendable, Equatable {
+package struct LogTree: Sendable, Equatable {
     /// The tree, whose leaves are the transactions from the first one.
-    public private(set) var tree: MerkleTree
+    package private(set) var tree: MerkleTree
 
     /// - Parameter tree: the tree over the transactions before those that are appended.
-    public init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
+    package init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
 
     /// Appends the leaf of a transaction. Throws as `LogRecord.leafHash`.
-    public mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
+    package mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
 
     /// The last transaction in the tree.
-    public var transaction: TransactionNumber { TransactionNumber(rawValue: tree.leafCount) }
+    package var transaction: TransactionNumber { TransactionNumber(rawValue: tree.leafCount) }
 
     /// The root of the tree, 32 bytes.
-    public var root: [UInt8] { tree.root }
+    package var root: [UInt8] { tree.root }
 
     /// Appends the transactions of a log up to `last`, which is durable. Other threads or processes may append to the log at the same time.
     ///
@@ -25,7 +25,7 @@ public struct LogTree: Sendable, Equatable {
     /// - Parameters:
     ///   - base: a position of the log that is not after the last transaction in the tree; `nil` for the beginning.
     ///   - byteCountMax: the greatest number of bytes of log that the transactions may take.
-    public mutating func append(
+    package mutating func append(
         _ log: LogReader, after base: LogPrefix?, upTo last: TransactionNumber, byteCountMax: Int = .max
     ) throws {
         struct Reached: Error {}

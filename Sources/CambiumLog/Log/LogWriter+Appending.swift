@@ -1,14 +1,14 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 extension LogWriter {
     /// Returns a writer for the ops of the transaction that follows the last one.
-    public func makeOpWriter() -> OpWriter { makeOpWriter(lastTransaction.next) }
+    package func makeOpWriter() -> OpWriter { makeOpWriter(lastTransaction.next) }
 
     /// Returns a writer for the ops of the next transaction.
     ///
     /// - Parameter transaction: the number of that transaction.
-    public func makeOpWriter(_ transaction: TransactionNumber) -> OpWriter {
+    package func makeOpWriter(_ transaction: TransactionNumber) -> OpWriter {
         OpWriter(log: self, transaction)
     }
 
@@ -26,7 +26,7 @@ extension LogWriter {
     ///
     /// - Parameter salt: the salt with which the payload is hashed; `nil` for the salt that follows from the segment's seed.
     /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame; then it is not staged.
-    public func stage(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws(CambiumError) {
+    package func stage(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws(CambiumError) {
         try checkPoison()
         let byteCount = ops.payload.storedByteCount
         guard byteCount <= Format.Frame.payloadByteCountMax else {
@@ -59,7 +59,7 @@ extension LogWriter {
 
     /// Stages a transaction of another log with its salt, so that its commitment stays the same. Writes the transactions staged before it
     /// if they take more than 1 MiB, or if the frame has no space for this one.
-    public func append(_ record: LogRecord) throws {
+    package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
         try append(record.metadata, writer.finish(), salt: record.saltBytes)
@@ -67,21 +67,21 @@ extension LogWriter {
 
     /// Stages a transaction. Writes the transactions staged before it if they take more than 1 MiB, or if the frame has no space for this
     /// one.
-    public func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
+    package func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
         if !hasCapacity(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
         try stage(metadata, ops, salt: salt)
     }
 
     /// Whether a transaction fits into one frame with the staged transactions.
-    public func hasCapacity(for ops: EncodedOps) -> Bool {
+    package func hasCapacity(for ops: EncodedOps) -> Bool {
         staged.count == 0 || writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
     /// Whether any transaction is staged but not written yet.
-    public var hasStaged: Bool { staged.count > 0 }
+    package var hasStaged: Bool { staged.count > 0 }
 
     /// Whether no transaction is staged, and everything that was written is durable.
-    public var isDurable: Bool { staged.count == 0 && durablePosition == position }
+    package var isDurable: Bool { staged.count == 0 && durablePosition == position }
 
     /// Writes the staged transactions as one frame. The kernel has all bytes of the frame when this returns.
     ///
@@ -90,7 +90,7 @@ extension LogWriter {
     ///   transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the next opening may find the frame; the writer is then
     ///   poisoned.
     @discardableResult
-    public func write() throws(CambiumError) -> Int {
+    package func write() throws(CambiumError) -> Int {
         try checkPoison()
         if staged.count == 0 { return 0 }
         try finishRotation()
@@ -197,7 +197,7 @@ extension LogWriter {
     /// segment instead. Throws as `write` and `sync`.
     ///
     /// - Parameter syncs: whether everything that was written is made durable. If false, the caller syncs before it names the position.
-    public func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
+    package func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: the position follows them.")
         if header.firstTransaction <= lastTransaction, position >= tuning.segmentByteCount || !header.hasJoints { try rotate() }

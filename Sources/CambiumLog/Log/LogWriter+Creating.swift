@@ -1,11 +1,11 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 extension LogWriter {
     /// Creates the files of an empty store, durably. None of them may exist, and the caller has the lock of the directory.
     ///
     /// `StoreCreation` ensures that no program takes the files for a store before the first transaction is durable.
-    public static func create(
+    package static func create(
         _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
     ) throws(CambiumError) {
         var settings = settings

@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 extension LogWriter {
     /// Writes a slot of HEAD without a sync, because HEAD is a hint. If the slot is torn, the other one remains.
@@ -34,7 +34,7 @@ extension LogWriter {
     /// - Parameters:
     ///   - tree: the newest tree that is known; `nil` for the tree of an empty log.
     ///   - base: the position after the last transaction in the tree.
-    public func close(_ tree: MerkleTree? = nil, after base: LogPrefix? = nil) throws(CambiumError) {
+    package func close(_ tree: MerkleTree? = nil, after base: LogPrefix? = nil) throws(CambiumError) {
         defer {
             file.close()
             headFile.close()
@@ -47,7 +47,8 @@ extension LogWriter {
         try headFile.sync()
     }
 
-    /// Advances the tree in HEAD to the last transaction, or at least to the known tree: closing must not take long.
+    /// Advances the tree in HEAD to the last transaction. If that would take long, or the log cannot be read, puts the known tree into HEAD
+    /// instead, because closing must be quick.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
         do {

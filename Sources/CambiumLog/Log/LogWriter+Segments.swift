@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+package import CambiumModel
 
 extension LogWriter {
     /// Makes everything that was written durable, and continues in another segment. Nothing may be staged.
@@ -10,14 +10,14 @@ extension LogWriter {
 
     /// Begins another segment if the current one begins with `transaction` or with an earlier one. First makes everything that was written
     /// durable. Nothing may be staged.
-    public func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
+    package func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")
         if header.firstTransaction <= transaction { try rotate() }
     }
 
     /// Returns the transactions of the segment that ended last, or `nil` if no segment has ended since the last call.
-    public func takeEndedSegment() -> ClosedRange<TransactionNumber>? {
+    package func takeEndedSegment() -> ClosedRange<TransactionNumber>? {
         defer { endedSegment = nil }
         return endedSegment
     }

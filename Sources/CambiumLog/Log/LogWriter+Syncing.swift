@@ -1,26 +1,26 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 extension LogWriter {
     /// Makes everything that was appended durable before it returns.
-    public func sync() throws(CambiumError) {
+    package func sync() throws(CambiumError) {
         try write()
         guard let pending = try beginSync() else { return }
         try endSync(pending, pending.run()).get()
     }
 
     /// A sync that was decided on and may run while other threads append.
-    public struct PendingSync: Sendable {
+    package struct PendingSync: Sendable {
         let volume: any Volume
         let file: any VolumeFile
         let path: String
         let segment: TransactionNumber
         let position: Int
-        public let transaction: TransactionNumber
+        package let transaction: TransactionNumber
         let namesFiles: Bool
 
         /// Waits for the disk. Any thread may call this, without the owner's lock.
-        public func run() -> SyncOutcome {
+        package func run() -> SyncOutcome {
             var isInPlace = Result<Bool, CambiumError>.success(true)
             let result = Result { () throws(CambiumError) in try file.sync() }
             if case .success = result { isInPlace = Result { () throws(CambiumError) in try volume.names(path, file) } }
@@ -29,14 +29,14 @@ extension LogWriter {
     }
 
     /// The result of a sync.
-    public struct SyncOutcome: Sendable {
+    package struct SyncOutcome: Sendable {
         let result: Result<Void, CambiumError>
         /// Whether the path of the segment led to the synced file after the sync.
         let isInPlace: Result<Bool, CambiumError>
     }
 
     /// Returns the sync that makes everything written so far durable, or `nil` if everything is durable already.
-    public func beginSync() throws(CambiumError) -> PendingSync? {
+    package func beginSync() throws(CambiumError) -> PendingSync? {
         try checkPoison()
         guard durablePosition < position else { return nil }
         return PendingSync(
@@ -49,7 +49,7 @@ extension LogWriter {
     ///
     /// - Returns: the result that counts: if anything else failed during the sync, its own result cannot be trusted either.
     @discardableResult
-    public func endSync(_ pending: PendingSync, _ outcome: SyncOutcome) -> Result<Void, CambiumError> {
+    package func endSync(_ pending: PendingSync, _ outcome: SyncOutcome) -> Result<Void, CambiumError> {
         if case .failure(let error) = outcome.result { poison = error }
         // A segment that ended during the sync may already be sealed, so another file may have its path.
         if poison == nil, pending.segment == header.firstTransaction { poison = displacement(outcome) }

@@ -1,5 +1,5 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Appends transactions to the log of a store. Only one thread at a time may use a writer; the store's lock ensures that only one process
 /// writes.
@@ -7,8 +7,8 @@ public import CambiumModel
 /// After a write or a sync that failed, the writer is poisoned: the content of the disk is not known, so every later call throws.
 ///
 /// SENDABLE: the owner of the writer lets only one thread at a time use it, so accesses never overlap, and the runtime need not check that.
-public final class LogWriter: @unchecked Sendable {
-    public let volume: any Volume
+package final class LogWriter: @unchecked Sendable {
+    package let volume: any Volume
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
     @exclusivity(unchecked) var file: any VolumeFile
@@ -41,10 +41,10 @@ public final class LogWriter: @unchecked Sendable {
     let tuning: LogTuning
 
     /// The number of the last transaction that was staged.
-    @exclusivity(unchecked) public internal(set) var lastTransaction: TransactionNumber
+    @exclusivity(unchecked) package internal(set) var lastTransaction: TransactionNumber
     /// The number of the last transaction that is durable.
-    @exclusivity(unchecked) public internal(set) var durableTransaction: TransactionNumber
-    @exclusivity(unchecked) public internal(set) var lastTime: Int64
+    @exclusivity(unchecked) package internal(set) var durableTransaction: TransactionNumber
+    @exclusivity(unchecked) package internal(set) var lastTime: Int64
     /// The end of the last frame of the segment that names a file of ops.
     @exclusivity(unchecked) var namedEnd = 0
     /// Whether the log is unchanged since it was closed, and HEAD states that.
@@ -55,10 +55,10 @@ public final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var rotation: SegmentRotation?
     @exclusivity(unchecked) var ownByteCount = 0
     /// The number of bytes in the frames and headers that this writer has appended.
-    public var appendedByteCount: Int { ownByteCount }
+    package var appendedByteCount: Int { ownByteCount }
 
     /// The file whose lock the writing process has.
-    public static let lockFileName = StoreFileName.lock
+    package static let lockFileName = StoreFileName.lock
     /// The time by which HEAD may lag, in microseconds of the transactions' time.
     static let headInterval: Int64 = 1_000_000
 
@@ -69,7 +69,7 @@ public final class LogWriter: @unchecked Sendable {
     ///
     /// - Parameter preallocates: whether zeros are written beyond the frames in advance, so that a sync need not make a new file length
     ///   durable.
-    public init(
+    package init(
         _ reader: LogReader, _ end: LogReader.End, preallocates: Bool, tuning: LogTuning = .standard,
         saltSeed makeSaltSeed: @escaping () -> [UInt8]
     ) throws(CambiumError) {
@@ -139,12 +139,12 @@ public final class LogWriter: @unchecked Sendable {
         if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
         try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
         try file.sync()
-        // Frames are never written to a place of earlier frames: remains of those could verify.
+        // New frames are never written over earlier ones, because remains of the earlier frames could verify.
         if case .tornTail = verdict { try beginSegment(time: lastTime) }
     }
 
     /// The segment that is written to, as its first transaction. The segments before it get no more frames.
-    public var openSegment: TransactionNumber { header.firstTransaction }
+    package var openSegment: TransactionNumber { header.firstTransaction }
 
     /// Removes the unfinished files of an earlier process that no frame names.
     private static func removeLeftovers(_ volume: any Volume, _ end: LogReader.End) throws(CambiumError) {
@@ -161,8 +161,8 @@ public final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes the bytes again that no sync is known to have covered. If a sync failed, the kernel may have forgotten that these pages never
-    /// reached the disk, and a later sync would succeed without them. The same bytes in the same place do no harm.
+    /// Writes the bytes that may not be durable to the same place once more, which does no harm. If a sync has failed, the kernel may have
+    /// forgotten that these pages never reached the disk. A later sync would then succeed without writing them.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {
@@ -174,7 +174,7 @@ public final class LogWriter: @unchecked Sendable {
     }
 
     /// The id of the store that is written to, 16 bytes.
-    public var store: [UInt8] { settings.store }
+    package var store: [UInt8] { settings.store }
 }
 
 extension Volume {

@@ -1,11 +1,11 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Encodes the ops of a transaction as they arrive. The ops of a large transaction go into a separate file, so that they need not all be in
 /// memory at once.
-public struct OpWriter {
+package struct OpWriter {
     private var writer = ByteWriter()
-    public private(set) var opCount = 0
+    package private(set) var opCount = 0
     private let log: LogWriter?
     private let transaction: TransactionNumber
     /// An object, so that it stays the same one when the writer is moved.
@@ -22,12 +22,12 @@ public struct OpWriter {
     }
 
     /// Throws `.ioFailure` if the file of ops could not be written; the ops are then lost.
-    public func check() throws(CambiumError) {
+    package func check() throws(CambiumError) {
         if let failure = overflow?.failure { throw failure }
     }
 
     /// Creates a writer for a store that has no log. It only counts the ops.
-    public init() {
+    package init() {
         log = nil
         transaction = .none
     }
@@ -39,7 +39,7 @@ public struct OpWriter {
     }
 
     /// Appends an op. If the file of ops cannot be written, `finish` throws.
-    public mutating func append(_ op: Op) {
+    package mutating func append(_ op: Op) {
         opCount += 1
         guard let log else { return }
         if opCount == 1 { writer = ByteWriter(capacity: 64) }
@@ -68,7 +68,7 @@ public struct OpWriter {
     /// Returns the ops for staging. If they are in a file, its content is durable when this returns.
     ///
     /// Throws `.ioFailure` if the file cannot be written, and `.limitExceeded` if one op is too large for it.
-    public consuming func finish() throws(CambiumError) -> EncodedOps {
+    package consuming func finish() throws(CambiumError) -> EncodedOps {
         guard let overflow else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
         try check()
         guard let file = overflow.file else {
@@ -80,8 +80,8 @@ public struct OpWriter {
 }
 
 /// The ops of a transaction that is about to be staged. If they are not staged, their file is removed.
-public struct EncodedOps: Sendable {
-    public let payload: Payload
+package struct EncodedOps: Sendable {
+    package let payload: Payload
     let file: OpsFileWriter?
 
     init(payload: Payload, file: OpsFileWriter?) {
@@ -90,5 +90,5 @@ public struct EncodedOps: Sendable {
     }
 
     /// Creates a value from the bytes of ops in memory.
-    public init(_ bytes: [UInt8]) { self.init(payload: .present(bytes[...]), file: nil) }
+    package init(_ bytes: [UInt8]) { self.init(payload: .present(bytes[...]), file: nil) }
 }

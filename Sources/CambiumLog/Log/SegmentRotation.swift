@@ -1,11 +1,11 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The end of one segment and the creation of the next one. It waits for the disk without the lock of the log's owner.
 ///
 /// `LogWriter.stage` decides that a segment is full. It stages the transaction, and those that follow, for the next segment. `run` makes
 /// the full segment durable, and then creates the file of the next one. `LogWriter.write` writes no frame before both are done.
-public final class SegmentRotation: Sendable {
+package final class SegmentRotation: Sendable {
     struct Outcome {
         /// Whether everything in the full segment is durable, and the path still leads to it.
         var synced: Result<Void, CambiumError>
@@ -45,11 +45,11 @@ public final class SegmentRotation: Sendable {
     }
 
     /// Whether `run` returns at once.
-    public var isDone: Bool { outcome.withLock { $0 != nil } }
+    package var isDone: Bool { outcome.withLock { $0 != nil } }
 
     /// Ends the full segment and creates the next one, unless that is done. If another thread does it, waits for that thread. Any thread
     /// may call this.
-    public func run() { _ = finished() }
+    package func run() { _ = finished() }
 
     /// Returns the outcome, after `run`.
     func finished() -> Outcome {
@@ -103,7 +103,7 @@ extension CambiumError {
 
 extension LogWriter {
     /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
-    public var pendingRotation: SegmentRotation? { rotation }
+    package var pendingRotation: SegmentRotation? { rotation }
 
     /// Ends the current segment in memory. The next segment gets all transactions that are staged from now on. Nothing may be staged yet.
     func beginRotation() throws(CambiumError) {

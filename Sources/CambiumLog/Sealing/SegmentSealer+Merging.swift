@@ -1,13 +1,13 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Neighbouring segments that get no more frames, and that become one.
-public struct SegmentRun: Sendable, Equatable {
+package struct SegmentRun: Sendable, Equatable {
     /// The segments, as their first transactions, ascending.
-    public private(set) var segments: [TransactionNumber]
-    public private(set) var byteCount: Int
+    package private(set) var segments: [TransactionNumber]
+    package private(set) var byteCount: Int
     /// Whether the segments are retired.
-    public let isRetired: Bool
+    package let isRetired: Bool
 
     init(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool) {
         (segments, self.byteCount, self.isRetired) = ([segment], byteCount, isRetired)
@@ -25,7 +25,7 @@ public struct SegmentRun: Sendable, Equatable {
 
 extension SegmentSealer {
     /// Returns the open segments before a segment, ascending, with their bytes. Complexity: opens O(segments) files.
-    public func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
+    package func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
         try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
     }
 
@@ -33,7 +33,7 @@ extension SegmentSealer {
     ///
     /// From the newest segment backwards, a segment joins the run if it has at most twice the bytes of the run so far. So each byte is
     /// rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
-    public func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
+    package func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
         if mergedByteCountMax <= 0 { return [] }
         var runs: [SegmentRun] = []
         var run: SegmentRun?
@@ -68,7 +68,7 @@ extension SegmentSealer {
     ///
     /// - Returns: the number of bytes by which the merged segment is smaller than the others together.
     @discardableResult
-    public func merge(_ run: SegmentRun) throws -> Int {
+    package func merge(_ run: SegmentRun) throws -> Int {
         guard let first = run.segments.first, let last = run.segments.last, first < last else { return 0 }
         let header = try reader(of: first).header
         let range = first...(try range(of: reader(of: last)).upperBound)

@@ -1,17 +1,17 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 extension SegmentSealer {
     /// Splits a segment into two sealed ones, so that the second one begins after a transaction. Does nothing if a segment begins there
     /// already.
     ///
-    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal`. A crash
-    /// leaves either the segment, perhaps with the second part, which it covers, or both parts. Covered segments must be removed before
-    /// this call.
+    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal`. After a
+    /// crash, the directory has either both parts or the whole segment. The whole segment covers the second part if that exists, too.
+    /// Covered segments must be removed before this call.
     ///
     /// - Parameter segment: its first transaction. Another segment must follow it.
     /// - Returns: the number of bytes by which the two segments are smaller than the one; 0 if nothing was done.
-    public func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
+    package func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
         if try LogDirectory.segments(volume).contains(last.next) { return 0 }
         let before = try LogDirectory.byteCount(volume, segment)
         try seal(segment)
@@ -38,7 +38,7 @@ extension SegmentSealer {
     /// Throws `.damaged` if the transactions differ there. Complexity: O(segments) if no segment is covered.
     ///
     /// - Parameter end: the segment that is written to, as its first transaction. This segment and those after it are not touched.
-    public func removeCovered(before end: TransactionNumber) throws {
+    package func removeCovered(before end: TransactionNumber) throws {
         var segments = try LogDirectory.segments(volume).filter { $0 < end }[...]
         while let segment = segments.popFirst(), !segments.isEmpty {
             let reader = try FrameReader(volume, path: LogFileName.path(segment, .segment))

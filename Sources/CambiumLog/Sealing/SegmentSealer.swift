@@ -1,16 +1,16 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Rewrites segments that get no more frames: in larger frames, with an index, and several as one. FORMAT.md 2, "Segments".
 ///
 /// The sealer needs no lock except the store's, and no writer waits for it: each transaction stays the same.
-public struct SegmentSealer: Sendable {
+package struct SegmentSealer: Sendable {
     let volume: any Volume
     let store: [UInt8]
     private let frameByteCount: Int
     let mergedByteCountMax: Int
 
-    public init(_ writer: LogWriter) {
+    package init(_ writer: LogWriter) {
         volume = writer.volume
         store = writer.settings.store
         frameByteCount = writer.tuning.sealedFrameByteCount
@@ -19,13 +19,13 @@ public struct SegmentSealer: Sendable {
 
     /// Replaces a segment by a sealed one with the same transactions.
     ///
-    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it; `.ioFailure`. After an error, the segment
-    /// is as it was. Complexity: O(bytes), with memory for one frame.
+    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it; `.ioFailure` if the disk refuses. After an
+    /// error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
     ///
     /// - Parameter segment: its first transaction. Another segment must follow it.
     /// - Returns: the bytes before and after; `nil` if the segment was already sealed or retired.
     @discardableResult
-    public func seal(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+    package func seal(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         try replace(segment, by: .sealed)
     }
 
@@ -36,7 +36,7 @@ public struct SegmentSealer: Sendable {
     ///
     /// - Returns: the bytes before and after, including files of ops; `nil` if the segment was already retired and no files were left.
     @discardableResult
-    public func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
+    package func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         let replaced = try replace(segment, by: .retired)
         let opsByteCount = try removeOpsFiles(segment)
         if replaced == nil, opsByteCount == 0 { return nil }

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Reads the frames of one file and verifies each frame before it is used.
 struct FrameReader {

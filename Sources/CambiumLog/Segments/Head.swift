@@ -1,28 +1,28 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// The position up to which a log was known to be durable. It is a hint, which is rewritten now and then in two slots. FORMAT.md 1, "HEAD".
-public struct Head: Equatable, Sendable {
-    public static let fileName = "HEAD"
+package struct Head: Equatable, Sendable {
+    package static let fileName = "HEAD"
 
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The first transaction of the segment that holds the position.
-    public var segment: TransactionNumber
+    package var segment: TransactionNumber
     /// The durable position in the segment, in bytes.
-    public var position: UInt64
-    public var lastTransaction: TransactionNumber
-    public var isClosed: Bool
+    package var position: UInt64
+    package var lastTransaction: TransactionNumber
+    package var isClosed: Bool
     /// The root of the tree over the first transactions of the log; `nil` if no tree is known.
-    public var tree: Tree?
+    package var tree: Tree?
     /// Whether the head was read from slots of version 1. A slot of another version must not be written into such a file.
     var isOfOldestFormat = false
 
     /// The tree over the transactions up to one of them, as far as HEAD describes it.
-    public struct Tree: Equatable, Sendable {
+    package struct Tree: Equatable, Sendable {
         /// The last transaction in the tree.
-        public let transaction: TransactionNumber
+        package let transaction: TransactionNumber
         /// 32 bytes.
-        public let root: [UInt8]
+        package let root: [UInt8]
 
         init(_ tree: MerkleTree) { (transaction, root) = (TransactionNumber(rawValue: tree.leafCount), tree.root) }
 

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// A frame without transactions that marks a position of the log. A reader can begin there. FORMAT.md 3, "Joints".
 ///
@@ -32,13 +32,13 @@ struct Joint: Equatable {
 }
 
 /// A position of the log that a checkpoint names: the end of the log when the checkpoint was made.
-public struct LogPosition: Sendable, Equatable {
+package struct LogPosition: Sendable, Equatable {
     /// The offset of the joint in its segment; 0 if the position is the beginning of a segment.
-    public let jointOffset: Int
-    /// The checksum of the joint. If the position is the beginning of a segment, the checksum of the last frame before it.
-    public let checksum: UInt32
+    package let jointOffset: Int
+    /// The checksum of the joint; at the beginning of a segment, the checksum of the last frame of the previous segment.
+    package let checksum: UInt32
 
-    public init(jointOffset: Int = 0, checksum: UInt32) {
+    package init(jointOffset: Int = 0, checksum: UInt32) {
         self.jointOffset = jointOffset
         self.checksum = checksum
     }

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The leaf of a transaction in the tree. FORMAT.md 5.
 enum Leaf {

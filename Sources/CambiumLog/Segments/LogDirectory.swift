@@ -1,8 +1,8 @@
-public import CambiumModel
+package import CambiumModel
 
 /// The directory of a store's log: which segments and other files it has.
-public enum LogDirectory {
-    public static let name = LogFileName.directory
+package enum LogDirectory {
+    package static let name = LogFileName.directory
 
     /// Returns the first transactions of the segments, ascending.
     package static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
@@ -30,12 +30,12 @@ public enum LogDirectory {
     }
 
     /// Returns the segments that have transactions up to `last`.
-    public static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
+    package static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
         try segments(volume).filter { $0 <= last }
     }
 
     /// Returns the number of bytes of a segment, without files of ops.
-    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
+    package static func byteCount(_ volume: any Volume, _ segment: TransactionNumber) throws(CambiumError) -> Int {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
 
@@ -50,7 +50,7 @@ public enum LogDirectory {
     }
 
     /// Returns the number of segments of a log, and the bytes of its files. Complexity: O(files).
-    public static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
+    package static func files(_ volume: any Volume) throws(CambiumError) -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for name in try volume.list(name) {
             guard let file = LogFileName.parse(name), file.suffix != .pending else { continue }
@@ -65,7 +65,7 @@ public enum LogDirectory {
     /// - Parameter ends: the positions of the checkpoints, ascending.
     ///
     /// Complexity: O(files), and the index of a sealed segment for each checkpoint inside such a segment.
-    public static func byteCounts(_ volume: any Volume, upTo ends: [LogPrefix]) throws(CambiumError) -> [Int] {
+    package static func byteCounts(_ volume: any Volume, upTo ends: [LogPrefix]) throws(CambiumError) -> [Int] {
         let files = try volume.list(name).compactMap { name in LogFileName.parse(name).map { (name: name, file: $0) } }
         let segments = files.filter { $0.file.suffix == .segment }.map(\.file.number)
         var counts: [Int] = []
@@ -81,7 +81,7 @@ public enum LogDirectory {
     }
 
     /// Returns the number of bytes of a segment up to a position, or of the whole segment if the position is not inside it.
-    public static func byteCount(_ volume: any Volume, _ segment: TransactionNumber, upTo end: LogPrefix) throws(CambiumError) -> Int {
+    package static func byteCount(_ volume: any Volume, _ segment: TransactionNumber, upTo end: LogPrefix) throws(CambiumError) -> Int {
         var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         return try reader.begin(after: end) ? reader.offset : reader.byteCount
     }

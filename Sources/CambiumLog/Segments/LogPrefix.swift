@@ -1,14 +1,14 @@
-public import CambiumModel
+package import CambiumModel
 
 /// The part of a log that a checkpoint stands for.
-public struct LogPrefix: Sendable {
-    public let transaction: TransactionNumber
+package struct LogPrefix: Sendable {
+    package let transaction: TransactionNumber
     let time: Int64
     let position: LogPosition
     /// Whether the checksum of the position is lost, so that the next segment need not name it.
     let isChecksumLost: Bool
 
-    public init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {
+    package init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {
         self.transaction = transaction
         self.time = time
         self.position = position

@@ -1,19 +1,19 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// A transaction as the log stores it.
-public struct LogRecord: Sendable {
-    public let number: TransactionNumber
-    public internal(set) var metadata: TransactionMetadata
-    public internal(set) var payload: Payload
+package struct LogRecord: Sendable {
+    package let number: TransactionNumber
+    package internal(set) var metadata: TransactionMetadata
+    package internal(set) var payload: Payload
     /// 16 bytes: the salt that the log stores for this transaction alone. If it is `nil`, the salt follows from the seed of the segment.
     var ownSalt: [UInt8]?
     let source: LogSource
     /// The offset of the transaction's frame in the file that contains it.
-    public let frameOffset: Int
+    package let frameOffset: Int
     /// The number of bytes of the log that belong to the transaction: its share of its frame, and the file that has its ops, if there is
     /// one.
-    public internal(set) var byteCount: Int
+    package internal(set) var byteCount: Int
 
     /// The number of bytes of its ops in memory; 0 if a file has the ops, or if the ops were removed.
     var opsByteCount = 0
@@ -21,13 +21,13 @@ public struct LogRecord: Sendable {
     var fileByteCount = 0
 
     /// The file that holds it.
-    public var file: String { source.file }
+    package var file: String { source.file }
     var salt: Salt { ownSalt.map { .explicit($0) } ?? .seed(source.saltSeed) }
 
     /// Calls `body` with each of the ops. At most the ops of one frame are in memory.
     ///
     /// Throws `.damaged` if the ops cannot be decoded, `.notFound` if they were redacted or retired, and the errors of `body`.
-    public func forEachOp(_ body: (Op) throws -> Void) throws {
+    package func forEachOp(_ body: (Op) throws -> Void) throws {
         switch payload {
         case .present(let bytes): try forEachOp(in: bytes, body)
         case .file(let file): try file.forEachPart { try forEachOp(in: $0, body) }
@@ -49,23 +49,23 @@ public struct LogRecord: Sendable {
     }
 
     /// Returns all of the ops. Throws as `forEachOp`.
-    public func ops() throws -> [Op] {
+    package func ops() throws -> [Op] {
         var ops: [Op] = []
         try forEachOp { ops.append($0) }
         return ops
     }
 
     /// 16 bytes: the salt with which the payload is hashed.
-    public var saltBytes: [UInt8] { salt.bytes(number) }
+    package var saltBytes: [UInt8] { salt.bytes(number) }
 
     /// Returns the transaction's leaf in the tree, 32 bytes. Throws `.damaged` or `.ioFailure` if a file of ops cannot be read.
-    public func leafHash() throws -> [UInt8] {
+    package func leafHash() throws -> [UInt8] {
         Leaf.hash(number, metadata, commitment: try commitment())
     }
 
     /// Returns the hash of the salt and the ops, 32 bytes. No other transaction has this hash, in this log or any other; only a copy of the
     /// transaction in another log has it too. Throws as `leafHash`.
-    public func commitment() throws -> [UInt8] {
+    package func commitment() throws -> [UInt8] {
         if case .redacted(let commitment) = payload { return commitment }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
         try payload.forEachPart { commitment.add($0) }
@@ -98,7 +98,7 @@ final class LogSource: Sendable {
 }
 
 /// The ops of a transaction, as far as a record holds them.
-public enum Payload: Sendable, Equatable {
+package enum Payload: Sendable, Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
     /// The ops are in a separate file.
@@ -107,12 +107,12 @@ public enum Payload: Sendable, Equatable {
     case redacted(commitment: [UInt8])
 
     /// The number of bytes of the file that has the ops; 0 if the ops are not in a file.
-    public var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
+    package var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
 
     /// Calls `body` with the parts of the payload, each of which holds whole ops.
     ///
     /// Throws `.damaged` if the parts do not verify, `.notFound` if the ops were redacted or retired, and the errors of `body`.
-    public func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
+    package func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         switch self {
         case .present(let bytes): try body(bytes)
         case .file(let file): try file.forEachPart(body)
@@ -121,7 +121,7 @@ public enum Payload: Sendable, Equatable {
     }
 
     /// Returns the whole payload. Throws as `forEachPart`.
-    public func bytes() throws -> [UInt8] {
+    package func bytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         try forEachPart { bytes += $0 }
         return bytes

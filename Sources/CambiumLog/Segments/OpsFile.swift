@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The reference of the log to a file with the ops of a large transaction. FORMAT.md 4, "file".
 struct OpsFileReference: Hashable, Sendable {
@@ -32,7 +32,7 @@ struct OpsFileReference: Hashable, Sendable {
 }
 
 /// The ops of a large transaction, in a separate file.
-public final class OpsFile: Sendable, Equatable {
+package final class OpsFile: Sendable, Equatable {
     private let volume: any Volume
     private let store: [UInt8]
     let transaction: TransactionNumber
@@ -45,7 +45,7 @@ public final class OpsFile: Sendable, Equatable {
         self.reference = reference
     }
 
-    public static func == (left: OpsFile, right: OpsFile) -> Bool {
+    package static func == (left: OpsFile, right: OpsFile) -> Bool {
         left.transaction == right.transaction && left.reference == right.reference
     }
 

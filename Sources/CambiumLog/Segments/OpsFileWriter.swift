@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Writes the ops of a large transaction into a separate file, which no frame of the log names yet.
 ///
@@ -19,7 +19,7 @@ final class OpsFileWriter: @unchecked Sendable {
     /// The last frame. The buffer is kept for its memory.
     private var frame = ByteWriter()
 
-    /// Creates the file. Throws `.ioFailure`.
+    /// Creates the file. Throws `.ioFailure` if the disk refuses.
     init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
         self.volume = volume
         store = header.store
@@ -42,7 +42,7 @@ final class OpsFileWriter: @unchecked Sendable {
 
     /// Writes whole ops as one frame.
     ///
-    /// Throws `.ioFailure`, and `.limitExceeded` if a frame cannot hold the ops.
+    /// Throws `.ioFailure` if the disk refuses, and `.limitExceeded` if a frame cannot hold the ops.
     func append(_ ops: [UInt8], opCount: Int) throws(CambiumError) {
         guard ops.count <= Format.Frame.payloadByteCountMax else {
             throw CambiumError(

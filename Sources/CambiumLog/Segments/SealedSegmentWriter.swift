@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Writes a sealed or retired segment, frame by frame. FORMAT.md 3.
 struct SealedSegmentWriter {

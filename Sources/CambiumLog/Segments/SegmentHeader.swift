@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The first 96 bytes of a segment. FORMAT.md 2.
 struct SegmentHeader: Equatable {
@@ -39,7 +39,7 @@ struct SegmentHeader: Equatable {
     /// Reads the header at the beginning of a file. Returns the header and its checksum.
     ///
     /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header; `.unsupportedFormat` if
-    /// the header is of a later format; `.ioFailure`.
+    /// the header is of a later format; `.ioFailure` if the file cannot be read.
     static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
         do {

@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The index of a sealed segment, which follows its frames: the place of each frame, and its content. FORMAT.md 3, "Index".
 struct SegmentIndex: Equatable {

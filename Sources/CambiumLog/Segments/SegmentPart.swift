@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Reads the transactions that become one sealed segment: all or some of a segment, or all of several neighbouring segments.
 struct SegmentPart {

@@ -1,7 +1,7 @@
-import CambiumModel
+internal import CambiumModel
 
 /// A position between two frames of an open segment, at which a later read continues. Such a segment has no index that leads there.
-public struct SegmentPlace: Sendable {
+package struct SegmentPlace: Sendable {
     fileprivate let headerChecksum: UInt32
     fileprivate let offset: Int
     fileprivate let lastFrameChecksum: UInt32

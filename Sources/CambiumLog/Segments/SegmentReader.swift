@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// Reads the transactions of one segment, frame by frame.
 struct SegmentReader {
@@ -92,7 +92,7 @@ struct SegmentReader {
     /// Makes everything that was written so far durable.
     func sync() throws(CambiumError) { try frames.sync() }
 
-    /// Looks at the file again, because another process may have written since.
+    /// Discards the bytes that were read, because another process may have written since.
     mutating func refresh() throws(CambiumError) { try frames.refresh() }
 
     /// Returns the end of the consecutive frames from `offset` that verify and end within `byteCount` bytes. The first frame may be longer.
@@ -209,9 +209,9 @@ struct SegmentReader {
         return true
     }
 
-    /// Throws where the index of a sealed segment tells something else of a frame.
+    /// Compares a frame with the index of a sealed segment. Throws `.damaged` if they differ.
     ///
-    /// - Parameter firstTime: of the first transaction of the frame.
+    /// - Parameter firstTime: the time of the first transaction in the frame.
     private mutating func compare(_ frame: Frame, _ transactionCount: Int, _ firstTime: Timestamp) throws(CambiumError) {
         guard let index else { return }
         let time = firstTime.microsecondsSince1970
@@ -228,7 +228,7 @@ struct SegmentReader {
     private mutating func decode(_ frame: Frame, into records: inout [LogRecord]) throws(DecodingError) {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
-        // A count is no reason to take memory for more than a frame mostly has.
+        // A forged count must not make the reader allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
         // The transactions of a frame may come from another segment, which was merged into this one.
         if sourceWindow != frames.windowCount {

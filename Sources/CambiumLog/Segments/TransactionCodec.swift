@@ -1,5 +1,5 @@
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 /// The ops of a transaction, as a segment stores them.
 enum StoredPayload: Equatable {

@@ -10,9 +10,9 @@ import CambiumBytes
 /// file.
 ///
 /// SENDABLE: the address and the size do not change; a caller that writes to the memory ensures that no thread reads it at the same time.
-public final class FileMapping: @unchecked Sendable {
-    public let base: UnsafeMutableRawPointer
-    public let byteCount: Int
+package final class FileMapping: @unchecked Sendable {
+    package let base: UnsafeMutableRawPointer
+    package let byteCount: Int
     private let slackByteCount: Int
     package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 

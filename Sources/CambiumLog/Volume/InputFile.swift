@@ -1,4 +1,4 @@
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
@@ -7,14 +7,14 @@ public import CambiumModel
 /// A file that the user names, read from its beginning to its end. Links are followed; a FIFO or a device is read as its bytes arrive.
 ///
 /// SENDABLE: the descriptor does not change, and only one thread at a time reads.
-public final class InputFile: @unchecked Sendable {
+package final class InputFile: @unchecked Sendable {
     private let descriptor: Int32
     private let path: String
 
     /// Opens the file. Waits for the writer of a FIFO.
     ///
     /// - Throws: `.notFound` if there is no such file; `.ioFailure` if it cannot be opened or is a directory.
-    public init(_ path: String) throws(CambiumError) {
+    package init(_ path: String) throws(CambiumError) {
         var descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         while descriptor < 0, errno == EINTR { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
@@ -30,13 +30,13 @@ public final class InputFile: @unchecked Sendable {
     deinit { Glibc.close(descriptor) }
 
     /// Whether a file can be read more than once. Returns true if there is no such file, because nothing is known about it.
-    public static func isRepeatable(_ path: String) -> Bool {
+    package static func isRepeatable(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Reads the bytes that follow into a buffer. Returns their number, which is 0 at the end of the file.
-    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(CambiumError) -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(CambiumError) -> Int {
         while true {
             // SAFETY: the kernel writes at most `buffer.count` bytes.
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

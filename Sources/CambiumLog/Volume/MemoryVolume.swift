@@ -1,25 +1,25 @@
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 /// Files that exist only in memory, for as long as the volume does: for stores that are never on disk, and for tests.
-public final class MemoryVolume: Volume {
+package final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)
     private let shares = SharedFiles()
 
-    public let name = "memory"
+    package let name = "memory"
 
-    public init() {}
+    package init() {}
 
     /// The current files: the bytes of each path.
-    public var contents: [String: [UInt8]] { files.withLock { $0.mapValues(\.bytes) } }
+    package var contents: [String: [UInt8]] { files.withLock { $0.mapValues(\.bytes) } }
 
     /// Creates a volume with these files.
-    public init(contents: [String: [UInt8]]) {
+    package init(contents: [String: [UInt8]]) {
         files.withLock { $0 = contents.mapValues { MemoryFile(bytes: $0) } }
     }
 
-    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+    package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         let found = files.withLock { files -> MemoryFile? in
             if mode == .create, files[path] == nil {
                 let file = MemoryFile(bytes: [])
@@ -33,7 +33,7 @@ public final class MemoryVolume: Volume {
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
-    public func list(_ directory: String) throws(CambiumError) -> [String] {
+    package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory.isEmpty ? "" : directory + "/"
         let names = files.withLock { files in
             files.keys.compactMap { path in
@@ -43,18 +43,18 @@ public final class MemoryVolume: Volume {
         return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    public func exists(_ path: String) throws(CambiumError) -> Bool {
+    package func exists(_ path: String) throws(CambiumError) -> Bool {
         files.withLock { files in files.keys.contains { $0 == path || $0.hasPrefix(path + "/") } }
     }
 
-    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { files.withLock { $0[path] } === file }
+    package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { files.withLock { $0[path] } === file }
 
-    public func remove(_ path: String) throws(CambiumError) {
+    package func remove(_ path: String) throws(CambiumError) {
         let removed = files.withLock { $0.removeValue(forKey: path) }
         if removed == nil { throw CambiumError(.notFound, "There is no file '\(path)'.") }
     }
 
-    public func rename(_ path: String, to newPath: String) throws(CambiumError) {
+    package func rename(_ path: String, to newPath: String) throws(CambiumError) {
         let isThere = files.withLock { files in
             guard let file = files.removeValue(forKey: path) else { return false }
             files[newPath] = file
@@ -63,10 +63,10 @@ public final class MemoryVolume: Volume {
         if !isThere { throw CambiumError(.notFound, "There is no file '\(path)'.") }
     }
 
-    public func createDirectory(_ path: String) throws(CambiumError) {}
-    public func syncDirectory(_ path: String) throws(CambiumError) {}
+    package func createDirectory(_ path: String) throws(CambiumError) {}
+    package func syncDirectory(_ path: String) throws(CambiumError) {}
 
-    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+    package func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
         let isTaken = isLocked.withLock { isLocked in
             defer { isLocked = true }
             return isLocked
@@ -78,15 +78,15 @@ public final class MemoryVolume: Volume {
         return MemoryLock { [self] in isLocked.withLock { $0 = false } }
     }
 
-    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+    package func share(_ path: String) throws(CambiumError) -> any VolumeLock {
         try shares.share(path, on: self)
     }
 
-    public func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
+    package func isShared(_ path: String) throws(CambiumError) -> Bool { shares.isShared(path) }
 
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
+    package func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { try shares.removeUnlessShared(path, from: self) }
 
-    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+    package func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
         try shares.renameUnlessShared(path, to: newPath, on: self)
     }
 }
@@ -129,13 +129,13 @@ final class MemoryFile: VolumeFile {
 }
 
 /// The number of locks that share each file of a volume in memory.
-public final class SharedFiles: Sendable {
+package final class SharedFiles: Sendable {
     private let counts = Guarded<[String: Int]>([:])
 
-    public init() {}
+    package init() {}
 
     /// Shares a file, as `Volume.share` promises.
-    public func share(_ path: String, on volume: any Volume) throws(CambiumError) -> any VolumeLock {
+    package func share(_ path: String, on volume: any Volume) throws(CambiumError) -> any VolumeLock {
         counts.withLock { $0[path, default: 0] += 1 }
         let share = MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
         if try volume.exists(path) { return share }
@@ -144,17 +144,17 @@ public final class SharedFiles: Sendable {
     }
 
     /// Whether a file is shared, as `Volume.isShared` promises.
-    public func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
+    package func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
 
     /// Removes a file, as `Volume.removeUnlessShared` promises.
-    public func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
+    package func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
         if isShared(path) { return false }
         try volume.remove(path)
         return true
     }
 
     /// Renames a file, as `Volume.renameUnlessShared` promises.
-    public func renameUnlessShared(_ path: String, to newPath: String, on volume: any Volume) throws(CambiumError) -> Bool {
+    package func renameUnlessShared(_ path: String, to newPath: String, on volume: any Volume) throws(CambiumError) -> Bool {
         if isShared(newPath) { return false }
         try volume.rename(path, to: newPath)
         return true

@@ -1,4 +1,4 @@
-import CambiumModel
+internal import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
@@ -22,14 +22,14 @@ enum SystemFailure {
 }
 
 /// The number that a system call left in `errno`.
-public struct SystemError: Error, Hashable, Sendable {
-    public let code: Int32
+package struct SystemError: Error, Hashable, Sendable {
+    package let code: Int32
 
-    public init(code: Int32) { self.code = code }
+    package init(code: Int32) { self.code = code }
 
     /// Whether no space is left. The disk or the user's quota is full, or the file has the greatest length that the process may give it
     /// (`RLIMIT_FSIZE`; the process must ignore `SIGXFSZ`).
-    public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+    package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 }
 
 extension CambiumError {

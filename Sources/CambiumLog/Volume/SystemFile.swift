@@ -1,6 +1,6 @@
 internal import CMachine
 import CambiumBytes
-import CambiumModel
+internal import CambiumModel
 
 #if canImport(Glibc)
     import Glibc

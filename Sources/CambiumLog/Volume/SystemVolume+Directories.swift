@@ -1,17 +1,17 @@
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
 extension SystemVolume {
-    public func createDirectory(_ path: String) throws(CambiumError) {
+    package func createDirectory(_ path: String) throws(CambiumError) {
         _ = try makeDirectories(full(path))
         // The volume's own directory may be a link to a directory.
         if !path.isEmpty, try kind(of: path) != .directory { throw SystemFailure.irregular(full(path), "directory") }
     }
 
-    public func removeDirectory(_ path: String) throws(CambiumError) {
+    package func removeDirectory(_ path: String) throws(CambiumError) {
         let path = full(path)
         guard rmdir(path) != 0 else { return }
         let code = errno
@@ -22,7 +22,7 @@ extension SystemVolume {
     /// created, from the innermost outward, up to the first that is not empty.
     ///
     /// - Throws: `.cannotCreate` if something other than a directory has the name, and the error of `body`.
-    public func withDirectory<Result>(_ body: () throws -> Result) throws -> Result {
+    package func withDirectory<Result>(_ body: () throws -> Result) throws -> Result {
         let made = try makeDirectories(root)
         do {
             return try body()
@@ -33,7 +33,7 @@ extension SystemVolume {
     }
 
     private static func remove(_ directories: [String]) {
-        // A directory that another process uses by now is not empty and stays, and so do the directories above it.
+        // A directory that another process already uses is not empty and stays, and so do the directories above it.
         for path in directories.reversed() where rmdir(path) != 0 { return }
     }
 
@@ -72,7 +72,7 @@ extension SystemVolume {
     }
 
     /// Throws `.cannotCreate` if the root is empty, or if something other than a directory is in its place.
-    public func checkIsPlace() throws(CambiumError) {
+    package func checkIsPlace() throws(CambiumError) {
         if root.isEmpty { throw Self.emptyName }
         var status = stat()
         let code = stat(root, &status) == 0 ? 0 : errno
@@ -91,7 +91,7 @@ extension SystemVolume {
     }
 
     /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside it.
-    public func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
+    package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
         throw CambiumError(.cannotCreate, "'\(root)' is in the directory '\(other.root)', which is being read; choose another place.")
@@ -114,7 +114,7 @@ extension SystemVolume {
     }
 
     /// Returns a path from the root of the file system, which a process with another working directory can use.
-    public static func absolute(_ path: String) -> String {
+    package static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }
         // SAFETY: `getcwd` ends the text with a zero, and the text is freed after it was copied.

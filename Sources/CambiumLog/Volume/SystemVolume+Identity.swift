@@ -1,6 +1,6 @@
 internal import CMachine
 import CambiumBytes
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
@@ -28,7 +28,7 @@ enum HeldLocks {
 }
 
 extension SystemVolume {
-    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
+    package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
         guard let file = file as? SystemFile else { return false }
         let opened = try file.identity()
         if opened.nameCount == 0 { return false }

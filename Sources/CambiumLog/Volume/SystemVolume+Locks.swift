@@ -1,11 +1,11 @@
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
 extension SystemVolume {
-    public func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
+    package func lock(_ path: String) throws(CambiumError) -> any VolumeLock {
         while true {
             let descriptor = try descriptor(path, O_RDWR | O_CREAT)
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
@@ -29,7 +29,7 @@ extension SystemVolume {
         return status.st_nlink > 0
     }
 
-    public func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+    package func share(_ path: String) throws(CambiumError) -> any VolumeLock {
         while true {
             let descriptor = try descriptor(path, O_RDONLY)
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
@@ -40,7 +40,7 @@ extension SystemVolume {
         }
     }
 
-    public func isShared(_ path: String) throws(CambiumError) -> Bool {
+    package func isShared(_ path: String) throws(CambiumError) -> Bool {
         let descriptor: Int32
         do throws(CambiumError) { descriptor = try self.descriptor(path, O_RDONLY) } catch {
             guard error.code == .notFound else { throw error }
@@ -54,19 +54,19 @@ extension SystemVolume {
         return true
     }
 
-    public func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
+    package func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool {
         try unlessShared(path) { () throws(CambiumError) in
             let path = full(path)
             if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
         }
     }
 
-    public func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
+    package func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool {
         try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
     }
 
-    /// Calls `body` while this process has the file exclusively. Returns false, without a call, if the file is shared or a signal
-    /// interrupts.
+    /// Calls `body` while this process has the file exclusively. If the file is shared or a signal interrupts, returns false and does not
+    /// call `body`.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let descriptor = try descriptor(path, O_RDONLY)
         defer { Glibc.close(descriptor) }

@@ -1,16 +1,16 @@
-public import CambiumModel
+package import CambiumModel
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
 /// A volume that is a directory of the file system.
-public struct SystemVolume: Volume {
-    public let root: String
+package struct SystemVolume: Volume {
+    package let root: String
     let calls: SystemCalls
-    public var name: String { root }
+    package var name: String { root }
 
-    public init(root: String) { self.init(root: root, calls: .system) }
+    package init(root: String) { self.init(root: root, calls: .system) }
 
     init(root: String, calls: SystemCalls) {
         self.root = root.hasSuffix("/") && root != "/" ? String(root.dropLast()) : root
@@ -21,7 +21,7 @@ public struct SystemVolume: Volume {
     /// has that name.
     func full(_ path: String) -> String { path.isEmpty || root.isEmpty ? root : root + "/" + path }
 
-    public func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+    package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         let flags =
             switch mode {
             case .read: O_RDONLY
@@ -51,7 +51,7 @@ public struct SystemVolume: Volume {
         throw SystemFailure.irregular(path, "regular file")
     }
 
-    public func kind(of path: String) throws(CambiumError) -> FileKind? {
+    package func kind(of path: String) throws(CambiumError) -> FileKind? {
         let path = full(path)
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -66,7 +66,7 @@ public struct SystemVolume: Volume {
         }
     }
 
-    public func list(_ directory: String) throws(CambiumError) -> [String] {
+    package func list(_ directory: String) throws(CambiumError) -> [String] {
         let path = full(directory)
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (directory.isEmpty ? 0 : O_NOFOLLOW)
         let descriptor = Glibc.open(path, flags)
@@ -97,19 +97,19 @@ public struct SystemVolume: Volume {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    public func exists(_ path: String) throws(CambiumError) -> Bool { try kind(of: path) != nil }
+    package func exists(_ path: String) throws(CambiumError) -> Bool { try kind(of: path) != nil }
 
-    public func remove(_ path: String) throws(CambiumError) {
+    package func remove(_ path: String) throws(CambiumError) {
         let path = full(path)
         if unlink(path) != 0 { throw SystemFailure.error("remove", path, errno) }
     }
 
-    public func rename(_ path: String, to newPath: String) throws(CambiumError) {
+    package func rename(_ path: String, to newPath: String) throws(CambiumError) {
         let (path, newPath) = (full(path), full(newPath))
         if Glibc.rename(path, newPath) != 0 { throw SystemFailure.error("rename", path, errno) }
     }
 
-    public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
+    package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool {
         guard let other = other as? SystemVolume else { return false }
         let (path, newPath) = (full(path), other.full(newPath))
         if Glibc.link(path, newPath) == 0 { return true }
@@ -118,7 +118,7 @@ public struct SystemVolume: Volume {
         throw SystemFailure.error("link", path, code)
     }
 
-    public func syncDirectory(_ path: String) throws(CambiumError) { try syncDirectory(at: full(path)) }
+    package func syncDirectory(_ path: String) throws(CambiumError) { try syncDirectory(at: full(path)) }
 
     func syncDirectory(at path: String) throws(CambiumError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -128,14 +128,14 @@ public struct SystemVolume: Volume {
         if code != 0 { throw SystemFailure.error("sync", path, code) }
     }
 
-    public func diskByteCount(of path: String) throws(CambiumError) -> Int {
+    package func diskByteCount(of path: String) throws(CambiumError) -> Int {
         let path = full(path)
         var status = stat()
         if lstat(path, &status) != 0 { throw SystemFailure.error("examine", path, errno) }
         return Int(status.st_blocks) * 512
     }
 
-    public func openNameless() throws(CambiumError) -> (any VolumeFile)? {
+    package func openNameless() throws(CambiumError) -> (any VolumeFile)? {
         let descriptor = Glibc.open(root, O_RDWR | Self.withoutName | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure.error("create a file without a name in", root, errno) }
         return SystemFile(descriptor: descriptor, path: root, calls: calls)

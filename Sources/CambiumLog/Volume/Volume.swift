@@ -1,10 +1,10 @@
-public import CambiumModel
+package import CambiumModel
 
 /// The files of a store. A volume separates the log from the operating system; no other part of the log makes system calls.
 ///
 /// Paths are relative to the volume's root and use '/'. Every call throws `CambiumError` (`.ioFailure`, `.notFound`, `.cannotCreate`) with
 /// the path and the reason of the operating system.
-public protocol Volume: Sendable {
+package protocol Volume: Sendable {
     /// The location of the volume, for messages.
     var name: String { get }
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile
@@ -46,28 +46,28 @@ public protocol Volume: Sendable {
 }
 
 extension Volume {
-    public func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
-    public func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
-    public func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
-    /// For volumes that have only files, and in which a directory exists only if it contains a file.
-    public func kind(of path: String) throws(CambiumError) -> FileKind? {
+    package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
+    package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
+    package func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
+    /// The default for volumes that have only files, and in which a directory exists only if it contains a file.
+    package func kind(of path: String) throws(CambiumError) -> FileKind? {
         guard try exists(path) else { return nil }
         return try list(path).isEmpty ? .regularFile : .directory
     }
-    /// For volumes in which a directory exists only if it contains a file.
-    public func removeDirectory(_ path: String) throws(CambiumError) {}
-    public func diskByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
+    /// The default for volumes in which a directory exists only if it contains a file.
+    package func removeDirectory(_ path: String) throws(CambiumError) {}
+    package func diskByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
 
 /// The kind of file that a name in a directory stands for.
-public enum FileKind: Sendable {
+package enum FileKind: Sendable {
     case regularFile
     case directory
     /// A symbolic link, a device, a FIFO or a socket. No store contains one.
     case other
 }
 
-public enum OpenMode: Sendable {
+package enum OpenMode: Sendable {
     case read
     /// Reading and writing; the file must exist.
     case update
@@ -76,7 +76,7 @@ public enum OpenMode: Sendable {
 }
 
 /// An open file. Only one thread at a time may use it, except that another thread may call `sync` at the same time.
-public protocol VolumeFile: AnyObject, Sendable {
+package protocol VolumeFile: AnyObject, Sendable {
     func byteCount() throws(CambiumError) -> Int
     /// Reads up to `count` bytes from `offset`. Returns fewer only at the end of the file.
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8]
@@ -105,16 +105,16 @@ public protocol VolumeFile: AnyObject, Sendable {
 }
 
 extension VolumeFile {
-    public func beginSync(at offset: Int, count: Int) {}
-    public func isSame(as other: any VolumeFile) -> Bool { other === self }
-    public func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
-    public func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
-    public func preallocate(offset: Int, byteCount: Int) throws(CambiumError) {}
-    public func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
-    public func discard(offset: Int, byteCount: Int) throws(CambiumError) {}
+    package func beginSync(at offset: Int, count: Int) {}
+    package func isSame(as other: any VolumeFile) -> Bool { other === self }
+    package func map(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
+    package func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping? { nil }
+    package func preallocate(offset: Int, byteCount: Int) throws(CambiumError) {}
+    package func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool { false }
+    package func discard(offset: Int, byteCount: Int) throws(CambiumError) {}
 }
 
-public protocol VolumeLock: AnyObject, Sendable {
+package protocol VolumeLock: AnyObject, Sendable {
     /// Releases the lock. Does nothing if it was released before.
     func unlock()
 }

@@ -53,7 +53,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         /// A JSON pointer (RFC 6901).
         public var pointer: String?
 
-        public init(file: String? = nil, line: Int? = nil, column: Int? = nil, pointer: String? = nil) {
+        package init(file: String? = nil, line: Int? = nil, column: Int? = nil, pointer: String? = nil) {
             self.file = file
             self.line = line
             self.column = column
@@ -69,7 +69,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     public var place: Place?
     public var underlying: (any Error)?
 
-    public init(
+    package init(
         _ code: Code, _ message: String, details: [String] = [], place: Place? = nil, underlying: (any Error)? = nil
     ) {
         self.code = code

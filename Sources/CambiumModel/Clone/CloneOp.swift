@@ -1,54 +1,54 @@
 /// A clone as the log stores it: the request, the random seed, the time and the result.
 ///
 /// Applying the op plans the clone again. A plan with a different result is an error.
-public struct CloneOp: Sendable, Equatable {
+package struct CloneOp: Sendable, Equatable {
     /// The roots in the order of the request, each once.
-    public var roots: [ObjectID]
-    public var options: CloneOptions
+    package var roots: [ObjectID]
+    package var options: CloneOptions
     /// The time of the clone, or `nil` if no copy uses it.
-    public var time: Timestamp?
+    package var time: Timestamp?
     /// The seed of new UUIDs, or `nil` if the clone makes no UUIDs.
-    public var seed: CloneSeed?
+    package var seed: CloneSeed?
     /// One entry for each hierarchy with copied objects, in ascending order of its root.
-    public var hierarchies: [Hierarchy]
+    package var hierarchies: [Hierarchy]
     /// The hash of the set of copied objects. FORMAT.md 4 defines the hashed bytes.
-    public var setHash: UInt64
+    package var setHash: UInt64
     /// The algorithm that derives new UUIDs from the seed.
-    public var algorithm: Algorithm
+    package var algorithm: Algorithm
 
     /// The number of the op's algorithm in the log. New clones use the last algorithm.
-    public enum Algorithm: UInt8, Sendable {
+    package enum Algorithm: UInt8, Sendable {
         case ascendingHashes = 1
         case series = 2
     }
 
-    public struct Hierarchy: Sendable, Equatable {
-        public let root: EntityNumber
+    package struct Hierarchy: Sendable, Equatable {
+        package let root: EntityNumber
         /// The serial of the first copy in the hierarchy.
-        public let firstSerial: UInt64
+        package let firstSerial: UInt64
         /// The number of copied objects of each concrete entity, in ascending order of entity. No count is 0.
-        public let counts: [EntityCount]
+        package let counts: [EntityCount]
 
-        public init(root: EntityNumber, firstSerial: UInt64, counts: [EntityCount]) {
+        package init(root: EntityNumber, firstSerial: UInt64, counts: [EntityCount]) {
             self.root = root
             self.firstSerial = firstSerial
             self.counts = counts
         }
 
-        public var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
+        package var objectCount: Int { counts.reduce(0) { $0 + $1.count } }
     }
 
-    public struct EntityCount: Sendable, Equatable {
-        public let entity: EntityNumber
-        public let count: Int
+    package struct EntityCount: Sendable, Equatable {
+        package let entity: EntityNumber
+        package let count: Int
 
-        public init(_ entity: EntityNumber, _ count: Int) {
+        package init(_ entity: EntityNumber, _ count: Int) {
             self.entity = entity
             self.count = count
         }
     }
 
-    public init(
+    package init(
         roots: [ObjectID], options: CloneOptions, time: Timestamp?, seed: CloneSeed?, hierarchies: [Hierarchy], setHash: UInt64,
         algorithm: Algorithm = .series
     ) {
@@ -61,36 +61,36 @@ public struct CloneOp: Sendable, Equatable {
         self.algorithm = algorithm
     }
 
-    public var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
+    package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
     /// Whether the id belongs to a copy that the op makes.
-    public func makes(_ id: ObjectID) -> Bool {
+    package func makes(_ id: ObjectID) -> Bool {
         hierarchies.contains { $0.root == id.root && id.serial >= $0.firstSerial && id.serial - $0.firstSerial < UInt64($0.objectCount) }
     }
 }
 
 /// 128 random bits, from which new UUIDs are derived.
-public struct CloneSeed: Sendable, Hashable {
-    public let low: UInt64
-    public let high: UInt64
+package struct CloneSeed: Sendable, Hashable {
+    package let low: UInt64
+    package let high: UInt64
 
-    public init(low: UInt64, high: UInt64) {
+    package init(low: UInt64, high: UInt64) {
         self.low = low
         self.high = high
     }
 }
 
 /// The options of a clone request, with numbers in place of names.
-public struct CloneOptions: Sendable, Equatable {
+package struct CloneOptions: Sendable, Equatable {
     /// The rule of a request for a relationship of one concrete entity.
-    public struct Rule: Sendable, Hashable {
-        public let entity: EntityNumber
-        public let relationship: PropertyNumber
-        public let rule: CloneRule
+    package struct Rule: Sendable, Hashable {
+        package let entity: EntityNumber
+        package let relationship: PropertyNumber
+        package let rule: CloneRule
         /// Whether the rule applies to the roots only.
-        public let isAtRoot: Bool
+        package let isAtRoot: Bool
 
-        public init(entity: EntityNumber, relationship: PropertyNumber, rule: CloneRule, isAtRoot: Bool) {
+        package init(entity: EntityNumber, relationship: PropertyNumber, rule: CloneRule, isAtRoot: Bool) {
             self.entity = entity
             self.relationship = relationship
             self.rule = rule
@@ -99,12 +99,12 @@ public struct CloneOptions: Sendable, Equatable {
     }
 
     /// An attribute's value for all roots of one hierarchy that have the attribute.
-    public struct RootValue: Sendable, Equatable {
-        public let root: EntityNumber
-        public let attribute: PropertyNumber
-        public let value: Value
+    package struct RootValue: Sendable, Equatable {
+        package let root: EntityNumber
+        package let attribute: PropertyNumber
+        package let value: Value
 
-        public init(root: EntityNumber, attribute: PropertyNumber, value: Value) {
+        package init(root: EntityNumber, attribute: PropertyNumber, value: Value) {
             self.root = root
             self.attribute = attribute
             self.value = value
@@ -112,13 +112,13 @@ public struct CloneOptions: Sendable, Equatable {
     }
 
     /// The rules in ascending order of entity, relationship, and whether at the root; each once.
-    public var rules: [Rule]
-    public var depth: Int?
-    public var keys: CloneKeys
+    package var rules: [Rule]
+    package var depth: Int?
+    package var keys: CloneKeys
     /// The values in ascending order of hierarchy and attribute; each once.
-    public var rootValues: [RootValue]
+    package var rootValues: [RootValue]
 
-    public init(rules: [Rule] = [], depth: Int? = nil, keys: CloneKeys = .standard, rootValues: [RootValue] = []) {
+    package init(rules: [Rule] = [], depth: Int? = nil, keys: CloneKeys = .standard, rootValues: [RootValue] = []) {
         self.rules = rules
         self.depth = depth
         self.keys = keys

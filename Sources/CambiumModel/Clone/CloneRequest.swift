@@ -15,24 +15,24 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 ///     try store.write { try $0.clone(note, request) }
 public struct CloneRequest: Hashable, Sendable {
     /// Rules of relationships at every level, by `name` or `Entity.name`. They override the rules of the schema.
-    public var rules: [String: CloneRule]
+    package var rules: [String: CloneRule]
     /// The relationships of the roots that are not copied, by `name` or `Entity.name`.
-    public var excludedAtRoot: [String]
+    package var excludedAtRoot: [String]
     /// The number of levels below the roots that are copied, or `nil` for all levels.
-    public var depth: Int?
+    package var depth: Int?
     /// The maximum number of objects that may be copied, or `nil` for no limit.
-    public var objectCountMax: Int?
-    public var keys: CloneKeys
+    package var objectCountMax: Int?
+    package var keys: CloneKeys
     /// Values for attributes of the roots' copies, by name.
-    public var rootValues: [String: Value]
+    package var rootValues: [String: Value]
 
     /// The maximum number of roots of one clone.
-    public static let rootCountMax = 65_536
+    package static let rootCountMax = 65_536
 
     /// - Parameter excluding: The relationships that are not copied at any level, by `name` or `Entity.name`.
     public init(
         excluding: [String] = [], excludedAtRoot: [String] = [], depth: Int? = nil, objectCountMax: Int? = nil,
-        keys: CloneKeys = .standard, rootValues: [String: Value] = [:]
+        keys: CloneKeys = CloneKeys(), rootValues: [String: Value] = [:]
     ) {
         rules = Dictionary(excluding.map { ($0, CloneRule.skip) }) { first, _ in first }
         self.excludedAtRoot = excludedAtRoot

@@ -55,5 +55,5 @@ public struct SchemaChange: Sendable, Hashable {
     public var isAutomatic: Bool { reason == nil }
 
     /// `Note`, or `Note.title`.
-    public var subject: String { property.map { "\(entity).\($0)" } ?? entity }
+    package var subject: String { property.map { "\(entity).\($0)" } ?? entity }
 }

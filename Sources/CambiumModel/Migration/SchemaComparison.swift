@@ -173,7 +173,7 @@ struct SchemaComparison {
 
     // MARK: Order
 
-    /// Records changes of the declaration order, in which objects are shown.
+    /// Records changes of the order in which entities and properties are declared. Commands and exports show them in this order.
     private mutating func compareOrder() {
         let entities = (old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         if Self.isReordered(entities.0, entities.1), let first = new.entities.first {

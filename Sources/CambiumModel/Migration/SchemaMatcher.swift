@@ -201,7 +201,7 @@ struct SchemaMatcher {
         if entities[root] != oldRoot { return "its destination would move from the hierarchy of '\(oldRoot)' to that of '\(root)'" }
         if before.isToMany, !relationship.isToMany { return "it would become to-one, but an object may have several members" }
         if new.links[relationship.link].isSymmetric != old.links[before.link].isSymmetric {
-            return "a relationship that is its own inverse cannot become one that is not, or the reverse"
+            return "a relationship cannot become its own inverse, or stop being its own inverse"
         }
         guard let inverse = inverse(relationship, new) else { return nil }
         let oldInverse = self.inverse(before, old)

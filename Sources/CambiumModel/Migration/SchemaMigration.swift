@@ -2,16 +2,16 @@
 ///
 ///     let migration = try SchemaMigration(from: store.schema, to: definition)
 ///     for change in migration.changes where !change.isAutomatic { print(change.subject, change.reason ?? "") }
-public struct SchemaMigration: Sendable {
-    public let before: Schema
+package struct SchemaMigration: Sendable {
+    package let before: Schema
     /// The new schema. Existing entities and properties keep their numbers; new ones have numbers that were never used.
-    public let after: Schema
+    package let after: Schema
     /// The changes of the entities in the order of the new schema, each followed by changes of its properties; then the removals.
-    public let changes: [SchemaChange]
+    package let changes: [SchemaChange]
 
     /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws `.limitExceeded` if the store has
     /// no number left. Complexity: O(properties that the entities of both schemas have).
-    public init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
+    package init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
         self.before = before
         let matcher = try SchemaMatcher(old: before, new: try Schema(definition))
         let numbered = try SchemaNumbering(matcher).definition
@@ -20,16 +20,16 @@ public struct SchemaMigration: Sendable {
     }
 
     /// Reads a change of the schema from a log. Equal numbers identify the same entity or property.
-    public init(logged before: Schema, _ after: Schema) {
+    package init(logged before: Schema, _ after: Schema) {
         self.before = before
         self.after = after
         changes = SchemaComparison(SchemaMatcher(numbersOf: before, after), after.definition).changes
     }
 
-    public var isEmpty: Bool { changes.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty }
 
     /// The changes that need a migration by the user.
-    public var replacements: [SchemaChange] { changes.filter { !$0.isAutomatic } }
+    package var replacements: [SchemaChange] { changes.filter { !$0.isAutomatic } }
 }
 
 extension SchemaDefinition {

@@ -1,5 +1,5 @@
 /// One change. A transaction consists of ops and metadata. Live writes and replay use the same `apply`.
-public enum Op: Sendable, Equatable {
+package enum Op: Sendable, Equatable {
     /// Sets the schema of all later ops.
     case schema(SchemaCatalog)
     /// Inserts an object of a concrete entity. Attributes that are not assigned have their defaults.
@@ -23,11 +23,11 @@ public enum Op: Sendable, Equatable {
     case digest(of: TransactionNumber, GraphDigest)
 }
 
-public struct Assignment: Sendable, Equatable {
-    public let property: PropertyNumber
-    public let value: Value
+package struct Assignment: Sendable, Equatable {
+    package let property: PropertyNumber
+    package let value: Value
 
-    public init(_ property: PropertyNumber, _ value: Value) {
+    package init(_ property: PropertyNumber, _ value: Value) {
         self.property = property
         self.value = value
     }
@@ -35,10 +35,10 @@ public struct Assignment: Sendable, Equatable {
 
 /// The sum modulo 2^128 of a hash of each stored value. Equal content has the same digest, whatever its history is.
 public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
-    public let high: UInt64
-    public let low: UInt64
+    package let high: UInt64
+    package let low: UInt64
 
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
@@ -53,12 +53,12 @@ public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Ops with their metadata, as the log stores them.
-public struct Transaction: Sendable, Equatable {
-    public var number: TransactionNumber
-    public var metadata: TransactionMetadata
-    public var ops: [Op]
+package struct Transaction: Sendable, Equatable {
+    package var number: TransactionNumber
+    package var metadata: TransactionMetadata
+    package var ops: [Op]
 
-    public init(number: TransactionNumber, metadata: TransactionMetadata, ops: [Op]) {
+    package init(number: TransactionNumber, metadata: TransactionMetadata, ops: [Op]) {
         self.number = number
         self.metadata = metadata
         self.ops = ops
@@ -72,11 +72,11 @@ public struct TransactionMetadata: Sendable, Equatable {
     public var message: String?
     public var requestID: String?
     /// The caller's hash of the content of the request, or `nil` if the caller passed no hash.
-    public var requestDigest: RequestDigest?
+    package var requestDigest: RequestDigest?
     /// The lag of the system clock relative to `time`, after the clock was set back. Usually zero. Whole microseconds.
-    public var clockLag: Duration
+    package var clockLag: Duration
 
-    @inlinable public init(
+    package init(
         time: Timestamp, actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil,
         clockLag: Duration = .zero
     ) {

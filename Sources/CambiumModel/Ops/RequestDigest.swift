@@ -2,20 +2,20 @@
 ///
 /// `RequestHasher` makes digests. The store only compares them.
 public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
-    public static let byteCount = 16
+    package static let byteCount = 16
 
     private let high: UInt64
     private let low: UInt64
 
     /// Returns `nil` unless there are 16 bytes.
-    public init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// The 16 bytes of the digest.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         [high, low].flatMap { half in stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) } }
     }
 

@@ -1,15 +1,15 @@
 /// The rules for names of moments.
-public enum TransactionLabel {
-    public static let byteCountMax = 255
+package enum TransactionLabel {
+    package static let byteCountMax = 255
 
     /// Whether a name can be a label: it is not empty, not too long, and has no ASCII control character. Complexity: O(bytes).
-    public static func isValid(_ name: String) -> Bool {
+    package static func isValid(_ name: String) -> Bool {
         let isPrintable = name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         return !name.isEmpty && name.utf8.count <= byteCountMax && isPrintable
     }
 
     /// Throws `.invalidInput` if a name cannot be a label.
-    public static func check(_ name: String) throws(CambiumError) {
+    package static func check(_ name: String) throws(CambiumError) {
         if isValid(name) { return }
         throw CambiumError(.invalidInput, "A label must have 1 to \(byteCountMax) bytes and no control characters. Choose another name.")
     }

@@ -1,6 +1,6 @@
 /// A block that inserts many objects of one entity, or changes the same attributes of them, column by column. Imports consist of blocks.
-public struct UpsertBlock: Sendable, Equatable {
-    public enum Kind: UInt8, Sendable {
+package struct UpsertBlock: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable {
         /// Inserts objects. Every attribute of the entity has a column.
         case insert = 0
         /// Inserts objects of which only the identity is known.
@@ -12,14 +12,14 @@ public struct UpsertBlock: Sendable, Equatable {
     }
 
     /// The concrete entity of the objects.
-    public var entity: EntityNumber
-    public var kind: Kind
-    public var serials: SerialRuns
+    package var entity: EntityNumber
+    package var kind: Kind
+    package var serials: SerialRuns
     /// The unchanged identity of objects that exist, so that a reader can interpret the event without the graph.
-    public var identity: [AttributeColumn]
-    public var columns: [AttributeColumn]
+    package var identity: [AttributeColumn]
+    package var columns: [AttributeColumn]
 
-    public init(
+    package init(
         entity: EntityNumber, kind: Kind, serials: SerialRuns, identity: [AttributeColumn], columns: [AttributeColumn]
     ) {
         self.entity = entity
@@ -31,20 +31,20 @@ public struct UpsertBlock: Sendable, Equatable {
 }
 
 /// The values of one attribute for the objects of a block, in the order of their serials.
-public struct AttributeColumn: Sendable, Equatable {
-    public enum Content: Sendable, Equatable {
+package struct AttributeColumn: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
         /// `width` bytes for each object, little-endian; zeros for null.
         case fixed(width: Int, bytes: [UInt8])
         /// The bytes of each object, one after the other; length 0 for null.
         case variable(byteCounts: [UInt32], bytes: [UInt8])
     }
 
-    public var property: PropertyNumber
+    package var property: PropertyNumber
     /// One bit for each object, set if the value is not null. The first object has the lowest bit of the first word.
-    public var presence: [UInt64]
-    public var content: Content
+    package var presence: [UInt64]
+    package var content: Content
 
-    public init(property: PropertyNumber, presence: [UInt64], content: Content) {
+    package init(property: PropertyNumber, presence: [UInt64], content: Content) {
         self.property = property
         self.presence = presence
         self.content = content
@@ -52,8 +52,8 @@ public struct AttributeColumn: Sendable, Equatable {
 }
 
 /// The members of one relationship for many objects, after the change.
-public struct LinkBlock: Sendable, Equatable {
-    public enum Content: Sendable, Equatable {
+package struct LinkBlock: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
         /// The serial of each object's target, or 0 for no target.
         case toOne([UInt64])
         /// For each object, the numbers of removed and added members, and the serials of these members one after the other.
@@ -63,12 +63,12 @@ public struct LinkBlock: Sendable, Equatable {
     }
 
     /// The root entity of the objects with these `serials`.
-    public var root: EntityNumber
-    public var property: PropertyNumber
-    public var serials: SerialRuns
-    public var content: Content
+    package var root: EntityNumber
+    package var property: PropertyNumber
+    package var serials: SerialRuns
+    package var content: Content
 
-    public init(root: EntityNumber, property: PropertyNumber, serials: SerialRuns, content: Content) {
+    package init(root: EntityNumber, property: PropertyNumber, serials: SerialRuns, content: Content) {
         self.root = root
         self.property = property
         self.serials = serials
@@ -77,19 +77,19 @@ public struct LinkBlock: Sendable, Equatable {
 }
 
 /// Ascending serials as runs of consecutive numbers.
-public struct SerialRuns: Sendable, Equatable {
-    public struct Run: Sendable, Equatable {
-        public var first: UInt64
-        public var count: Int
+package struct SerialRuns: Sendable, Equatable {
+    package struct Run: Sendable, Equatable {
+        package var first: UInt64
+        package var count: Int
     }
 
-    public private(set) var runs: [Run] = []
-    public private(set) var count = 0
+    package private(set) var runs: [Run] = []
+    package private(set) var count = 0
 
-    public init() {}
+    package init() {}
 
     /// Appends a serial that is greater than all previous serials.
-    public mutating func append(_ serial: UInt64) {
+    package mutating func append(_ serial: UInt64) {
         count += 1
         if let last = runs.indices.last, runs[last].first + UInt64(runs[last].count) == serial {
             runs[last].count += 1
@@ -99,7 +99,7 @@ public struct SerialRuns: Sendable, Equatable {
     }
 
     /// Appends `count` consecutive serials, the first of which is greater than all previous serials.
-    public mutating func append(from first: UInt64, count runCount: Int) {
+    package mutating func append(from first: UInt64, count runCount: Int) {
         guard runCount > 0 else { return }
         count += runCount
         if let last = runs.indices.last, runs[last].first + UInt64(runs[last].count) == first {

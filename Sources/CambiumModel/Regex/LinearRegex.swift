@@ -6,18 +6,18 @@ import Synchronization
 /// An expression takes up to 8 MiB of memory. An expression made by `init(compiledBefore:)` takes none before its first use.
 ///
 /// SENDABLE: a compiled expression does not change, RE2 guards its caches itself, and the only reference to it is atomic.
-public final class LinearRegex: @unchecked Sendable {
-    public let pattern: String
+package final class LinearRegex: @unchecked Sendable {
+    package let pattern: String
     private let compiled: Atomic<OpaquePointer?>
 
-    public struct PatternError: Error, Hashable, Sendable {
-        public let message: String
+    package struct PatternError: Error, Hashable, Sendable {
+        package let message: String
         /// The byte offset from the beginning of the pattern.
-        public let offset: Int
+        package let offset: Int
     }
 
     /// Compiles a pattern. Throws if the pattern is malformed, or needs more memory than the limit of an expression.
-    public init(_ pattern: String) throws(PatternError) {
+    package init(_ pattern: String) throws(PatternError) {
         self.pattern = pattern
         compiled = Atomic(try Self.compile(pattern))
     }
@@ -56,7 +56,7 @@ public final class LinearRegex: @unchecked Sendable {
     }
 
     /// Whether the whole text matches. No text matches a malformed pattern. Complexity: O(bytes).
-    public func matchesWhole(_ text: String) -> Bool {
+    package func matchesWhole(_ text: String) -> Bool {
         guard let regex else { return false }
         var text = text
         return text.withUTF8 { utf8 in

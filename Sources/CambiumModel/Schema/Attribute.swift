@@ -1,16 +1,16 @@
 /// An attribute of an entity, resolved from a schema.
 public final class Attribute: Sendable {
-    public let number: PropertyNumber
+    package let number: PropertyNumber
     public let name: String
     /// The entity that declares the attribute. Sub-entities inherit it.
-    public let entity: EntityNumber
-    public let root: EntityNumber
+    package let entity: EntityNumber
+    package let root: EntityNumber
     public let type: AttributeType
     public let isOptional: Bool
     /// The value of a new object without an assignment; null if the schema has no default.
     public let defaultValue: Value
-    public let constraints: AttributeConstraints
-    public let isTransient: Bool
+    package let constraints: AttributeConstraints
+    package let isTransient: Bool
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 

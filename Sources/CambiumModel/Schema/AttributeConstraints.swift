@@ -1,19 +1,19 @@
 import FoundationEssentials
 
 /// The requirements of a schema for the values of an attribute, beyond their type.
-public struct AttributeConstraints: Sendable {
+package struct AttributeConstraints: Sendable {
     /// The bounds, of the attribute's type; `nil` for no bound.
-    public let min: Value?
-    public let max: Value?
+    package let min: Value?
+    package let max: Value?
     /// The bounds of the length: in Unicode scalars for text, in bytes for data.
-    public let minLength: Int?
-    public let maxLength: Int?
-    public let regex: LinearRegex?
+    package let minLength: Int?
+    package let maxLength: Int?
+    package let regex: LinearRegex?
     /// The values that are allowed, or `nil` if all are.
-    public let allowed: [Value]?
+    package let allowed: [Value]?
     private let allowedValues: Set<Value>
     /// Whether there is no constraint to check.
-    public let isEmpty: Bool
+    package let isEmpty: Bool
 
     package init(
         min: Value? = nil, max: Value? = nil, minLength: Int? = nil, maxLength: Int? = nil, regex: LinearRegex? = nil,
@@ -31,7 +31,7 @@ public struct AttributeConstraints: Sendable {
 
     /// Returns the violation, or `nil` if the value is valid. The text follows the name of the value in a sentence. Null is always valid
     /// here. Complexity: O(bytes of the value).
-    public func check(_ value: Value) -> String? {
+    package func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
         if let min, value.precedes(min) { return "is \(value.text), but the minimum is \(min.text)" }
@@ -94,7 +94,7 @@ extension Value {
     }
 
     /// Whether the value precedes another value of the same kind. Text is compared by its bytes.
-    public func precedes(_ other: Value) -> Bool {
+    package func precedes(_ other: Value) -> Bool {
         switch (self, other) {
         case (.bool(let left), .bool(let right)): !left && right
         case (.int(let left), .int(let right)): left < right

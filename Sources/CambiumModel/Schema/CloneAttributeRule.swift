@@ -1,23 +1,23 @@
 /// The source of an attribute's value in a copy.
-public struct CloneAttributeRule: Hashable, Sendable {
-    public enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
+package struct CloneAttributeRule: Hashable, Sendable {
+    package enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
     /// The value of an attribute of an object at a higher level.
-    public struct Follow: Hashable, Sendable {
+    package struct Follow: Hashable, Sendable {
         /// The number of levels to go up; 1 is the parent.
-        public let levelCount: Int
-        public let name: String
-        public let fallback: Fallback
+        package let levelCount: Int
+        package let name: String
+        package let fallback: Fallback
     }
 
     /// The behavior if there is no value to follow.
-    public enum Fallback: Hashable, Sendable { case keep, blank, fail }
+    package enum Fallback: Hashable, Sendable { case keep, blank, fail }
 
-    public let source: Source
-    public let follow: Follow?
+    package let source: Source
+    package let follow: Follow?
 
     /// Copies the value unchanged.
-    public static let plain = CloneAttributeRule(source: .original, follow: nil)
+    package static let plain = CloneAttributeRule(source: .original, follow: nil)
 
     init(source: Source, follow: Follow?) {
         self.source = source

@@ -1,9 +1,9 @@
 /// The keys of `userInfo` that control a clone, for schemas that use the standard keys for another purpose.
 public struct CloneKeys: Hashable, Sendable {
-    public var exclude: String
-    public var rebuild: String
-    public var followParent: String
-    public var withoutParent: String
+    package var exclude: String
+    package var rebuild: String
+    package var followParent: String
+    package var withoutParent: String
 
     public init(
         exclude: String = "exclude", rebuild: String = "rebuild", followParent: String = "followParent",
@@ -15,5 +15,5 @@ public struct CloneKeys: Hashable, Sendable {
         self.withoutParent = withoutParent
     }
 
-    public static let standard = CloneKeys()
+    package static let standard = CloneKeys()
 }

@@ -1,21 +1,21 @@
 /// An entity, resolved from a schema. It includes inherited properties, in declaration order, the parent's first.
 public final class Entity: Sendable {
-    public let number: EntityNumber
+    package let number: EntityNumber
     public let name: String
     /// The root of the hierarchy, whose table holds the objects. An entity without a parent is its own root.
-    public let root: EntityNumber
-    public let parent: EntityNumber?
+    package let root: EntityNumber
+    package let parent: EntityNumber?
     public let isAbstract: Bool
     /// The entity itself and all its descendants.
-    public let family: Set<EntityNumber>
+    package let family: Set<EntityNumber>
     public let attributes: [Attribute]
     public let relationships: [Relationship]
     /// The attributes by which imports recognize an object. If the list is empty, imports always insert.
     public let identity: [Attribute]
     /// Sets of attributes whose values no two objects share, including the identity.
-    public let uniqueSets: [UniqueSet]
+    package let uniqueSets: [UniqueSet]
     /// The indexes that the entity declares or inherits, the parent's first.
-    public let indexes: [EntityIndex]
+    package let indexes: [EntityIndex]
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 
@@ -50,18 +50,18 @@ public final class Entity: Sendable {
 
     public func attribute(_ name: String) -> Attribute? { attributesByName[name] }
     public func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
-    public func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
-    public func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
+    package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
+    package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
 }
 
 /// A set of attributes whose values no two objects of the entity (and its sub-entities) share. A null is never a duplicate.
-public struct UniqueSet: Sendable, Hashable {
+package struct UniqueSet: Sendable, Hashable {
     /// The entity that declares the set.
-    public let entity: EntityNumber
+    package let entity: EntityNumber
     public let attributes: [PropertyNumber]
-    public let isIdentity: Bool
+    package let isIdentity: Bool
 
-    public init(entity: EntityNumber, attributes: [PropertyNumber], isIdentity: Bool) {
+    package init(entity: EntityNumber, attributes: [PropertyNumber], isIdentity: Bool) {
         self.entity = entity
         self.attributes = attributes
         self.isIdentity = isIdentity

@@ -1,10 +1,10 @@
 /// Attributes by whose values the store sorts the objects of an entity (and its sub-entities).
 ///
 ///     for index in schema.entity("Person")?.indexes ?? [] { print(index.components.count) }
-public struct EntityIndex: Sendable, Hashable {
-    public enum Direction: Sendable, Hashable { case ascending, descending }
+package struct EntityIndex: Sendable, Hashable {
+    package enum Direction: Sendable, Hashable { case ascending, descending }
 
-    public enum Comparison: Sendable, Hashable {
+    package enum Comparison: Sendable, Hashable {
         /// Compares values; texts by their UTF-8 bytes.
         case exact
         /// Compares texts without regard to case.
@@ -12,12 +12,12 @@ public struct EntityIndex: Sendable, Hashable {
     }
 
     /// One attribute of an index.
-    public struct Component: Sendable, Hashable {
-        public let attribute: PropertyNumber
-        public let direction: Direction
-        public let comparison: Comparison
+    package struct Component: Sendable, Hashable {
+        package let attribute: PropertyNumber
+        package let direction: Direction
+        package let comparison: Comparison
 
-        public init(_ attribute: PropertyNumber, _ direction: Direction = .ascending, _ comparison: Comparison = .exact) {
+        package init(_ attribute: PropertyNumber, _ direction: Direction = .ascending, _ comparison: Comparison = .exact) {
             self.attribute = attribute
             self.direction = direction
             self.comparison = comparison
@@ -25,11 +25,11 @@ public struct EntityIndex: Sendable, Hashable {
     }
 
     /// The entity that declares the index.
-    public let entity: EntityNumber
+    package let entity: EntityNumber
     /// The attributes in order of precedence: objects with equal values of the first are sorted by the next one.
-    public let components: [Component]
+    package let components: [Component]
 
-    public init(entity: EntityNumber, components: [Component]) {
+    package init(entity: EntityNumber, components: [Component]) {
         self.entity = entity
         self.components = components
     }

@@ -5,17 +5,17 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
 
 /// A relationship of an entity, resolved from a schema.
 public final class Relationship: Sendable {
-    public let number: PropertyNumber
+    package let number: PropertyNumber
     public let name: String
     /// The entity that declares the relationship. Sub-entities inherit it.
-    public let entity: EntityNumber
-    public let root: EntityNumber
-    public let destination: EntityNumber
-    public let destinationRoot: EntityNumber
+    package let entity: EntityNumber
+    package let root: EntityNumber
+    package let destination: EntityNumber
+    package let destinationRoot: EntityNumber
     public let isToMany: Bool
     public let isOrdered: Bool
     /// The property at the other end, in the hierarchy of `destinationRoot`, or `nil` if the schema names no inverse.
-    public let inverse: PropertyNumber?
+    package let inverse: PropertyNumber?
     public let deleteRule: DeleteRule
     /// The minimum number of members; 0 if the relationship is optional.
     public let minCount: Int
@@ -23,8 +23,8 @@ public final class Relationship: Sendable {
     public let maxCount: Int?
     public let userInfo: [String: String]
     /// The index of the link in `Schema.links`, and the end of the link that this relationship is.
-    public let link: Int
-    public let end: Int
+    package let link: Int
+    package let end: Int
     package let schemaName: SchemaName
 
     package init(
@@ -54,16 +54,16 @@ public final class Relationship: Sendable {
 /// A relationship and its inverse, which are stored together.
 ///
 /// If the schema names no inverse, the second end is hidden: it has no property, is to-many and unordered.
-public struct Link: Sendable, Hashable {
-    public struct End: Sendable, Hashable {
+package struct Link: Sendable, Hashable {
+    package struct End: Sendable, Hashable {
         /// The root entity, whose table this end starts from.
-        public let root: EntityNumber
+        package let root: EntityNumber
         /// The property at this end, or `nil` for a hidden end.
-        public let property: PropertyNumber?
-        public let isToMany: Bool
-        public let isOrdered: Bool
+        package let property: PropertyNumber?
+        package let isToMany: Bool
+        package let isOrdered: Bool
 
-        public init(root: EntityNumber, property: PropertyNumber?, isToMany: Bool, isOrdered: Bool) {
+        package init(root: EntityNumber, property: PropertyNumber?, isToMany: Bool, isOrdered: Bool) {
             self.root = root
             self.property = property
             self.isToMany = isToMany
@@ -71,12 +71,12 @@ public struct Link: Sendable, Hashable {
         }
     }
 
-    public let first: End
-    public let second: End
+    package let first: End
+    package let second: End
     /// Whether the relationship is its own inverse (`friends`): both ends are the same property.
-    public var isSymmetric: Bool { first.property != nil && first.root == second.root && first.property == second.property }
+    package var isSymmetric: Bool { first.property != nil && first.root == second.root && first.property == second.property }
 
-    public init(first: End, second: End) {
+    package init(first: End, second: End) {
         self.first = first
         self.second = second
     }

@@ -5,9 +5,9 @@ public final class Schema: Sendable {
     /// The entities in declaration order.
     public let entities: [Entity]
     /// Each relationship with its inverse, including hidden inverses.
-    public let links: [Link]
+    package let links: [Link]
     /// The definition of the schema, with the assigned numbers.
-    public let definition: SchemaDefinition
+    package let definition: SchemaDefinition
 
     private let byName: [String: Entity]
     private let byNumber: NumberTable<Entity>
@@ -26,21 +26,21 @@ public final class Schema: Sendable {
     }
 
     public func entity(_ name: String) -> Entity? { byName[name] }
-    public func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
+    package func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
     /// Returns the relationship with a number in the hierarchy of a root entity. Complexity: O(1).
     package func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
         relationships[root]?[number.rawValue]
     }
     /// The root entities in declaration order. Each has a table.
-    public let roots: [Entity]
+    package let roots: [Entity]
 }
 
 extension Schema {
     /// Returns an id in its readable form, such as `Note/42`, with the name of the object's concrete entity.
-    public func text(of id: ObjectID, entity: Entity) -> String { "\(entity.name)/\(id.serial)" }
+    package func text(of id: ObjectID, entity: Entity) -> String { "\(entity.name)/\(id.serial)" }
 
     /// Parses an id such as `Note/42`. Returns `nil` if the text is not an id, or names an entity that the schema does not have.
-    public func id(_ text: some StringProtocol) -> (id: ObjectID, entity: Entity)? {
+    package func id(_ text: some StringProtocol) -> (id: ObjectID, entity: Entity)? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let entity = entity(String(parts[0])), let serial = UInt64(parts[1]), serial > 0,
             serial <= ObjectID.serialMax, parts[1].utf8.first != UInt8(ascii: "+")

@@ -1,10 +1,10 @@
 internal import CambiumJSON
 
 /// A schema as the log stores it: in JSON, with the assigned numbers.
-public struct SchemaCatalog: Sendable, Equatable {
-    public let json: [UInt8]
+package struct SchemaCatalog: Sendable, Equatable {
+    package let json: [UInt8]
 
-    public init(json: [UInt8]) { self.json = json }
+    package init(json: [UInt8]) { self.json = json }
 
     init(_ definition: SchemaDefinition) { json = Array(definition.catalogJSON.text.utf8) }
 
@@ -19,7 +19,7 @@ public struct SchemaCatalog: Sendable, Equatable {
 
 extension Schema {
     /// A schema without entities.
-    public static let empty = Schema(entities: [], links: [], definition: SchemaDefinition(entities: []))
+    package static let empty = Schema(entities: [], links: [], definition: SchemaDefinition(entities: []))
 
     /// Resolves every name of a definition and checks every rule.
     ///
@@ -29,8 +29,15 @@ extension Schema {
         try self.init(resolving: definition.numbered(), .compileAll)
     }
 
+    /// Creates a schema of definitions. Throws as `init(_:)` does.
+    ///
+    ///     let schema = try Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } }
+    public convenience init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) throws(CambiumError) {
+        try self.init(SchemaDefinition(entities: entities()))
+    }
+
     /// Reads a schema from the log. Throws `.damaged` if the catalog is not a schema. Regular expressions are compiled at their first use.
-    public convenience init(catalog: SchemaCatalog) throws(CambiumError) {
+    package convenience init(catalog: SchemaCatalog) throws(CambiumError) {
         let definition = try catalog.definition()
         do {
             try self.init(resolving: definition, .compileAtFirstUse)
@@ -47,7 +54,7 @@ extension Schema {
     }
 
     /// The form of the schema that the log stores.
-    public var catalog: SchemaCatalog { SchemaCatalog(definition) }
+    package var catalog: SchemaCatalog { SchemaCatalog(definition) }
 }
 
 extension SchemaDefinition {

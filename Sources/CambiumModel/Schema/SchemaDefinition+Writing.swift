@@ -1,8 +1,8 @@
-public import CambiumJSON
+package import CambiumJSON
 
 extension SchemaDefinition {
     /// The schema in JSON, with the keys in a fixed order.
-    public var json: JSONValue {
+    package var json: JSONValue {
         .object([.init("entities", .object(entities.map { .init($0.name, $0.json(withNumbers: false)) }))])
     }
 

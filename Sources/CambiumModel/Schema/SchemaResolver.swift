@@ -222,6 +222,8 @@ struct SchemaResolver {
 
     private func number(ofEntity place: Int) -> EntityNumber { EntityNumber(rawValue: definition.entities[place].number ?? 0) }
 
+    /// Returns the entities, each with the attributes and relationships that it inherits.
+    ///
     /// - Parameter attributes: The attributes that each entity declares.
     private func entities(_ attributes: [[Attribute]], _ pairs: LinkResolver) -> [Entity] {
         var made = [Entity?](repeating: nil, count: definition.entities.count)

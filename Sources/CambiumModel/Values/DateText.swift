@@ -14,7 +14,9 @@ package enum DateText {
         return text(whole: whole, fraction: fraction)
     }
 
-    /// - Parameter whole: The seconds since 2001, rounded down. `fraction` has the digits after the decimal point.
+    /// Returns the text of a time in UTC. `fraction` has the digits after the decimal point; it is empty for whole seconds.
+    ///
+    /// - Parameter whole: The seconds since 2001, rounded down.
     static func text(whole: Int, fraction: String) -> String {
         let civil = civilTime(whole).time
         let date = "\(pad(civil.year, 4))-\(pad(civil.month, 2))-\(pad(civil.day, 2))"

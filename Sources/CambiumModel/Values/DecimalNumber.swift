@@ -3,8 +3,8 @@
 /// The number is always normalized, so equal numbers are equal values: zero has no sign, and the coefficient does not end in zero unless
 /// the power of ten is the largest.
 public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
-    public static let digitCountMax = 38
-    public static let exponentRange = -128...127
+    package static let digitCountMax = 38
+    package static let exponentRange = -128...127
 
     // The fields are words of 64 and 16 bits, so that a `Value` takes 24 bytes. With a UInt128 and an Int it would take 48 bytes.
     private let low: UInt64
@@ -55,11 +55,11 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(isNegative: value < 0, coefficient: coefficient, exponent: exponent)
     }
 
-    fileprivate static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
+    static let coefficientEnd: UInt128 = (0..<digitCountMax).reduce(UInt128(1)) { product, _ in product * 10 }
 
     /// Parses a number in JSON syntax. Returns `nil` if the text is not a number, has more than 38 significant digits, or has a power of
     /// ten out of range.
-    public init?(_ text: some Sequence<UInt8>) {
+    package init?(_ text: some Sequence<UInt8>) {
         var scanner = DecimalScanner()
         for byte in text where !scanner.take(byte) { return nil }
         guard let (isNegative, coefficient, exponent) = scanner.finish() else { return nil }
@@ -100,7 +100,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     /// A sign (0 zero, 1 positive, 2 negative). Unless the number is zero, the exponent and the coefficient follow, big-endian, without
     /// leading zeros.
-    public var storedBytes: [UInt8] {
+    package var storedBytes: [UInt8] {
         if coefficient == 0 { return [0] }
         var bytes: [UInt8] = [isNegative ? 2 : 1, UInt8(bitPattern: Int8(exponent))]
         var shift = (128 - coefficient.leadingZeroBitCount + 7) / 8 * 8
@@ -112,7 +112,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
     }
 
     /// Returns `nil` if the bytes are not the stored form of a number.
-    public init?(storedBytes bytes: some RandomAccessCollection<UInt8>) {
+    package init?(storedBytes bytes: some RandomAccessCollection<UInt8>) {
         guard let sign = bytes.first else { return nil }
         if sign == 0, bytes.count == 1 {
             self = .zero

@@ -1,11 +1,11 @@
-public import CambiumJSON
+package import CambiumJSON
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
 /// The stored form of a scalar that was just read, without a copy of its bytes.
-public enum ScalarForm: Sendable {
+package enum ScalarForm: Sendable {
     case null
     case fixed(_ low: UInt64, _ high: UInt64)
     /// The text that was read is the stored form.
@@ -15,7 +15,7 @@ public enum ScalarForm: Sendable {
 }
 
 /// The reason why a text or JSON value is not a value of a type.
-public enum ConversionError: Error, Hashable, Sendable {
+package enum ConversionError: Error, Hashable, Sendable {
     /// The value has another kind, such as a number in place of text.
     case wrongKind(AttributeType, found: String)
     /// The value has the right kind but is invalid, such as a date with a 13th month.
@@ -23,7 +23,7 @@ public enum ConversionError: Error, Hashable, Sendable {
     /// A function or format of a mapping does not accept the value; the text gives the reason.
     case unfit(String)
 
-    public var message: String {
+    package var message: String {
         switch self {
         case .wrongKind(let type, let found): "expected \(type.wanted), but found \(found)"
         case .unfit(let message): message
@@ -38,7 +38,7 @@ public enum ConversionError: Error, Hashable, Sendable {
 
 extension AttributeType {
     /// A description of a valid value, for messages.
-    public var wanted: String {
+    package var wanted: String {
         switch self {
         case .bool: "true or false"
         case .int16: "a whole number from -32768 to 32767"
@@ -58,7 +58,7 @@ extension AttributeType {
     /// Returns the stored form of a JSON value.
     ///
     /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
-    public func scalarForm(
+    package func scalarForm(
         _ tokens: JSONTokens, _ token: Int, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
         let kind = tokens.kind(token)
@@ -92,7 +92,7 @@ extension AttributeType {
     }
 
     /// Returns the stored form of a text, such as the digits of a number, a date, a UUID or base64.
-    public func scalarForm(
+    package func scalarForm(
         text: UnsafeRawBufferPointer, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
         switch self {

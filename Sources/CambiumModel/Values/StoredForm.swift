@@ -4,12 +4,12 @@ import FoundationEssentials
 ///
 /// A whole number has the two's complement bits of its column's width, zero-extended. A date has the bits of its seconds since 2001. A UUID
 /// has its 16 bytes in the order of RFC 9562, the first in the lowest byte of `low`.
-public enum StoredForm: Hashable, Sendable {
+package enum StoredForm: Hashable, Sendable {
     case fixed(_ low: UInt64, _ high: UInt64)
     case bytes([UInt8])
 
     /// Returns `nil` for null, and for a value that does not have the type.
-    public init?(_ value: Value, type: AttributeType) {
+    package init?(_ value: Value, type: AttributeType) {
         switch (value, type) {
         case (.bool(let value), .bool): self = .fixed(value ? 1 : 0, 0)
         case (.int(let value), .int16):
@@ -38,7 +38,7 @@ public enum StoredForm: Hashable, Sendable {
 }
 
 extension StoredForm {
-    /// Whether the bits are those of a date in the years 1 to 9999, which can be written as text.
+    /// Whether the bits represent a date in the years 1 to 9999. Only such a date can be written as text.
     package static func isDate(_ bits: UInt64) -> Bool { DateText.range.contains(Double(bitPattern: bits)) }
 }
 
@@ -55,7 +55,7 @@ extension AttributeType {
 
 extension Value {
     /// Returns `nil` if the stored bytes are not a value of the type. For a JSON text, only the encoding is checked.
-    public init?(stored: StoredForm, type: AttributeType) {
+    package init?(stored: StoredForm, type: AttributeType) {
         if case .fixed(let low, let high) = stored, StoredValueCheck(type).flaw(fixed: low, high) != nil { return nil }
         switch (stored, type) {
         case (.fixed(let low, _), .bool): self = .bool(low == 1)

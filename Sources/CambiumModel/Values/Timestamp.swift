@@ -25,9 +25,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// The earliest moment that a timestamp can represent.
-    public static let min = Timestamp(microsecondsSince1970: .min)
+    package static let min = Timestamp(microsecondsSince1970: .min)
     /// The latest moment that a timestamp can represent.
-    public static let max = Timestamp(microsecondsSince1970: .max)
+    package static let max = Timestamp(microsecondsSince1970: .max)
 
     private static let secondsTo2001 = 978_307_200
 

@@ -1,9 +1,9 @@
-public import CambiumJSON
+package import CambiumJSON
 import FoundationEssentials
 
 extension Value {
     /// Parses a text: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON for json.
-    public init(text: String, type: AttributeType) throws(ConversionError) {
+    package init(text: String, type: AttributeType) throws(ConversionError) {
         var text = text
         var scratch: [UInt8] = []
         self = try text.withUTF8 { utf8 -> Result<Value, ConversionError> in
@@ -15,7 +15,7 @@ extension Value {
     }
 
     /// Converts a JSON value.
-    public init(json: JSONValue, type: AttributeType) throws(ConversionError) {
+    package init(json: JSONValue, type: AttributeType) throws(ConversionError) {
         let parser = JSONParser()
         let bytes = Array(json.text.utf8)
         self = try bytes.withUnsafeBytes { bytes -> Result<Value, ConversionError> in
@@ -27,20 +27,20 @@ extension Value {
     }
 
     /// Parses a JSON text.
-    public init(jsonText text: String, type: AttributeType) throws(ConversionError) {
+    package init(jsonText text: String, type: AttributeType) throws(ConversionError) {
         guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // `.malformed` is enough.
         try self.init(json: json, type: type)
     }
 
     /// Converts a token.
-    public init(_ tokens: JSONTokens, _ token: Int, type: AttributeType) throws(ConversionError) {
+    package init(_ tokens: JSONTokens, _ token: Int, type: AttributeType) throws(ConversionError) {
         var scratch: [UInt8] = []
         let form = try type.scalarForm(tokens, token, scratch: &scratch)
         self.init(form, tokens.bytes(token), scratch, type)
     }
 
     /// Creates the value of a scalar that was just read.
-    public init(_ form: ScalarForm, _ text: UnsafeRawBufferPointer, _ scratch: [UInt8], _ type: AttributeType) {
+    package init(_ form: ScalarForm, _ text: UnsafeRawBufferPointer, _ scratch: [UInt8], _ type: AttributeType) {
         switch form {
         case .null: self = .null
         case .fixed(let low, let high): self = Value(stored: .fixed(low, high), type: type) ?? .null
@@ -50,7 +50,7 @@ extension Value {
     }
 
     /// Writes the value as JSON that reads back to the same value.
-    public func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         switch self {
         case .null: writer.null()
         case .bool(let value): writer.bool(value)

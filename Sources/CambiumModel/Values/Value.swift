@@ -22,6 +22,13 @@ public enum Value: Sendable {
     public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
+extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral {
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
 extension Value: Hashable {
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
@@ -64,7 +71,7 @@ public enum AttributeType: String, Hashable, Sendable, CaseIterable {
     case bool, int16, int32, int64, float, double, decimal, string, data, date, uuid, uri, json
 
     /// The number of bytes of a stored value, or `nil` for the types whose values differ in length.
-    public var byteCount: Int? {
+    package var byteCount: Int? {
         switch self {
         case .bool: 1
         case .int16: 2

@@ -10,7 +10,7 @@ import Testing
         try notes.migrate {
             $0["Note"][attribute: "title"].formerName = "title"
             $0["Note"][attribute: "title"].name = "name"
-            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false)))
+            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: false))
         }
         if checkpoints { try notes.store.checkpoint() }
         try notes.store.write { try $0.insert("Note", ["id": .int(4), "name": .string("Rome")]) }
@@ -135,7 +135,7 @@ import Testing
             let (schema, export) = (store.schema.catalog, store.graph.export)
             volume.fail(at: volume.operationCount + operation, with: 5)
             do {
-                try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true))) })
+                try store.migrate(to: .notes { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: true)) })
                 #expect(store.schema.entity("Note")?.attribute("done") != nil)
             } catch {
                 rolledBackCount += 1
@@ -168,7 +168,7 @@ import Testing
         let definition = SchemaDefinition.notes {
             $0["Note"][attribute: "title"].formerName = "title"
             $0["Note"][attribute: "title"].name = "name"
-            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(true)))
+            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: true))
             $0["Note"][relationship: "items"].cardinality = .orderedToMany
             $0["Note"].unique = [["name"]]
             if hasProgram { $0["Note"][attribute: "rating"].type = .string }
@@ -201,7 +201,7 @@ import Testing
         try notes.migrate {
             $0["Note"].remove("rating")
             $0["Note"][attribute: "id"].type = .decimal
-            $0["Note"].attributes.insert(AttributeDefinition("first", .bool, default: .bool(true)), at: 0)
+            $0["Note"].attributes.insert(AttributeDefinition("first", .bool, default: true), at: 0)
             $0["Note"].remove("memos")
             $0.entities.removeAll { $0.name == "Memo" }
             $0["Note"][relationship: "items"].cardinality = .orderedToMany
@@ -219,7 +219,7 @@ import Testing
         #expect(graph.relation(memos).count(of: place) == 0 && graph.relation(items).count(of: place) == 2)
         let memo = try before.schema.required("Memo")
         #expect(graph.count(of: memo) == 0 && Array(graph.objects(of: memo)).isEmpty && graph.count(of: note) == 3)
-        #expect(graph.find(note, identity: [.int(1)]) == nil && graph.finder(note) != nil)
+        #expect(graph.place(note, identity: [.int(1)]) == nil && graph.finder(note) != nil)
         // The other way round: the old graph reads a field that the new schema resolved.
         let first = graph.field(try graph.schema.required("Note").requiredAttribute("first"))
         let old = try #require(before.place(of: id))

@@ -12,7 +12,7 @@ import Testing
     @Test func `a new attribute has its default or null`() throws {
         let notes = try MigratedNotes()
         let report = try notes.migrate {
-            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false)))
+            $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: false))
             $0["Note"].attributes.append(AttributeDefinition("link", .uri, .optional))
         }
         #expect(try notes.values("Note", "done") == [.bool(false), .bool(false), .bool(false)])
@@ -25,7 +25,7 @@ import Testing
     @Test func `a stub gets no default`() throws {
         let notes = try MigratedNotes()
         try notes.store.importing("Note", #"{"id":1,"related":[77]}"#)
-        try notes.migrate { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: .bool(false))) }
+        try notes.migrate { $0["Note"].attributes.append(AttributeDefinition("done", .bool, default: false)) }
         #expect(try notes.values("Note", "done") == [.bool(false), .bool(false), .bool(false), .null])
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(report.entries.map(\.change.kind) == [.renamed, .renamed])
         #expect(try notes.values("Note", "name") == [.string("Paris"), .string("12"), .string("12")])
         let graph = notes.store.graph
-        #expect(graph.find(try graph.schema.required("Note"), identity: [.int(3)]) != nil)
+        #expect(graph.place(try graph.schema.required("Note"), identity: [.int(3)]) != nil)
     }
 
     @Test func `a wider type keeps the values`() throws {
@@ -69,7 +69,7 @@ import Testing
         let report = try notes.migrate { $0["Note"][attribute: "id"].type = .decimal }
         #expect(count(report, "Note.id") == [3, 0])
         let note = try notes.store.schema.required("Note")
-        #expect(notes.store.graph.find(note, identity: [.decimal(DecimalNumber(2))]) != nil)
+        #expect(notes.store.graph.place(note, identity: [.decimal(DecimalNumber(2))]) != nil)
     }
 
     @Test func `nulls of an attribute that becomes mandatory get its default or are refused`() throws {

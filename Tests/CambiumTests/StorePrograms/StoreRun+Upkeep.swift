@@ -63,7 +63,7 @@ extension StoreRun {
 
     private mutating func compactDry(_ retention: Retention) throws {
         let before = volume.contents
-        do { _ = try store.compact(retention, isDryRun: true) } catch let error as CambiumError where !volume.isDead {
+        do { _ = try store.compact(retention, effect: .preview) } catch let error as CambiumError where !volume.isDead {
             guard error.code == .invalidInput || error.code == .notFound else { throw error }
         }
         if !volume.isDead, volume.contents != before {

@@ -177,7 +177,8 @@ extension StoreRun {
         let isSame = labels[name] == number
         let refusal: CambiumError.Code? = isSame ? nil : labels[name] != nil && !moves ? .ruleViolated : number > last ? .notFound : nil
         pending = reference
-        do { try store.label(name, number, moves: moves) } catch let error as CambiumError where error.code == refusal {
+        do { try store.label(name, number, existing: moves ? .move : .refuse) } catch let error as CambiumError where error.code == refusal
+        {
             return try checkUnchanged("a label that was refused")
         }
         if refusal != nil { throw Finding("a label was not refused") }

@@ -5,14 +5,14 @@ import CambiumLog
 import CambiumModel
 
 /// Runs everything that a program may do with a store: reads, exports, checks, changes, stores and reopens it.
-public enum Exercise {
+package enum Exercise {
     /// Runs all operations on the store of a volume.
     ///
     /// - Parameter isLazy: whether pages are checked when they are read, as in large graphs. The handler of `Store.onCorruptPages` then
     ///   ends the process if a page is corrupt.
     /// - Throws: the error with which the store is refused, or a `Finding` for a fault.
     @discardableResult
-    public static func run(_ volume: any Volume, isLazy: Bool = false) throws -> Outcome {
+    package static func run(_ volume: any Volume, isLazy: Bool = false) throws -> Outcome {
         var tuning = LogTuning()
         if isLazy { tuning.checkedByteCountMax = 0 }
         let store = try Store.open(volume, durability: nil, environment: SampleStore.environment, tuning: tuning)
@@ -32,16 +32,16 @@ public enum Exercise {
     }
 
     /// The state of a store when it was opened, before any change.
-    public struct Outcome {
-        public let notes: [String]
-        public let checkpoint: TransactionNumber
-        public let digest: GraphDigest
+    package struct Outcome {
+        package let notes: [String]
+        package let checkpoint: TransactionNumber
+        package let digest: GraphDigest
     }
 
     /// Reads everything that a graph offers.
     ///
     /// - Parameter isLazy: whether the pages are unproven. Invariants are then not checked, because these checks rely on the proof.
-    public static func read(_ graph: Graph, isLazy: Bool = false) throws {
+    package static func read(_ graph: Graph, isLazy: Bool = false) throws {
         if !isLazy { try Finding.check(graph) }
         _ = graph.digest()
         for entity in graph.schema.entities {

@@ -5,11 +5,11 @@ import CambiumModel
 /// Appends transactions with unchecked ops and matching checksums to the log of a store.
 ///
 ///     let files = try ForgedLog.append([OpCodec.encode([.set(id, [Assignment(wide, .double(.nan))])])], to: sample.files)
-public enum ForgedLog {
+package enum ForgedLog {
     /// - Parameters:
     ///   - payloads: the bytes of the ops of each transaction.
     ///   - metadata: the metadata of each transaction. Its time is raised to the time of the log's last transaction if it is earlier.
-    public static func append(
+    package static func append(
         _ payloads: [[UInt8]], _ metadata: TransactionMetadata? = nil, to files: [String: [UInt8]]
     ) throws -> [String: [UInt8]] {
         let volume = MemoryVolume(contents: files)

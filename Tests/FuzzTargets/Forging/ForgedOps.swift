@@ -8,10 +8,10 @@ import FoundationEssentials
 /// an op appears with each kind of value that no attribute can have.
 ///
 ///     for forgery in try ForgedOps.all() { let files = try ForgedLog.append([forgery.payload], to: sample.files) }
-public struct ForgedOps: Sendable, CustomStringConvertible {
+package struct ForgedOps: Sendable, CustomStringConvertible {
     /// The bytes of the ops.
-    public let payload: [UInt8]
-    public let description: String
+    package let payload: [UInt8]
+    package let description: String
 
     init(_ description: String, _ ops: [Op]) {
         self.description = description
@@ -24,25 +24,25 @@ public struct ForgedOps: Sendable, CustomStringConvertible {
     }
 
     /// Returns ops with a value that no attribute can have.
-    public static func values() throws -> [ForgedOps] { try Array(Forgery().values().dropFirst()) }
+    package static func values() throws -> [ForgedOps] { try Array(Forgery().values().dropFirst()) }
 
     /// Returns a clone like the ones in `values()`, but with sound values.
-    public static func soundClone() throws -> ForgedOps? { try Forgery().values().first }
+    package static func soundClone() throws -> ForgedOps? { try Forgery().values().first }
 
     /// Returns ops that set a label that no caller may set.
-    public static func labels() -> [ForgedOps] {
+    package static func labels() -> [ForgedOps] {
         ["", "a\nb", "\u{1B}[2J", "\u{7F}", "tab\t", "\0"].map { name in
             ForgedOps("label of the bytes \(Array(name.utf8))", [.label(name, TransactionNumber(rawValue: 1))])
         }
     }
 
     /// Returns ops that refer to something that does not exist, or that contain an impossible number.
-    public static func limits() throws -> [ForgedOps] { try Forgery().limits() }
+    package static func limits() throws -> [ForgedOps] { try Forgery().limits() }
 
-    public static func all() throws -> [ForgedOps] { try values() + limits() + bytes() + labels() }
+    package static func all() throws -> [ForgedOps] { try values() + limits() + bytes() + labels() }
 
     /// Returns the payloads of the sample, each with one of its first 400 bytes replaced by a byte or a varint at a limit.
-    public static func bytes() throws -> [ForgedOps] {
+    package static func bytes() throws -> [ForgedOps] {
         try SampleStore.seedPayloads().enumerated().flatMap { number, payload in
             (0..<min(payload.count, 400)).flatMap { place in
                 replacements.map { bytes in

@@ -14,22 +14,22 @@ import CambiumModel
 ///
 /// A page header has the layout of Docs/CHECKPOINTS.md: the epoch in 8 bytes, the size in granules of 16 bytes in 2
 /// bytes, and the kind in 1 byte.
-public struct ForgedPages: Sendable {
+package struct ForgedPages: Sendable {
     /// A page, as its header describes it.
-    public struct Page: Sendable {
-        public let kind: UInt8
+    package struct Page: Sendable {
+        package let kind: UInt8
         /// The position in the file of pages, in bytes. A reference to the page is a sixteenth of it.
-        public let offset: Int
-        public let byteCount: Int
+        package let offset: Int
+        package let byteCount: Int
 
-        public var reference: UInt32 { UInt32(offset / 16) }
+        package var reference: UInt32 { UInt32(offset / 16) }
     }
 
     /// The bytes of the file of pages.
-    public private(set) var bytes: [UInt8]
-    public let record: CheckpointRecord
+    package private(set) var bytes: [UInt8]
+    package let record: CheckpointRecord
     /// All pages in the chunks of the checkpoint, with those that nothing refers to any more.
-    public let pages: [Page]
+    package let pages: [Page]
     private let others: [String: [UInt8]]
     private let path: String
     private var changedChunks = Set<Int>()
@@ -37,7 +37,7 @@ public struct ForgedPages: Sendable {
     private static let (granule, chunkByteCount) = (16, PageFile.chunkByteCount)
 
     /// Reads the newest checkpoint. Throws a `Finding` if the store has no checkpoint or if the checkpoint is compressed.
-    public init(_ files: [String: [UInt8]]) throws {
+    package init(_ files: [String: [UInt8]]) throws {
         let volume = MemoryVolume(contents: files)
         let store = try StoreSettings.read(volume).store
         guard let number = try CheckpointRecord.list(volume).first, let root = try PageFile.root(volume, store: store, number)?.record,
@@ -66,21 +66,21 @@ public struct ForgedPages: Sendable {
     }
 
     /// Returns a number of 1, 2, 4 or 8 bytes in little-endian order.
-    public func value(at offset: Int, width: Int) -> UInt64 {
+    package func value(at offset: Int, width: Int) -> UInt64 {
         (0..<width).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
     }
 
-    public mutating func store(_ value: UInt64, at offset: Int, width: Int) {
+    package mutating func store(_ value: UInt64, at offset: Int, width: Int) {
         for index in 0..<width where offset + index < bytes.count {
             bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
         }
         changedChunks.formUnion([offset / Self.chunkByteCount, (offset + width - 1) / Self.chunkByteCount])
     }
 
-    public mutating func apply(_ mutation: PageMutation) { store(mutation.value, at: mutation.offset, width: mutation.width) }
+    package mutating func apply(_ mutation: PageMutation) { store(mutation.value, at: mutation.offset, width: mutation.width) }
 
     /// Returns the files of the store with these pages and matching checksums.
-    public func files() throws -> [String: [UInt8]] {
+    package func files() throws -> [String: [UInt8]] {
         var root = record
         for chunk in changedChunks where chunk < root.chunks.count {
             let range = chunk * Self.chunkByteCount..<(chunk + 1) * Self.chunkByteCount
@@ -90,7 +90,7 @@ public struct ForgedPages: Sendable {
     }
 
     /// Returns the files of the store with these pages and another checkpoint record.
-    public func files(with root: CheckpointRecord) throws -> [String: [UInt8]] {
+    package func files(with root: CheckpointRecord) throws -> [String: [UInt8]] {
         let volume = MemoryVolume(contents: others.merging([path: bytes]) { $1 })
         var writer = try PageFileWriter(volume, root.pageFile, isNamed: true)
         defer { writer.close() }

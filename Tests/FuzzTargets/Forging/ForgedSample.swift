@@ -7,18 +7,18 @@ import CambiumModel
 ///
 ///     let sample = try ForgedSample()
 ///     let pages = try ForgedPages(sample.files)
-public struct ForgedSample: Sendable {
+package struct ForgedSample: Sendable {
     /// The contents of the files by path.
-    public let files: [String: [UInt8]]
+    package let files: [String: [UInt8]]
     /// The digest of the newest graph.
-    public let digest: GraphDigest
+    package let digest: GraphDigest
     /// The last transaction in the newest checkpoint.
-    public let checkpoint: TransactionNumber
+    package let checkpoint: TransactionNumber
 
     /// The number of objects that are inserted so that indexes split, and the distance between the objects that stay.
     private static let (tagCount, keptTagStride) = (800, 40)
 
-    public init() throws {
+    package init() throws {
         let volume = MemoryVolume(contents: try SampleStore().files)
         let store = try Store.open(volume, durability: nil, environment: SampleStore.environment)
         try Self.addLongValues(store)
@@ -34,7 +34,7 @@ public struct ForgedSample: Sendable {
     }
 
     /// Opens the store of these files for writing, as a program does.
-    public static func open(_ files: [String: [UInt8]]) throws -> (store: Store, volume: MemoryVolume) {
+    package static func open(_ files: [String: [UInt8]]) throws -> (store: Store, volume: MemoryVolume) {
         let volume = MemoryVolume(contents: files)
         return (try Store.open(volume, durability: nil, environment: SampleStore.environment), volume)
     }

@@ -1,12 +1,12 @@
 /// The replacement of one number in a page.
-public struct PageMutation: Sendable, CustomStringConvertible {
+package struct PageMutation: Sendable, CustomStringConvertible {
     /// The position of the number in the file of pages, in bytes.
-    public let offset: Int
-    public let width: Int
-    public let value: UInt64
-    public let description: String
+    package let offset: Int
+    package let width: Int
+    package let value: UInt64
+    package let description: String
 
-    public init(_ page: ForgedPages.Page, at place: Int, width: Int, value: UInt64) {
+    package init(_ page: ForgedPages.Page, at place: Int, width: Int, value: UInt64) {
         offset = page.offset + place
         self.width = width
         self.value = value
@@ -15,7 +15,7 @@ public struct PageMutation: Sendable, CustomStringConvertible {
 
     /// Returns the positions and widths of a page's numbers: those of its header, those at fixed positions for its kind,
     /// and some of its elements.
-    public static func fields(of page: ForgedPages.Page, in pages: ForgedPages) -> [(place: Int, width: Int)] {
+    package static func fields(of page: ForgedPages.Page, in pages: ForgedPages) -> [(place: Int, width: Int)] {
         let header = [(0, 8), (8, 2), (10, 1), (12, 4)]
         return (header + content(of: page, in: pages)).filter { $0.0 + $0.1 <= page.byteCount }.map { (place: $0.0, width: $0.1) }
     }
@@ -46,7 +46,7 @@ public struct PageMutation: Sendable, CustomStringConvertible {
     }
 
     /// Returns replacements for a number: limits, neighbours of the number, and references to various positions.
-    public static func values(of field: (place: Int, width: Int), _ page: ForgedPages.Page, in pages: ForgedPages) -> [UInt64] {
+    package static func values(of field: (place: Int, width: Int), _ page: ForgedPages.Page, in pages: ForgedPages) -> [UInt64] {
         let old = pages.value(at: page.offset + field.place, width: field.width)
         let mask: UInt64 = field.width == 8 ? .max : (1 << UInt64(8 * field.width)) - 1
         var values: [UInt64] = [0, 1, 2, mask, mask - 1, mask >> 1, mask >> 1 + 1, old &+ 1, old &- 1, old ^ 0x80]
@@ -68,7 +68,7 @@ public struct PageMutation: Sendable, CustomStringConvertible {
     /// Returns each number of each page with each of its replacements.
     ///
     /// - Complexity: O(pages × numbers × values), which yields several hundred thousand mutations for a small store.
-    public static func all(of pages: ForgedPages) -> [PageMutation] {
+    package static func all(of pages: ForgedPages) -> [PageMutation] {
         pages.pages.filter { $0.kind != 0 }.flatMap { page in
             fields(of: page, in: pages).flatMap { field in
                 values(of: field, page, in: pages).map { PageMutation(page, at: field.place, width: field.width, value: $0) }
@@ -78,7 +78,7 @@ public struct PageMutation: Sendable, CustomStringConvertible {
 
     /// Returns one of these mutations, or replaces a number at any position in a page with a random number. Returns `nil` if there is
     /// nothing to change.
-    public static func random(of pages: ForgedPages, using random: inout some RandomNumberGenerator) -> PageMutation? {
+    package static func random(of pages: ForgedPages, using random: inout some RandomNumberGenerator) -> PageMutation? {
         guard let page = pages.pages.randomElement(using: &random) else { return nil }
         if Int.random(in: 0..<4, using: &random) == 0 {
             let width = [1, 2, 4, 8].randomElement(using: &random) ?? 1

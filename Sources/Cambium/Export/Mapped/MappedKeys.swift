@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// The reverse of a mapping for the objects of one entity: how they are written so that the mapping reads them.

@@ -1,5 +1,5 @@
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Makes rows that an import by a mapping reads as the same objects. Refuses an object that would be read as something else.
@@ -128,7 +128,8 @@ final class MappedObjectWriter {
 
     // MARK: Relationships
 
-    /// Returns the members of a relationship as rows have them; `nil` if no import could find them again.
+    /// Returns the members of a relationship as JSON for a row: nested objects or identities. Returns `nil` if no import could find them
+    /// again.
     private func targets(
         _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position, takesObjects: Bool
     ) throws(CambiumError) -> [JSONValue]? {

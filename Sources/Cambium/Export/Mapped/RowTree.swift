@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// A row that is built path by path. Its keys keep the order in which they were added.
@@ -45,7 +45,8 @@ struct RowTree {
 }
 
 extension PropertyPath {
-    /// Returns the value at the path in a row, by the rule of an import; `nil` if there is no value.
+    /// Returns the value at the path in a row, or `nil` if there is no value. Like an import, takes the whole path as one key first, and
+    /// then follows its keys one by one.
     func value(in row: JSONValue) -> JSONValue? {
         if let value = Self.member(literal, of: row) { return value }
         if keys.count == 1 { return nil }

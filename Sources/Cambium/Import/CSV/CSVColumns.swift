@@ -1,10 +1,10 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
-/// The columns of a CSV file, and the way in which a record is written as a JSON object.
+/// The columns of a CSV file, which determine how a record becomes a JSON object.
 ///
-/// The name of a column is that of an attribute or relationship. After the name of a to-one relationship and a dot, it is that of a
-/// property of the object there.
+/// A column has the name of an attribute or a relationship. A name such as `country.name` stands for a property of the object that a to-one
+/// relationship leads to.
 struct CSVColumns {
     /// The way in which the text of a field becomes JSON.
     enum Kind: Hashable {

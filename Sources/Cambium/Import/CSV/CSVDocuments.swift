@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// Makes a JSON document of each record of a CSV file, whose first record names the columns. Empty lines are skipped.

@@ -1,4 +1,4 @@
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 /// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a string, so that

@@ -22,7 +22,7 @@ struct CSVRecordScan {
 
     private enum State { case fieldStart, plain, returned, quoted, closed, closedByReturn }
 
-    /// The most fields of a record: a schema does not have more attributes and relationships.
+    /// The maximum number of fields of a record: a schema does not have more attributes and relationships.
     static let fieldCountMax = 65_536
 
     private(set) var fields: [Field] = []

@@ -1,5 +1,3 @@
-public import CambiumModel
-
 extension Schema {
     /// Returns the entity with this name. Throws `.unknownName` if there is no such entity; the message lists the names of all entities.
     public func required(_ name: String) throws(CambiumError) -> Entity {
@@ -11,7 +9,7 @@ extension Schema {
 extension Schema {
     /// Returns this schema's version of an entity, which may come from an earlier schema. Throws `.invalidInput` if this schema does not
     /// have the entity.
-    func current(_ entity: Entity) throws(CambiumError) -> Entity {
+    package func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
         throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more. Take it from the newest graph's schema.")
     }

@@ -1,0 +1,7 @@
+/// The effect of `Store.label` if another moment has the name.
+public enum ExistingLabel: Sendable, Hashable {
+    /// The call throws `.ruleViolated`.
+    case refuse
+    /// The name moves to the other moment.
+    case move
+}

@@ -1,0 +1,46 @@
+/// A relationship of a schema definition.
+///
+///     RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "note", onDelete: .cascade, min: 1)
+public struct RelationshipDefinition: PropertyDefinition, Hashable {
+    /// How many members an object can have, and whether they have an order.
+    public enum Cardinality: Sendable, Hashable { case toOne, toMany, orderedToMany }
+
+    package var name: String
+    package var destination: String
+    package var cardinality: Cardinality
+    package var inverse: String?
+    package var deleteRule: DeleteRule
+    /// The minimum number of members, or `nil` for no minimum.
+    package var minCount: Int?
+    /// The maximum number of members. `nil` stands for no limit, or for one member of a to-one relationship.
+    package var maxCount: Int?
+    package var userInfo: [String: String] = [:]
+    /// The relationship's name in an earlier version of the schema.
+    package var formerName: String?
+    package var number: UInt16?
+
+    /// Creates a definition. `Schema.init` checks it.
+    ///
+    /// - Parameters:
+    ///   - destination: The entity of the members.
+    ///   - inverse: The relationship of the destination that leads back. Without an inverse, only this relationship shows the links.
+    ///   - deleteRule: The effect of deleting an object on its members.
+    ///   - min: The minimum number of members. 1 makes a to-one relationship mandatory.
+    ///   - max: The maximum number of members of a to-many relationship. `nil` means no limit.
+    ///   - renamedFrom: The relationship's name in the schema that a migration replaces.
+    public init(
+        _ name: String, to destination: String, _ cardinality: Cardinality = .toOne, inverse: String? = nil,
+        onDelete deleteRule: DeleteRule = .nullify, min: Int? = nil, max: Int? = nil, userInfo: [String: String] = [:],
+        renamedFrom: String? = nil
+    ) {
+        self.name = name
+        self.destination = destination
+        self.cardinality = cardinality
+        self.inverse = inverse
+        self.deleteRule = deleteRule
+        minCount = min
+        maxCount = max
+        self.userInfo = userInfo
+        formerName = renamedFrom
+    }
+}

@@ -1,0 +1,115 @@
+import Cambium
+import Foundation
+import Testing
+
+/// Reading and writing by names, as programs do that do not bind attributes.
+@Suite struct NamedAccessTests {
+    private let store: Store
+    private let note: ObjectID
+
+    init() throws {
+        store = try Store.inMemory(schema: Notes.schema)
+        note = try store.write { try $0.insert("Note", ["id": 1, "title": "Paris", "rating": 4.5]) }.result
+    }
+
+    private func code(_ body: () throws -> Void) -> CambiumError.Code? {
+        do { try body() } catch { return (error as? CambiumError)?.code }
+        return nil
+    }
+
+    @Test func `literals are values`() throws {
+        #expect(try store.graph[note, "title"] == .string("Paris"))
+        #expect(try store.graph[note, "id"] == 1)
+        #expect(try store.graph[note, "rating"] == 4.5)
+        #expect(Value(booleanLiteral: true) == .bool(true))
+    }
+
+    @Test func `reading by id returns what the bound attribute returns`() throws {
+        let title = try store.schema.required("Note").requiredAttribute("title")
+        #expect(store.graph[note, title] == "Paris")
+        #expect(store.graph.column(title).string(at: try #require(store.graph.place(of: note))) == "Paris")
+    }
+
+    @Test func `reading an object or a name that does not exist throws`() throws {
+        let title = try store.schema.required("Note").requiredAttribute("title")
+        #expect(code { _ = try store.graph[note, "titel"] } == .unknownName)
+        #expect(code { _ = try store.graph.members("item", of: note) } == .unknownName)
+        #expect(code { _ = try store.graph.objects(of: "Notes") } == .unknownName)
+        #expect(code { _ = try store.graph.count(of: "Notes") } == .unknownName)
+        try store.write { try $0.delete(note) }
+        #expect(code { _ = try store.graph[note, "title"] } == .notFound)
+        #expect(code { _ = try store.graph.members("items", of: note) } == .notFound)
+        #expect(store.graph[note, title] == nil)
+        #expect(store.graph.name(of: note) == nil)
+    }
+
+    @Test func `objects, places and the first object are the same objects`() throws {
+        try store.write { for number in 2...300 { try $0.insert("Note", ["id": .int(Int64(number))]) } }
+        let graph = store.graph
+        let ids = Array(try graph.objects(of: "Note"))
+        #expect(ids.count == 300)
+        #expect(try graph.count(of: "Note") == 300)
+        #expect(graph.places(of: try graph.schema.required("Note")).map(graph.id(of:)) == ids)
+        #expect(try graph.objects(of: "Note").first == ids.first)
+        #expect(try graph.objects(of: "Memo").first == nil)
+    }
+
+    @Test func `an identity finds an id, a place and a name`() throws {
+        let entity = try store.schema.required("Note")
+        #expect(try store.graph.find("Note", identity: [1]) == note)
+        #expect(store.graph.find(entity, identity: [1]) == note)
+        #expect(store.graph.place(entity, identity: [1]).map(store.graph.id(of:)) == note)
+        #expect(try store.graph.find("Note", identity: [2]) == nil)
+        #expect(store.graph.name(of: note) == "Note/1")
+    }
+
+    @Test func `an insert links the object`() throws {
+        let (item, memo) = try store.write { transaction in
+            let tags = [try transaction.insert("Tag", ["name": "red"]), try transaction.insert("Tag", ["name": "blue"])]
+            let item = try transaction.insert("Item", ["key": "a"], links: ["note": [note], "tags": tags])
+            return (item, try transaction.insert("Memo", links: ["note": [note]]))
+        }.result
+        let graph = store.graph
+        #expect(try graph.members("items", of: note) == [item])
+        #expect(try graph.members("memos", of: note) == [memo])
+        #expect(try graph.members("tags", of: item).map { try graph[$0, "name"].text }.sorted() == ["blue", "red"])
+    }
+
+    @Test func `an insert with an impossible link changes nothing`() throws {
+        let tag = try store.write { try $0.insert("Tag", ["name": "red"]) }.result
+        let gone = try store.write { try $0.insert("Note", ["id": 9]) }.result
+        try store.write { try $0.delete(gone) }
+        let before = store.graph.digest()
+        let cases: [(links: KeyValuePairs<String, [ObjectID]>, code: CambiumError.Code)] = [
+            (["note": [note], "labels": [tag]], .unknownName), (["note": [note], "tags": [note]], .invalidInput),
+            (["note": [note, note]], .invalidInput), (["tags": [tag], "note": [gone]], .notFound),
+        ]
+        try store.write { transaction in
+            for (links, expected) in cases {
+                #expect(code { _ = try transaction.insert("Item", ["key": "a"], links: links) } == expected)
+            }
+        }
+        #expect(store.graph.digest() == before)
+    }
+
+    @Test func `a schema and the store that was made of it have equal attributes`() throws {
+        let (own, stored) = (try Notes.schema.required("Note"), try store.schema.required("Note"))
+        #expect(own == stored)
+        #expect(Set(own.attributes) == Set(stored.attributes))
+        #expect(Set(own.relationships) == Set(stored.relationships))
+        #expect(own != (try store.schema.required("Item")))
+        #expect(own.attributes[0] != own.attributes[1])
+    }
+
+    @Test func `opening creates a store once and keeps its schema`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }  // The operating system removes leftovers.
+        let other = try Schema(SchemaDefinition { EntityDefinition("Other") })
+        for (schema, count) in [(Notes.schema, 1), (Notes.schema, 2), (other, 3)] {
+            let store = try Store.open(at: path, creating: schema)
+            try store.write { try $0.insert("Note", ["id": .int(Int64(count))]) }
+            #expect(try store.graph.count(of: "Note") == count)
+            try store.close()
+        }
+    }
+}

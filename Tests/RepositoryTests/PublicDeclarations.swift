@@ -1,0 +1,96 @@
+/// The public declarations of one source file, each with the types that contain it: `Store.open(at path: String) throws -> Store`.
+///
+/// Reads formatted sources: the indentation of a line shows how deep it is nested.
+struct PublicDeclarations {
+    private(set) var lines: [String] = []
+    /// The number of declarations that are marked `public`. The cases of enumerations and the requirements of protocols do not count.
+    private(set) var count = 0
+    private var scopes: [Scope] = []
+
+    /// A type or an extension around a line.
+    private struct Scope {
+        let indentation: Int
+        let name: String
+        /// The words that begin the members that are as visible as the type itself.
+        let memberWords: [String]
+    }
+
+    init(_ file: TextFile) {
+        var index = 0
+        while index < file.lines.count {
+            let (declaration, end) = Self.declaration(file.lines, at: index)
+            read(declaration, indentation: file.lines[index].prefix { $0 == " " }.count)
+            index = end
+        }
+    }
+
+    private mutating func read(_ text: String, indentation: Int) {
+        if text.isEmpty || text.hasPrefix("//") { return }
+        while let scope = scopes.last, scope.indentation >= indentation { scopes.removeLast() }
+        var words = text.split(separator: " ")
+        while let first = words.first, first.hasPrefix("@") { words.removeFirst() }
+        let isPublic = words.first == "public"
+        if isPublic, words.dropFirst().first != "import" {
+            count += 1
+            lines.append(Self.summary(words.dropFirst().joined(separator: " "), in: scopes.map(\.name)))
+        } else if let scope = scopes.last, scope.indentation + 4 == indentation, scope.memberWords.contains(where: { text.hasPrefix($0) }) {
+            lines.append(Self.summary(text, in: scopes.map(\.name)))
+        }
+        if let scope = Self.scope(words.filter { !Self.modifiers.contains(String($0)) }, isPublic: isPublic, indentation) {
+            scopes.append(scope)
+        }
+    }
+
+    private static let modifiers = ["public", "package", "internal", "private", "fileprivate", "final", "indirect"]
+
+    private static func scope(_ words: [Substring], isPublic: Bool, _ indentation: Int) -> Scope? {
+        guard let kind = words.first, ["struct", "class", "enum", "protocol", "extension", "actor"].contains(kind), words.count > 1 else {
+            return nil
+        }
+        let name = String(words[1].prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." })
+        let members = !isPublic ? [] : kind == "enum" ? ["case "] : kind == "protocol" ? ["func ", "var ", "init", "static "] : []
+        return Scope(indentation: indentation, name: name, memberWords: members)
+    }
+
+    /// Returns the declaration that begins at a line, in one line and without its body, and the index of the next line.
+    private static func declaration(_ lines: [Substring], at start: Int) -> (String, Int) {
+        var text = ""
+        var index = start
+        while index < lines.count {
+            let line = lines[index].drop { $0 == " " }
+            text += text.isEmpty || text.hasSuffix("(") || line.hasPrefix(")") ? line : " " + line
+            index += 1
+            if line.hasPrefix("//") || depth(of: text) <= 0 { break }
+            // A bracket that is open after many lines belongs to a value or a string, not to a declaration.
+            if index - start > 20 { return (String(lines[start].drop { $0 == " " }), start + 1) }
+        }
+        return (text, index)
+    }
+
+    private static func depth(of text: String) -> Int {
+        text.reduce(0) { depth, character in
+            switch character {
+            case "(", "[": depth + 1
+            case ")", "]": depth - 1
+            default: depth
+            }
+        }
+    }
+
+    /// Returns a declaration without its body and its value.
+    private static func summary(_ text: String, in scopes: [String]) -> String {
+        var kept = ""
+        var depth = 0
+        for character in text {
+            if depth == 0, character == "{" { break }
+            if depth == 0, character == "=", kept.hasSuffix(" ") { break }
+            if character == "(" || character == "[" { depth += 1 }
+            if character == ")" || character == "]" { depth -= 1 }
+            kept.append(character)
+        }
+        while kept.hasSuffix(" ") { kept.removeLast() }
+        // A property that only the module can set is one that programs read.
+        if let setter = kept.firstRange(of: "(set) ") { kept = String(kept[setter.upperBound...]) + " { get }" }
+        return (scopes + [kept]).joined(separator: ".")
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+struct PublicListingTests {
+    @Test func `the listing of the public declarations is the one in the documents`() throws {
+        let listing = PublicListing(of: try Repository.current.texts(in: ["Sources"], suffix: ".swift"))
+        if ProcessInfo.processInfo.environment["CAMBIUM_WRITE_API"] != nil {
+            try Data(listing.text.utf8).write(to: Repository.current.root.appendingPathComponent(PublicListing.path))
+        }
+        let old = try Repository.current.text(PublicListing.path).text
+        for line in listing.differences(from: old) { Issue.record("\(PublicListing.path): \(line). Run script/api if this is intended.") }
+    }
+
+    private func lines(_ text: String) -> [String] { PublicDeclarations(TextFile(path: "Sources/Shop/Item.swift", text: text)).lines }
+
+    @Test func `a declaration is listed with its types and without its body`() {
+        let text = """
+            public struct Item: Sendable {
+                public let name = "none"
+                package var price: Int
+                extension Part { public enum Kind { case one } }
+
+                /// public func comment()
+                @discardableResult
+                public func sum(
+                    of items: [Item], limit: Int = 3
+                ) throws -> Int {
+                    let public = 3
+                }
+
+                public init() {}
+            }
+
+            extension Item.Part {
+                public var isNew: Bool { true }
+            }
+            """
+        #expect(
+            lines(text) == [
+                "struct Item: Sendable", "Item.let name", "Item.func sum(of items: [Item], limit: Int = 3) throws -> Int", "Item.init()",
+                "Item.Part.var isNew: Bool",
+            ])
+    }
+
+    @Test func `the cases of a public enumeration and the requirements of a public protocol are listed`() {
+        let text = """
+            public enum Kind {
+                case one
+                case two(Int)
+
+                var text: String {
+                    switch self {
+                    case .one: "1"
+                    }
+                }
+            }
+
+            package enum Hidden {
+                case one
+            }
+
+            public protocol Named {
+                var name: String { get }
+            }
+            """
+        #expect(lines(text) == ["enum Kind", "Kind.case one", "Kind.case two(Int)", "protocol Named", "Named.var name: String"])
+    }
+
+    @Test func `a declaration that is added, changed or removed is a difference`() {
+        func listing(_ text: String) -> PublicListing { PublicListing(of: [TextFile(path: "Sources/Shop/Item.swift", text: text)]) }
+        let old = listing("public struct Item {\n    public let name: String\n}\n").text
+        let changed = listing("public struct Item {\n    public let name: String?\n    public let price: Int\n}\n")
+        #expect(
+            Set(changed.differences(from: old)).isSuperset(of: [
+                "- Item.let name: String", "+ Item.let name: String?", "+ Item.let price: Int",
+            ]))
+        #expect(listing("public struct Item {\n    public let name: String\n}\n").differences(from: old) == [])
+    }
+}
