@@ -22,8 +22,11 @@ extension Graph {
     ///
     /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
     ///
-    /// - Parameter hooks: the program's changes to each row.
-    /// - Parameter put: takes the next bytes, some tens or hundreds of KiB at a time.
+    /// - Parameters:
+    ///   - entity: The entity whose objects are written, with its sub-entities; `nil` for all objects.
+    ///   - options: The form of the rows.
+    ///   - hooks: The program's changes to each row.
+    ///   - put: Takes the next bytes, some tens or hundreds of KiB at a time.
     public func export(
         _ entity: Entity?, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks(), to put: ([UInt8]) throws -> Void
     ) throws {

@@ -86,6 +86,8 @@ extension Store {
     ///     try Store.backUp(at: "notes", to: "notes-copy")
     ///
     /// - Parameters:
+    ///   - path: The directory of the store.
+    ///   - newPath: The directory of the copy, which does not exist or is empty.
     ///   - point: The last moment in the copy. A copy of an earlier moment is an independent store from then on. Throws `.notFound` if
     ///     there is no such moment, or if transactions that led to it were retired.
     ///   - archive: The directory that the retired parts of the log were put into. With it the copy has the whole history. Throws

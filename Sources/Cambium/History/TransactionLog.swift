@@ -59,7 +59,10 @@ public struct TransactionLog {
     /// A new transaction is passed on as soon as this process sees it and it is durable. The call returns when `body` returns false. The
     /// thread sleeps between two reads of the log. Throws as `forEach` does.
     ///
-    /// - Parameter interval: the time between two reads of the log.
+    /// - Parameters:
+    ///   - first: The number of the first transaction to pass on.
+    ///   - interval: The time between two reads of the log.
+    ///   - body: Receives a transaction, and returns whether to continue.
     public func follow(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), every interval: Duration = .milliseconds(50),
         _ body: (Entry) throws -> Bool

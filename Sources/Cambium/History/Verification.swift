@@ -139,9 +139,11 @@ extension Store {
     ///
     ///     print(try Store.verify(at: "notes").findings)
     ///
-    /// - Parameter archive: the directory that the retired parts of the log were put into. The archive is checked, too, and the log is
-    ///   replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive,
-    ///   `.conflict` if it belongs to another store.
+    /// - Parameters:
+    ///   - path: The directory of the store.
+    ///   - archive: The directory that the retired parts of the log were put into. The archive is checked, too, and the log is replayed
+    ///     from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive, `.conflict`
+    ///     if it belongs to another store.
     public static func verify(at path: String, archive: String? = nil) throws -> Verification {
         try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
     }

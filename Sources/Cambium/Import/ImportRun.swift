@@ -189,8 +189,13 @@ extension Store {
     /// are to be deleted and no row can be imported, and `.limitExceeded` if more objects are absent than the options allow. If it throws,
     /// nothing was imported, except earlier batches. Complexity: O(bytes of input), memory for the changed objects.
     ///
-    /// - Parameter hooks: the program's changes to each row.
-    /// - Parameter reached: takes the report of an import that failed, before the error is thrown.
+    /// - Parameters:
+    ///   - entity: The entity of the rows.
+    ///   - sources: The files or bytes with the rows, which are read one after the other.
+    ///   - options: The rules of the import.
+    ///   - hooks: The program's changes to each row.
+    ///   - author: The author of the transactions.
+    ///   - reached: Takes the report of an import that failed, before the error is thrown.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author(), reached: (ImportReport) -> Void = { _ in }

@@ -21,7 +21,11 @@ public struct ImportSource: Sendable {
     /// Starts reading at the beginning.
     package let open: @Sendable () throws -> Reader
 
-    /// - Parameter open: starts reading at the beginning.
+    /// - Parameters:
+    ///   - name: The name of the source in errors.
+    ///   - isRepeatable: Whether the source can be read from its beginning more than once.
+    ///   - format: The format of the bytes.
+    ///   - open: Starts reading at the beginning.
     public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
         self.name = name
         self.isRepeatable = isRepeatable

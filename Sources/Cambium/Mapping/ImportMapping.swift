@@ -34,7 +34,9 @@ public struct ImportMapping: Sendable, Hashable {
 
     /// Reads the JSON form. Throws `.invalidInput` with the JSON pointer to the fault.
     ///
-    /// - Parameter file: the name of the mapping in errors.
+    /// - Parameters:
+    ///   - bytes: The JSON text in UTF-8.
+    ///   - file: The name of the mapping in errors.
     public init(json bytes: [UInt8], file: String? = nil) throws(CambiumError) {
         let value: JSONValue
         do {

@@ -32,8 +32,11 @@ extension Store {
     ///         }
     ///     }
     ///
-    /// - Parameter body: receives the graph before the migration, with its schema, and the transaction, in which the new schema holds. It
-    ///   is not called if nothing changes.
+    /// - Parameters:
+    ///   - definition: The whole new schema.
+    ///   - author: The author of the transaction.
+    ///   - body: Receives the graph before the migration, with its schema, and the transaction, in which the new schema holds. It is not
+    ///     called if nothing changes.
     @discardableResult
     public func migrate(
         to definition: SchemaDefinition, _ author: Author = Author(), _ body: (Graph, inout WriteTransaction) throws -> Void

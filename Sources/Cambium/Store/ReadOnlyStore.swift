@@ -14,7 +14,10 @@ public struct ReadOnlyStore: Sendable {
     /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log up to the moment is corrupt. Complexity: O(log
     /// between the checkpoint and the moment).
     ///
-    /// - Parameter memory: the budget for the memory of its pages.
+    /// - Parameters:
+    ///   - path: The directory of the store.
+    ///   - point: The moment to read.
+    ///   - memory: The budget for the memory of its pages.
     public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
         try self.init(SystemVolume(root: path), point: point, memory: memory)
     }

@@ -146,7 +146,11 @@ extension Store {
     /// Throws `.notFound` if there is no store, `.locked` if another process writes to it, and `.damaged` if its log is corrupt; then
     /// nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no checkpoint can be used.
     ///
-    /// - Parameter durability: the durability of this store object; `nil` for the durability that the store was created with.
+    /// - Parameters:
+    ///   - path: The directory of the store.
+    ///   - durability: The durability of this store object; `nil` for the durability that the store was created with.
+    ///   - environment: The clock and the source of random bytes.
+    ///   - memory: The budget for the memory of its pages.
     public static func open(
         at path: String, durability: Durability? = nil, environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {

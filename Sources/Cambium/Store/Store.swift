@@ -47,8 +47,11 @@ public final class Store: Sendable {
     /// With `.outcomeUnknown`, the disk failed after it was given the transaction, so the next opening may or may not find it. Open the
     /// store again and look, or repeat the write with the same request id. This store object accepts no more writes.
     ///
-    /// - Parameter durability: the durability that this transaction waits for; `nil` for the durability of the store. A transaction cannot
-    ///   ask for less.
+    /// - Parameters:
+    ///   - author: The author of the change, its reason and its request, which the log keeps.
+    ///   - durability: The durability that this transaction waits for; `nil` for the durability of the store. A transaction cannot
+    ///     ask for less.
+    ///   - body: Changes the transaction that it receives.
     /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
     ///   if another request with its id was (in both cases `body` is not called); `.ruleViolated`; `.invalidInput` for a weaker durability
     ///   than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of
@@ -146,8 +149,10 @@ public final class Store: Sendable {
     /// another moment has the name and `existing` is `.refuse`. Otherwise throws as `write` does.
     ///
     /// - Parameters:
-    ///   - transaction: the transaction to name; `nil` for the newest one.
+    ///   - name: The label: 1 to 255 bytes without control characters.
+    ///   - transaction: The transaction to name; `nil` for the newest one.
     ///   - existing: The effect if another moment has the name.
+    ///   - author: The author of the label, which is a transaction itself.
     /// - Returns: the transaction that has the name now.
     @discardableResult
     public func label(
@@ -223,11 +228,12 @@ public final class Store: Sendable {
     /// Complexity: O(log + graph).
     ///
     /// - Parameters:
-    ///   - archive: the directory that receives the retired segments. They are durable there before they are retired. The directory does
-    ///     not exist yet, is empty, or has retired segments of this store. `Backup` makes a store with the whole history from both. Throws
-    ///     `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something else, and `.locked` if another
-    ///     process adds to it. Then nothing was retired. See Docs/ARCHIVE.md.
-    ///   - isDryRun: whether to report only which transactions could be retired with the existing checkpoints, and to change nothing.
+    ///   - retention: The part of the log that is kept.
+    ///   - archive: The directory that receives the retired segments. They are durable there before they are retired. The directory does
+    ///     not exist yet, is empty, or has retired segments of this store. `Store.backUp` makes a store with the whole history from both.
+    ///     Throws `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something else, and `.locked` if
+    ///     another process adds to it. Then nothing was retired. See Docs/ARCHIVE.md.
+    ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
         let isDryRun = effect == .preview
