@@ -62,6 +62,8 @@ let package = Package(
         .executableTarget(
             name: "ForgedReader", dependencies: ["Cambium", "CambiumLog", "CambiumModel", "FuzzTargets"], path: "Tests/ForgedReader"),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets", "ForgedReader", "CambiumTesting"]),
+        // Without access to package declarations, the code of the documents compiles as it does for users.
+        .testTarget(name: "DocumentationTests", dependencies: ["Cambium", "CambiumCoreData"], packageAccess: false),
         .testTarget(name: "RepositoryTests"),
     ],
     cxxLanguageStandard: .cxx17

@@ -8,37 +8,6 @@ import Testing
 
 /// Changes between moments of a store, across checkpoints, openings, compaction and copies.
 @Suite struct ChangesTests {
-    private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-    /// Runs the example of Docs/CHANGES.md, word for word.
-    private func example(_ path: String) throws {
-        let store = try Store.open(at: path)
-        let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
-        for object in changes {
-            print(object.kind, object.entity.name, object.id.serial)
-            for change in object.attributes { print("  \(change.attribute.name): \(change.before) -> \(change.after)") }
-            for change in object.relationships { print("  \(change.relationship.name): -\(change.removed.count) +\(change.added.count)") }
-        }
-        print(changes.labels.count, changes.changesSchema)
-    }
-
-    @Test func `the example of the document equals the code that is compiled here, and runs`() throws {
-        func trimmed(_ text: some StringProtocol) -> String {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-        }
-        let document = try String(contentsOf: root.appending(path: "Docs/CHANGES.md"), encoding: .utf8)
-        let block = try #require(document.split(separator: "```swift\n").dropFirst().first?.split(separator: "```").first)
-        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-        #expect(block.count > 200 && trimmed(source).contains(trimmed(block)))
-        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
-        let store = try Store.create(at: directory.path, schema: Notes.schema)
-        try store.write { try $0.insert("Note", ["id": .int(1)]) }
-        try store.label("monday", TransactionNumber(rawValue: 1))
-        try store.close()
-        try example(directory.path)
-    }
-
     /// Makes a store of several chunks. Transaction n + 1 gives note n a title, and some transactions have a checkpoint.
     private func made(_ volume: any Volume = MemoryVolume(), checkpointEvery interval: Int = 4) throws -> Store {
         var tuning = LogTuning.standard

@@ -77,56 +77,6 @@ import Testing
         }
     }
 
-    @Test func `the example in Swift runs`() throws {
-        var definition = SchemaDefinition {
-            EntityDefinition("Person", identity: ["personId"]) {
-                AttributeDefinition("personId", .int64)
-                AttributeDefinition("fullName", .string, .optional)
-                AttributeDefinition("born", .date, .optional)
-            }
-        }
-        definition.entities[0].attributes.append(AttributeDefinition("source", .string, .optional))
-        let store = try Store.inMemory(schema: try Schema(definition))
-        let person = try store.schema.required("Person")
-        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: directory) }  // The operating system removes leftovers.
-        try Data(#"{"personId":1,"name":{"full":"Ana"},"dob":0}"#.utf8).write(to: directory)
-        let people = directory.path
-        func example() throws -> ImportReport {
-            var options = ImportOptions.clearingUnusableValues
-            options.mapping = ImportMapping(
-                entity: "Person", attributes: ["fullName": "name.full", "born": PropertyMapping(from: "dob", dates: [.secondsSince1970])])
-            let hooks = ImportHooks(
-                prepare: { row in if row["deleted"] == .bool(true) { throw CambiumError(.invalidInput, "it is deleted") } },
-                finish: { transaction, id, row in try transaction.set(id, "source", to: .string("feed")) })
-            let report = try store.importRows(person, from: [.file(people)], options, hooks: hooks)
-            return report
-        }
-        #expect(try example().counts.inserted == 1)
-        #expect(store.graph.export.contains(#""fullName":"Ana","born":"1970-01-01T00:00:00Z","source":"feed""#))
-        try expectShown(1)
-        var output: [UInt8] = []
-        func export() throws {
-            var options = ExportOptions()
-            options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
-            let hooks = ExportHooks { graph, id, row in row["source"] == .string("feed") ? .write : .leaveOut }
-            try store.graph.export(person, options, hooks: hooks) { bytes in output += bytes }
-        }
-        try export()
-        let rows = #"{"personId":1,"name":{"full":"Ana"},"born":"1970-01-01T00:00:00Z","source":"feed"}"# + "\n"
-        #expect(String(decoding: output, as: UTF8.self) == rows)
-        try expectShown(2)
-    }
-
-    /// Expects that the page's Swift example with this number is in this file.
-    private func expectShown(_ number: Int) throws {
-        let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-        func lines(_ text: some StringProtocol) -> [String] { text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } }
-        let shown = try #require(Self.text.split(separator: "```swift\n").dropFirst(number).first?.split(separator: "```").first)
-        let compiled = lines(source).map { $0.replacing(".file(people)", with: ".file(\"people.json\")") }.joined(separator: "\n")
-        #expect(compiled.contains(lines(shown).joined(separator: "\n")))
-    }
-
     @Test func `rows that the mapping of the page writes are read back unchanged`() throws {
         let store = try Store.inMemory(schema: try schema())
         let mapping = try ImportMapping(json: Array(block("mapping").utf8))

@@ -1,0 +1,120 @@
+// swift-format-ignore-file: ReplaceForEachWithForLoop
+// The log and the map of a clone are not sequences, so a loop cannot replace `forEach`.
+import Cambium
+import Foundation
+import Testing
+
+/// The code of Docs/Guides/Audit.md, word for word.
+@Suite struct AuditSnippets {
+    private func record(_ store: Store, _ customer: ObjectID) throws -> Receipt {
+        let clerk = Author(actor: "jane", message: "the customer moved", requestID: "ticket-118")
+        let receipt = try store.write(clerk) { try $0.set(customer, "city", to: "Rome") }.receipt
+        return receipt
+    }
+
+    private func recordWithDigest(_ store: Store, _ customer: ObjectID) throws {
+        let digest = RequestDigest(of: ["move", "Customer/1", "Milan"])
+        let request = Author(actor: "jane", requestID: "ticket-119", requestDigest: digest)
+        try store.write(request) { try $0.set(customer, "city", to: "Milan") }
+    }
+
+    private func label(_ store: Store) throws {
+        try store.label("end of March", author: Author(actor: "jane", message: "closing of the month"))
+    }
+
+    private func compare(_ store: Store, _ customer: ObjectID) throws -> Changes {
+        let closing = try store.graph(at: .label("end of March"))
+        let second = try store.graph(at: .transaction(TransactionNumber(rawValue: 2)))
+        let now = try store.graph(at: .time(Timestamp(Date.now)))
+        print(try closing[customer, "city"].text, try second[customer, "city"].text, try now[customer, "city"].text)
+        for object in store.graph.changes(since: closing) {
+            print(object.kind, object.entity.name, object.id)
+            for change in object.attributes { print("  \(change.attribute.name): \(change.before.text) -> \(change.after.text)") }
+            for change in object.relationships { print("  \(change.relationship.name): -\(change.removed) +\(change.added)") }
+        }
+        if let place = store.graph.place(of: customer) {
+            let provenance = store.graph.provenance(of: place)
+            print("made in \(provenance.created), last changed in \(provenance.changed)")
+        }
+        return store.graph.changes(since: second)
+    }
+
+    private func list(_ path: String, to last: TransactionNumber) throws {
+        try TransactionLog(of: path).forEach { entry in
+            let metadata = entry.metadata
+            print(entry.number, metadata.time, metadata.actor ?? "-", metadata.message ?? "", metadata.requestID ?? "")
+        }
+        try TransactionLog(of: path).follow(from: TransactionNumber(rawValue: 1)) { entry in
+            print(entry.number, entry.metadata.actor ?? "-")
+            return entry.number < last  // The call returns when the closure returns false.
+        }
+    }
+
+    private func verify(_ store: Store, _ path: String) throws -> Verification {
+        try store.recordDigest(Author(actor: "auditor"))
+        let verification = try Store.verify(at: path)
+        print(verification.isSound, verification.transactionCount, verification.root)
+        for finding in verification.findings { print(finding) }
+        return verification
+    }
+
+    private func compact(_ store: Store, _ path: String, archive: String, _ copy: String) throws -> Compaction {
+        let compaction = try store.compact(.since(.label("end of March")), archive: archive)
+        print(compaction.retiredEnd, compaction.missingFromArchive)
+        let whole = try Store.verify(at: path, archive: archive)
+        print(whole.isSound)
+        try Store.backUp(at: path, to: copy, archive: archive)
+        return compaction
+    }
+
+    private func customers(_ path: String) throws -> (store: Store, customer: ObjectID) {
+        let schema = try Schema {
+            EntityDefinition("Customer", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                AttributeDefinition("city", .string, .optional)
+            }
+        }
+        let store = try Store.open(at: path, creating: schema)
+        return (store, try store.write { try $0.insert("Customer", ["id": 1, "city": "Oslo"]) }.result)
+    }
+
+    @Test func `an audit records, labels, compares, lists and verifies as the guide shows`() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/customers"
+            let (store, customer) = try customers(path)
+            #expect(try record(store, customer).transaction == TransactionNumber(rawValue: 3))
+            try label(store)
+            try recordWithDigest(store, customer)
+            let changes = try compare(store, customer)
+            #expect(changes.map { $0.attributes.map(\.after) } == [["Milan"]])
+            try list(path, to: store.graph.transaction)
+            #expect(try verify(store, path).isSound)
+        }
+    }
+
+    @Test func `a request with a known id and another digest is a conflict`() async throws {
+        try await withFolder { folder in
+            let (store, customer) = try customers("\(folder)/customers")
+            try recordWithDigest(store, customer)
+            let other = Author(actor: "jane", requestID: "ticket-119", requestDigest: RequestDigest(of: ["other"]))
+            let error = #expect(throws: CambiumError.self) { try store.write(other) { try $0.delete(customer) } }
+            #expect(error?.code == .conflict)
+        }
+    }
+
+    @Test func `a compacted store and its archive make a copy with every transaction`() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/customers"
+            let (store, customer) = try customers(path)
+            try store.checkpoint()
+            try label(store)
+            try recordWithDigest(store, customer)
+            let copy = "\(folder)/copy"
+            let compaction = try compact(store, path, archive: "\(folder)/archive", copy)
+            #expect(compaction.retiredEnd >= TransactionNumber(rawValue: 2))
+            #expect(compaction.missingFromArchive.isEmpty)
+            let first = try ReadOnlyStore(at: copy, point: .transaction(TransactionNumber(rawValue: 2))).graph
+            #expect(try first[customer, "city"] == "Oslo")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// The pages for users show code that compiles with nothing but the public declarations.
+@Suite struct DocumentTests {
+    /// Expects that the snippets of a document are in a file of these tests.
+    private func expectSnippets(of document: Document, in name: String) throws {
+        let file = Document.root.appending(path: "Tests/DocumentationTests/\(name)Snippets.swift")
+        let source = Document.trimmed(try String(contentsOf: file, encoding: .utf8))
+        for snippet in document.snippets { #expect(source.contains(snippet), "\(document.name): \(snippet)") }
+    }
+
+    @Test func `each snippet of a page is in the test of the page, word for word`() throws {
+        let documents = try Document.all()
+        #expect(documents.count > 8)
+        for document in documents where !document.snippets.isEmpty { try expectSnippets(of: document, in: document.name) }
+    }
+
+    @Test func `each snippet of a reference document is in the test of these documents`() throws {
+        let documents = try Document.references().filter { !$0.snippets.isEmpty }
+        #expect(documents.count > 3)
+        for document in documents { try expectSnippets(of: document, in: "Reference") }
+    }
+
+    @Test func `each piece of code has a known kind`() throws {
+        let kinds: Set<String> = ["swift", "swift theirs", "objc", "json", "console", "text"]
+        for document in try Document.all() {
+            for block in document.blocks { #expect(kinds.contains(block.kind), "\(document.name): \(block.kind)") }
+            let fenceCount = document.text.split(separator: "\n").count { $0.hasPrefix("```") }
+            #expect(fenceCount == 2 * document.blocks.count, "\(document.name)")
+        }
+    }
+
+    @Test(arguments: [
+        "Store.open(at: path, creating: schema)", "inout WriteTransaction", "StoreFollower(of: path)", "store.enqueue(",
+        "try await store.write(", "Store.inMemory(schema: schema)", ".clone(", "importRows(", "graph(at: .label(", "Store.verify(at: path)",
+    ])
+    func `the pages show each way to use a store`(code: String) throws {
+        #expect(try Document.all().flatMap(\.snippets).contains { $0.contains(code) })
+    }
+
+    @Test func `the landing page has each public type in a topic, once`() throws {
+        let listing = try String(contentsOf: Document.root.appending(path: "Docs/API.txt"), encoding: .utf8)
+        var types: [String] = []
+        for part in listing.split(separator: "\n# ").dropFirst() {
+            guard let module = part.split(separator: "\n").first, Self.modules.contains(String(module)) else { continue }
+            types += part.matches(of: /(?m)^(?:final |indirect )*(?:class|struct|enum|protocol) (\w+)/).map { String($0.1) }
+        }
+        let page = try Document(Document.root.appending(path: "Sources/Cambium/Cambium.docc/Cambium.md"))
+        let topics = page.text.matches(of: /(?m)^- ``(\w+)``$/).map { String($0.1) }
+        #expect(types.count > 70)
+        #expect(topics.sorted() == types.sorted())
+    }
+
+    /// The modules that `import Cambium` shows.
+    private static let modules: Set<String> = ["Cambium", "CambiumGraph", "CambiumJSON", "CambiumModel"]
+}

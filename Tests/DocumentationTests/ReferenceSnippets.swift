@@ -1,0 +1,120 @@
+import Cambium
+import Foundation
+import Testing
+
+/// The Swift code of the documents in Docs, word for word.
+@Suite struct ReferenceSnippets {
+    private let schema: Schema
+
+    init() throws {
+        schema = try Schema {
+            EntityDefinition("Person", identity: ["personId"]) {
+                AttributeDefinition("personId", .int64)
+                AttributeDefinition("fullName", .string, .optional)
+                AttributeDefinition("born", .date, .optional)
+                AttributeDefinition("source", .string, .optional)
+            }
+        }
+    }
+
+    private func compare(_ path: String) throws -> Int {
+        let store = try Store.open(at: path)
+        let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
+        for object in changes {
+            print(object.kind, object.entity.name, object.id)
+            for change in object.attributes { print("  \(change.attribute.name): \(change.before) -> \(change.after)") }
+            for change in object.relationships { print("  \(change.relationship.name): -\(change.removed.count) +\(change.added.count)") }
+        }
+        print(changes.labels.count, changes.changesSchema)
+        return changes.count
+    }
+
+    private func measure(_ path: String) throws -> StoreMetrics {
+        let store = try Store.open(at: path)
+        let metrics = store.metrics
+        if let hold = metrics.longestHold { print("longest hold of the lock: \(hold.use) \(hold.duration)") }
+        print(metrics.commitCount, metrics.syncCount, metrics.waitingCommitCount, metrics.pinnedByteCount)
+        return metrics
+    }
+
+    private func migrate(_ store: Store, to definition: SchemaDefinition) throws {
+        for entry in try store.previewMigration(to: definition).entries {
+            print(entry.change.entity, entry.change.property ?? "", entry.change.kind, entry.handling, entry.lostCount)
+        }
+        try store.migrate(to: definition, Author(actor: "jane")) { before, transaction in
+            // Only for what is not automatic: `before` has the old values, `transaction` the new schema.
+        }
+    }
+
+    private func importPeople(_ store: Store, _ person: Entity, _ path: String) throws -> ImportReport {
+        var options = ImportOptions.clearingUnusableValues
+        options.mapping = ImportMapping(
+            entity: "Person", attributes: ["fullName": "name.full", "born": PropertyMapping(from: "dob", dates: [.secondsSince1970])])
+        struct DeletedPerson: Error {}
+
+        let hooks = ImportHooks(
+            prepare: { row in if row["deleted"] == .bool(true) { throw DeletedPerson() } },
+            finish: { transaction, id, row in try transaction.set(id, "source", to: "feed") })
+        let report = try store.importRows(person, from: [.file(path)], options, hooks: hooks)
+        return report
+    }
+
+    private func export(_ store: Store, _ person: Entity) throws -> [UInt8] {
+        var output: [UInt8] = []
+        var options = ExportOptions()
+        options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
+        let hooks = ExportHooks { graph, id, row in row["source"] == .string("feed") ? .write : .leaveOut }
+        try store.graph.export(person, options, hooks: hooks) { bytes in output += bytes }
+        return output
+    }
+
+    struct Person: Encodable {
+        var personId: Int
+        var fullName: String?
+        var born: Date?
+    }
+
+    /// Needs files and sequences of the caller, so it is compiled only.
+    private func importSequences(
+        _ store: Store, _ person: Entity, feed: AsyncStream<Person>, body: AsyncStream<[UInt8]>
+    ) async throws -> [ImportReport] {
+        let report = try await store.importRows(person, from: [.file("people.json.gz"), .rows([Person(personId: 7)])])
+        let people = try await store.importRows(person, rows: feed)  // an AsyncSequence of Encodable values
+        let uploaded = try await store.importRows(person, bytes: body, format: .csv)  // or of pieces of bytes, cut anywhere
+        return [report, people, uploaded]
+    }
+
+    @Test func `the code of the documents about changes and metrics runs`() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/people"
+            let store = try Store.open(at: path, creating: schema)
+            try store.label("monday")
+            try store.write { _ = try $0.insert("Person", ["personId": 1]) }
+            try store.close()
+            #expect(try compare(path) == 1)
+            #expect(try measure(path).commitCount == 0)
+        }
+    }
+
+    @Test func `the code of the documents about imports and exports runs`() async throws {
+        let store = try Store.inMemory(schema: schema)
+        let person = try store.schema.required("Person")
+        try await withFolder { folder in
+            let path = "\(folder)/people.json"
+            try #"{"personId":1,"name":{"full":"Ana"},"dob":0}"#.write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(try importPeople(store, person, path).counts.inserted == 1)
+            let deleted = #"{"personId":3,"deleted":true}"#
+            try deleted.write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(throws: CambiumError.self) { try importPeople(store, person, path) }
+        }
+        try await store.write { _ = try $0.insert("Person", ["personId": 2, "source": "hand"]) }
+        let row = #"{"personId":1,"name":{"full":"Ana"},"born":"1970-01-01T00:00:00Z","source":"feed"}"# + "\n"
+        #expect(String(decoding: try export(store, person), as: UTF8.self) == row)
+    }
+
+    @Test func `the code of the document about migration runs`() throws {
+        let store = try Store.inMemory(schema: schema)
+        try migrate(store, to: SchemaDefinition { EntityDefinition("Person") { AttributeDefinition("personId", .int64) } })
+        #expect(try store.schema.required("Person").attributes.map(\.name) == ["personId"])
+    }
+}
