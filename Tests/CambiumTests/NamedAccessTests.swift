@@ -24,6 +24,23 @@ import Testing
         #expect(Value(booleanLiteral: true) == .bool(true))
     }
 
+    @Test func `the error for a value of another type names its kind and the kind to pass`() throws {
+        func error(_ entity: String, _ values: KeyValuePairs<String, Value>) -> CambiumError? {
+            do { try store.write { _ = try $0.insert(entity, values) } } catch { return error as? CambiumError }
+            return nil
+        }
+        let double = try #require(error("Note", ["id": 2, "rating": 4]))
+        #expect(double.code == .invalidInput)
+        #expect(double.message.contains(".int") && double.message.contains(".double"))
+        let number = try #require(error("Note", ["id": "2"]))
+        #expect(number.code == .invalidInput)
+        #expect(number.message.contains(".string") && number.message.contains(".int"))
+        let range = try #require(error("Item", ["key": "a", "count": .int(1 << 40)]))
+        #expect(range.code == .invalidInput)
+        #expect(range.message.contains("int32") && range.message.contains("1099511627776"))
+        #expect(store.graph.objectCount == 1)
+    }
+
     @Test func `reading by id returns what the bound attribute returns`() throws {
         let title = try store.schema.required("Note").requiredAttribute("title")
         #expect(store.graph[note, title] == "Paris")

@@ -20,7 +20,8 @@ enum StoredCell {
             return
         }
         guard let form = StoredForm(value, type: attribute.type) else {
-            throw CambiumError(.invalidInput, "'\(attribute.name)' has the type \(attribute.type.rawValue), but the given value does not.")
+            let type = attribute.type
+            throw CambiumError(.invalidInput, "'\(attribute.name)' has the type \(type.rawValue), \(Self.mismatch(value, type)).")
         }
         if case .bytes(let stored) = form { try Self.checkLength(stored.count, attribute) }
         var check = StoredValueCheck(attribute.type)
@@ -30,6 +31,17 @@ enum StoredCell {
         switch form {
         case .fixed(let low, let high): self = .fixed(low, high)
         case .bytes(let stored): self = .bytes(stored)
+        }
+    }
+
+    /// Describes why a value does not have a type, and the value to pass.
+    private static func mismatch(_ value: Value, _ type: AttributeType) -> String {
+        let kind = Mirror(reflecting: value).children.first?.label ?? "null"
+        switch type {
+        case .int16, .int32, .int64:
+            if case .int(let number) = value { return "whose range does not include \(number)" }
+            return "but the given value is of the kind .\(kind). Pass .int"
+        default: return "but the given value is of the kind .\(kind). Pass .\(type.rawValue)"
         }
     }
 
