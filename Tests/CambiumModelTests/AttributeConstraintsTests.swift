@@ -47,8 +47,8 @@ import Testing
 
     @Test(arguments: [
         (#""type":"int16","min":1"#, "0", "is 0, but the minimum is 1"), (#""type":"int16","max":1"#, "2", "is 2, but the maximum is 1"),
-        (#""type":"string","minLength":2"#, "a", "has a length of 1, but the minimum length is 2"),
-        (#""type":"string","maxLength":2"#, "abc", "has a length of 3, but the maximum length is 2"),
+        (#""type":"string","minLength":2"#, "a", "is \"a\", which has a length of 1, but the minimum length is 2"),
+        (#""type":"string","maxLength":2"#, "abc", "is \"abc\", which has a length of 3, but the maximum length is 2"),
         (#""type":"string","regex":"a+""#, "b", "is \"b\", which does not match a+"),
         (#""type":"string","enum":["x","y"]"#, "z", "is z, which is not one of x, y"),
     ])

@@ -99,7 +99,7 @@ import Testing
     func `text that is not a value of its type is refused and quoted`(_ type: AttributeType, _ texts: [String]) {
         for text in texts {
             let error = #expect(throws: ConversionError.malformed(type, text)) { try Value(text: text, type: type) }
-            #expect(error?.message == "expected \(type.wanted), but found \"\(text)\"")
+            #expect(error?.message == "expected \(type.wanted), but found \(Excerpt.quoted(text))")
         }
     }
 
@@ -109,7 +109,8 @@ import Testing
     }
 
     static let kinds = [
-        ("true", "true"), ("false", "false"), ("7", "the number 7"), ("\"x\"", "a string"), ("[]", "an array"), ("{}", "an object"),
+        ("true", "true"), ("false", "false"), ("7", "the number 7"), ("\"x\"", "the string \"x\""), ("[]", "the array []"),
+        ("{}", "the object {}"),
     ]
 
     @Test(arguments: [
@@ -117,7 +118,7 @@ import Testing
         (.double, [0, 3, 4]), (.decimal, [0, 3]), (.string, [0, 1, 2, 4, 5]),
         (.data, [2, 4]), (.date, [0, 2, 5]), (.uuid, [2, 5]), (.uri, [2, 4]),
     ])
-    func `JSON of another kind is refused, and the message names the kind`(_ type: AttributeType, _ indices: [Int]) {
+    func `JSON of another kind is refused, and the message has the value`(_ type: AttributeType, _ indices: [Int]) {
         for (json, found) in indices.map({ Self.kinds[$0] }) {
             let error = #expect(throws: ConversionError.wrongKind(type, found: found)) { try Value(jsonText: json, type: type) }
             #expect(error?.message == "expected \(type.wanted), but found \(found)")

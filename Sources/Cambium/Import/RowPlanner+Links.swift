@@ -1,5 +1,6 @@
 internal import CambiumBytes
 import CambiumGraph
+import CambiumJSON
 import CambiumModel
 
 extension RowPlanner {
@@ -59,25 +60,26 @@ extension RowPlanner {
         let value = batch.values[place]
         switch find(value, destination, batch, draft) {
         case .existing(let row):
-            if !destination.isAlone { try checkFamily(of: draft.entity(destination.table, row), destination, batch) }
+            if !destination.isAlone { try checkFamily(of: draft.entity(destination.table, row), destination, place, batch) }
             if !plan.notesNames { return pending.append(.row(row)) }
             pending.append(.object(plan.objects.count))
             plan.objects.append(.init(entity: destination.number, target: .existing(row), isDescribed: false, values: 0..<0))
-        case .alias(let place):
-            try checkFamily(of: plan.objects[place].entity, destination, batch)
-            pending.append(.object(place))
+        case .alias(let alias):
+            try checkFamily(of: plan.objects[alias].entity, destination, place, batch)
+            pending.append(.object(alias))
         default:
             try stub(destination, place, batch)
         }
     }
 
     private func checkFamily(
-        of number: EntityNumber, _ destination: ImportEntity, _ batch: borrowing RowBatch
+        of number: EntityNumber, _ destination: ImportEntity, _ place: Int, _ batch: borrowing RowBatch
     ) throws(RowFailure) {
         if destination.isAlone { return }
         if destination.entity.family.contains(number) { return }
         let name = entities[number].counted.entity.name
-        throw failure(.ruleViolated, batch, "the object with this identity is a '\(name)', not a '\(destination.entity.name)'")
+        let identity = identity(destination, place, batch)
+        throw failure(.ruleViolated, batch, "the object with the identity \(identity) is a '\(name)', not a '\(destination.entity.name)'")
     }
 
     private mutating func stub(_ entity: ImportEntity, _ value: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
@@ -98,6 +100,11 @@ extension RowPlanner {
     }
 
     private func missing(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) -> String {
+        "no '\(entity.entity.name)' has the identity \(identity(entity, place, batch))"
+    }
+
+    /// Returns the value that names an object, for messages.
+    private func identity(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) -> String {
         let value = batch.values[place]
         let type = entity.attributes[Int(value.attribute)].type
         let stored: StoredForm? = batch.withCell(value) { cell in
@@ -107,7 +114,6 @@ extension RowPlanner {
             case .bytes: .bytes(Array(cell.bytes))
             }
         }
-        let identity = stored.flatMap { Value(stored: $0, type: type) }?.text ?? "null"
-        return "no '\(entity.entity.name)' has the identity \(identity)"
+        return Excerpt.plain(stored.flatMap { Value(stored: $0, type: type) }?.text ?? "null")
     }
 }

@@ -50,7 +50,7 @@ extension RowReader {
         if kind == .array {
             guard isToMany else {
                 let name = entity.links[Int(link.index)].name
-                return try mismatch(&link, tokens, "'\(name)' is to-one, but its value is an array")
+                return try mismatch(&link, tokens, "'\(name)' is to-one, but its value is \(Self.described(tokens, token))")
             }
             link.kind = .members
             elements(token, destination, tokens)
@@ -66,7 +66,7 @@ extension RowReader {
     mutating func null(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         switch options.null {
         case .keep: break
-        case .error: throw failure(.nullValue, tokens, "'\(entity.links[Int(link.index)].name)' is null")
+        case .error: throw failure(.nullValue, tokens, Self.refusedNull(entity.links[Int(link.index)].name))
         case .clear: link.kind = .cleared
         }
     }
@@ -81,8 +81,8 @@ extension RowReader {
     }
 
     /// Skips a member of the wrong type, if the options allow it.
-    mutating func memberMismatch(_ tokens: JSONTokens, _ message: String) throws(RowFailure) {
-        if options.mismatch == .error { throw failure(.typeMismatch, tokens, message) }
+    mutating func memberMismatch(_ tokens: JSONTokens, _ message: @autoclosure () -> String) throws(RowFailure) {
+        if options.mismatch == .error { throw failure(.typeMismatch, tokens, message()) }
         isMismatched = true
     }
 
@@ -107,10 +107,13 @@ extension RowReader {
             case .object:
                 let place = object(token, destination, tokens)
                 pending.append(.init(kind: .described, place: Int32(place), element: Int32(element)))
-            case .array: try memberMismatch(tokens, "expected an object or an identity, but found an array")
+            case .array:
+                let name = entities[destination].counted.entity.name
+                try memberMismatch(tokens, "expected an object or an identity of '\(name)', but found \(Self.described(tokens, token))")
             default:
                 let named = try entities[destination].with { destination throws(RowFailure) in
-                    try hasSingleIdentity(destination, tokens) ? try reference(destination, token, tokens) : nil
+                    try hasSingleIdentity(destination, tokens, for: Self.described(tokens, token))
+                        ? try reference(destination, token, tokens) : nil
                 }
                 guard let place = named else {
                     isMismatched = true
@@ -123,11 +126,18 @@ extension RowReader {
         }
     }
 
+    private static func described(_ tokens: JSONTokens, _ token: Int) -> String { Excerpt.described(JSONValue(tokens, token)) }
+
     /// Returns whether an object can be named by a scalar.
-    func hasSingleIdentity(_ destination: RowEntity, _ tokens: JSONTokens) throws(RowFailure) -> Bool {
+    ///
+    /// - Parameter value: Describes the scalar.
+    func hasSingleIdentity(
+        _ destination: RowEntity, _ tokens: JSONTokens, for value: @autoclosure () -> String
+    ) throws(RowFailure) -> Bool {
         if destination.identity.count == 1 { return true }
         if options.mismatch != .error { return false }
         let why = destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
-        throw failure(.typeMismatch, tokens, "'\(destination.entity.name)' \(why), so a reference to it must be an object")
+        throw failure(
+            .typeMismatch, tokens, "'\(destination.entity.name)' \(why), so a reference to it must be an object, and not \(value())")
     }
 }

@@ -7,7 +7,7 @@ extension RowReader {
     mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)
     {
         switch members.item {
-        case .failure(let error): try mismatch(&link, tokens, error.message)
+        case .failure(let error): try mismatch(&link, tokens, "'\(entity.links[Int(link.index)].name)': \(error.message)")
         case .success(.token(let token)): try read(token, &link, entity, tokens)
         case .success(.value(.null)): try null(&link, entity, tokens)
         case .success(.value(let value)):
@@ -16,7 +16,8 @@ extension RowReader {
             link.kind = .members
             if case .array(let elements) = value {
                 guard isToMany else {
-                    return try mismatch(&link, tokens, "'\(entity.links[Int(link.index)].name)' is to-one, but its value is an array")
+                    let name = entity.links[Int(link.index)].name
+                    return try mismatch(&link, tokens, "'\(name)' is to-one, but its value is \(Excerpt.described(value))")
                 }
                 for element in elements { member(element, destination, tokens) }
             } else {
@@ -30,10 +31,12 @@ extension RowReader {
         do throws(RowFailure) {
             switch value {
             case .null: return
-            case .object, .array: return try memberMismatch(tokens, "expected an identity, but found \(value.kindName)")
+            case .object, .array:
+                let name = destination.entity.name
+                return try memberMismatch(tokens, "expected an identity of '\(name)', but found \(Excerpt.described(value))")
             default: break
             }
-            guard try hasSingleIdentity(destination, tokens) else {
+            guard try hasSingleIdentity(destination, tokens, for: Excerpt.described(value)) else {
                 isMismatched = true
                 return
             }

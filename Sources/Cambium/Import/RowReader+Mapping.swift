@@ -125,7 +125,7 @@ extension RowReader {
         case .token(let token, let isLiteral): return (.success(.token(token)), isLiteral ? place.literalPointer : place.pointer)
         case .null: return (.success(.value(.null)), place.pointer)
         case .blocked(let token):
-            let what = JSONValue(tokens, token).kindName
+            let what = Excerpt.described(JSONValue(tokens, token))
             return (.failure(.unfit("expected an object on the path to '\(place.path)', but found \(what)")), place.pointer)
         }
     }

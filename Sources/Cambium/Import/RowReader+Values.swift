@@ -58,7 +58,7 @@ extension RowReader {
         var form = ScalarForm.null
         switch converted {
         case .success(.null):
-            if options.null == .error { throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' is null") }
+            if options.null == .error { throw failure(.nullValue, tokens, key: key, Self.refusedNull(entity.attributes[index].name)) }
             if options.null == .keep { return batch.append(index, .kept) }
         case .success(let value): form = value
         case .failure(let error):
@@ -68,10 +68,19 @@ extension RowReader {
             if options.mismatch == .keep { return batch.append(index, .kept) }
         }
         if case .null = form, !conversion.isOptional {
-            throw failure(.nullValue, tokens, key: key, "'\(entity.attributes[index].name)' must have a value")
+            throw failure(.nullValue, tokens, key: key, Self.mandatory(entity.attributes[index].name, converted))
         }
         if !conversion.isFree { try check(entity.attributes[index], form, token, tokens, key: key) }
         append(index, form, token, tokens)
+    }
+
+    /// Returns the message on null, if the options refuse null.
+    static func refusedNull(_ name: String) -> String { "'\(name)' is null, and the options of the import refuse null" }
+
+    /// Returns the message on a mandatory attribute whose value is null or is read as null.
+    private static func mandatory(_ name: String, _ converted: Result<ScalarForm, ConversionError>) -> String {
+        guard case .failure(let error) = converted else { return "'\(name)' is null, but must have a value" }
+        return "'\(name)' must have a value: \(error.message)"
     }
 
     @inline(__always)

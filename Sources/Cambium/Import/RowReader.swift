@@ -72,7 +72,8 @@ struct RowReader {
         isUncertain = false
         row.object = Int32(batch.objects.count)
         guard tokens.kind(0) == .object else {
-            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "the row is not an object"))
+            let given = Excerpt.described(JSONValue(tokens, 0))
+            row.failure = batch.note(RowFailure(code: .notAnObject, pointer: "", message: "the row is \(given), but must be an object"))
             return
         }
         let firstKey = batch.keys.count
@@ -146,7 +147,8 @@ struct RowReader {
             lastKnown = known
             number = knownTexts[known].entity
         } else {
-            number = try self.entity(named: isText ? tokens.string(found) : "", entities[declared].counted, tokens)
+            number = try self.entity(
+                named: isText ? tokens.string(found) : "", JSONValue(tokens, found), entities[declared].counted, tokens)
         }
         if path.depth > 0, number != declared {
             let (above, below) = (entities[declared].counted.entity, entities[number].counted.entity)
@@ -168,10 +170,11 @@ struct RowReader {
     }
 
     private mutating func entity(
-        named text: String, _ declared: RowEntity, _ tokens: JSONTokens
+        named text: String, _ given: JSONValue, _ declared: RowEntity, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
         guard let number = entities[declared.discriminator?.map[text] ?? text] else {
-            throw failure(.unknownEntity, tokens, "'\(declared.discriminator?.key ?? "")' is \"\(text)\", which does not name an entity")
+            let key = declared.discriminator?.key ?? ""
+            throw failure(.unknownEntity, tokens, "'\(key)' is \(Excerpt.described(given)), which does not name an entity")
         }
         knownTexts.append((declared.number, Array(text.utf8), number))
         return number

@@ -14,7 +14,7 @@ extension ResolvedMapping.Conversion {
         guard isText || isNumber else { return nil }
         if let dates {
             guard let seconds = dates.seconds(bytes, isNumber: isNumber) else {
-                throw .unfit("no date format of the mapping matches \"\(String(decoding: bytes.prefix(60), as: UTF8.self))\"")
+                throw .unfit("no date format of the mapping matches \(Excerpt.quoted(String(decoding: bytes, as: UTF8.self)))")
             }
             return .fixed((seconds + 0).bitPattern, 0)
         }

@@ -46,7 +46,7 @@ public enum ValueFunction: Sendable, Hashable {
         case .lookup(let table, let otherwise):
             let spelling = try Self.spelling(value)
             guard let found = table[spelling] ?? otherwise else {
-                throw Mismatch(message: "the lookup table has no entry for \"\(spelling)\"")
+                throw Mismatch(message: "the lookup table has no entry for \(Excerpt.quoted(spelling))")
             }
             return found
         }
@@ -64,19 +64,19 @@ public enum ValueFunction: Sendable, Hashable {
         switch value {
         case .string(let text), .number(let text): return text
         case .bool(let flag): return flag ? "true" : "false"
-        default: throw Mismatch(message: "expected a string, a number or a Boolean, but found \(value.kindName)")
+        default: throw Mismatch(message: "expected a string, a number or a Boolean, but found \(Excerpt.described(value))")
         }
     }
 
     private func text(_ value: JSONValue) throws(Mismatch) -> String {
         if case .string(let text) = value { return text }
-        throw Mismatch(message: "expected a string, but found \(value.kindName)")
+        throw Mismatch(message: "expected a string, but found \(Excerpt.described(value))")
     }
 
     private func integer(_ value: JSONValue) throws(Mismatch) -> JSONValue {
         let spelling = try Self.spelling(value)
         guard let number = DecimalNumber(spelling), number.exponent >= 0, number.exponent <= DecimalNumber.digitCountMax else {
-            throw Mismatch(message: "expected a whole number, but found \"\(spelling)\"")
+            throw Mismatch(message: "expected a whole number, but found \(Excerpt.quoted(spelling))")
         }
         return .number(number.description)
     }

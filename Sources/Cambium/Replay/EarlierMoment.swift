@@ -46,6 +46,6 @@ struct EarlierMoment: Equatable {
         if let number, isLogRead, number > reached {
             throw CambiumError(.notFound, "Transaction \(number) does not exist; the last transaction is \(reached).")
         }
-        if time != nil, reached == .none { throw CambiumError(.notFound, "The store was created after the given time. Name a later time.") }
+        if let time, reached == .none { throw CambiumError(.notFound, "The store was created after \(time). Name a later time.") }
     }
 }

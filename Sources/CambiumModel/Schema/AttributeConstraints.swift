@@ -1,3 +1,4 @@
+internal import CambiumJSON
 import FoundationEssentials
 
 /// The requirements of a schema for the values of an attribute, beyond their type.
@@ -34,19 +35,20 @@ package struct AttributeConstraints: Sendable {
     package func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
-        if let min, value.precedes(min) { return "is \(value.text), but the minimum is \(min.text)" }
-        if let max, max.precedes(value) { return "is \(value.text), but the maximum is \(max.text)" }
+        if let min, value.precedes(min) { return "is \(Excerpt.plain(value.text)), but the minimum is \(min.text)" }
+        if let max, max.precedes(value) { return "is \(Excerpt.plain(value.text)), but the maximum is \(max.text)" }
         if minLength != nil || maxLength != nil, let length = value.length {
-            if let minLength, length < minLength { return "has a length of \(length), but the minimum length is \(minLength)" }
-            if let maxLength, length > maxLength { return "has a length of \(length), but the maximum length is \(maxLength)" }
+            let text = "is \(Excerpt.quoted(value.text)), which has a length of \(length)"
+            if let minLength, length < minLength { return text + ", but the minimum length is \(minLength)" }
+            if let maxLength, length > maxLength { return text + ", but the maximum length is \(maxLength)" }
         }
         if let regex, let text = value.plainText, !regex.matchesWhole(text) {
-            return "is \"\(text.prefix(60))\", which does not match \(regex.pattern)"
+            return "is \(Excerpt.quoted(text)), which does not match \(regex.pattern)"
         }
         if let allowed, !allowedValues.contains(value.withoutNegativeZero) {
             let shown = allowed.prefix(Self.shownCountMax).map(\.text).joined(separator: ", ")
             let rest = allowed.count - Self.shownCountMax
-            return "is \(value.text.prefix(60)), which is not one of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
+            return "is \(Excerpt.plain(value.text)), which is not one of \(shown)" + (rest > 0 ? " and \(rest) more" : "")
         }
         return nil
     }
@@ -57,10 +59,10 @@ package struct AttributeConstraints: Sendable {
     /// Returns the reason why no attribute can hold the value: it could not be written as JSON and read back.
     private static func flaw(of value: Value) -> String? {
         switch value {
-        case .double(let value) where !value.isFinite: "is not a finite number"
-        case .float(let value) where !value.isFinite: "is not a finite number"
+        case .double(let value) where !value.isFinite: "is \(value), which is not a finite number"
+        case .float(let value) where !value.isFinite: "is \(value), which is not a finite number"
         case .date(let date) where !DateText.range.contains(date.timeIntervalSinceReferenceDate):
-            "is not a date of the years 1 to 9999"
+            "is \(date.timeIntervalSinceReferenceDate) seconds after 2001-01-01, which is not a date of the years 1 to 9999"
         default: nil
         }
     }

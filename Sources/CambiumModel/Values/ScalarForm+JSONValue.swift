@@ -18,7 +18,7 @@ extension AttributeType {
         case (.string, .string(let text)), (.data, .string(let text)), (.date, .string(let text)), (.uuid, .string(let text)),
             (.uri, .string(let text)):
             return try scalarForm(copying: Array(text.utf8), scratch: &scratch)
-        default: throw .wrongKind(self, found: value.kindName)
+        default: throw .wrongKind(self, found: Excerpt.described(value))
         }
     }
 

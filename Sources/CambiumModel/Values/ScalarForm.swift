@@ -27,12 +27,8 @@ package enum ConversionError: Error, Hashable, Sendable {
         switch self {
         case .wrongKind(let type, let found): "expected \(type.wanted), but found \(found)"
         case .unfit(let message): message
-        case .malformed(let type, let text): "expected \(type.wanted), but found \(ConversionError.quoted(text))"
+        case .malformed(let type, let text): "expected \(type.wanted), but found \(Excerpt.quoted(text))"
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + (text.count > 60 ? text.prefix(60) + "..." : text[...]) + "\""
     }
 }
 
@@ -75,20 +71,9 @@ extension AttributeType {
             case .int16, .int32, .int64, .float, .double, .decimal: kind == .number
             default: kind == .string
             }
-        guard isFitting else { throw .wrongKind(self, found: Self.name(tokens, token, kind)) }
+        guard isFitting else { throw .wrongKind(self, found: Excerpt.described(JSONValue(tokens, token))) }
         if self == .bool { return .fixed(kind == .true ? 1 : 0, 0) }
         return try scalarForm(text: tokens.bytes(token), scratch: &scratch)
-    }
-
-    private static func name(_ tokens: JSONTokens, _ token: Int, _ kind: JSONTokens.Kind) -> String {
-        switch kind {
-        case .null: "null"
-        case .true, .false: kind == .true ? "true" : "false"
-        case .number: "the number \(tokens.string(token))"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
-        }
     }
 
     /// Returns the stored form of a text, such as the digits of a number, a date, a UUID or base64.

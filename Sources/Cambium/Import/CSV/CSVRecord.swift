@@ -82,7 +82,8 @@ struct CSVRecord {
                 writer.raw(bytes)
             }
         } catch {
-            throw Refusal(field: index, message: "the field is not JSON: \(error.message)")
+            throw Refusal(
+                field: index, message: "the field \(Excerpt.quoted(String(decoding: text, as: UTF8.self))) is not JSON: \(error.message)")
         }
     }
 
