@@ -59,26 +59,6 @@ struct SchemaCommand: ParsableCommand {
             writer.write(schema.definition.json)
             return Terminal.print(writer.text)
         }
-        for entity in schema.entities { describe(entity, schema) }
-    }
-
-    private func describe(_ entity: Entity, _ schema: Schema) {
-        var title = entity.name
-        if let parent = entity.parent.flatMap({ schema.entity($0) }) { title += ": \(parent.name)" }
-        if entity.isAbstract { title += " (abstract)" }
-        if !entity.identity.isEmpty { title += "  identity \(entity.identity.map(\.name).joined(separator: ", "))" }
-        Terminal.print(title)
-        let width = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).map(\.count).max() ?? 0
-        for attribute in entity.attributes {
-            let presence = attribute.isOptional ? "" : " mandatory"
-            let standard = attribute.defaultValue.isNull ? "" : " default \(attribute.defaultValue.text)"
-            Terminal.print("  \(attribute.name.padded(to: width))  \(attribute.type.rawValue)\(presence)\(standard)")
-        }
-        for relationship in entity.relationships {
-            let destination = schema.entity(relationship.destination)?.name ?? ""
-            let kind = relationship.isOrdered ? " ordered" : relationship.isToMany ? " many" : ""
-            let rule = relationship.deleteRule == .nullify ? "" : ", on delete \(relationship.deleteRule.rawValue)"
-            Terminal.print("  \(relationship.name.padded(to: width))  -> \(destination)\(kind)\(rule)")
-        }
+        for line in SchemaText(schema).lines { Terminal.print(line) }
     }
 }

@@ -1,0 +1,102 @@
+import Cambium
+import CambiumJSON
+
+/// A schema in a form for human readers. It has everything that the schema in JSON has.
+struct SchemaText {
+    private let schema: Schema
+    /// The definitions of the entities, which have their former names.
+    private let definitions: [String: EntityDefinition]
+
+    init(_ schema: Schema) {
+        self.schema = schema
+        definitions = Dictionary(schema.definition.entities.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    var lines: [String] { schema.entities.flatMap { lines(of: $0) } }
+
+    /// Returns the lines of an entity: its name, its sets and indexes, and its properties with those that it inherits.
+    private func lines(of entity: Entity) -> [String] {
+        var title = [entity.name + (entity.parent.flatMap { schema.entity($0) }.map { ": \($0.name)" } ?? "")]
+        if entity.isAbstract { title[0] += " (abstract)" }
+        if !entity.identity.isEmpty { title.append("identity \(entity.identity.map(\.name).joined(separator: ", "))") }
+        let rest = sets(entity) + userInfo(entity.userInfo) + formerName(definition(of: entity.number)?.formerName)
+        let properties =
+            entity.attributes.map { ($0.name, text($0)) } + entity.relationships.map { ($0.name, text($0)) }
+        let width = properties.map(\.0.count).max() ?? 0
+        return [title.joined(separator: "  ")] + rest.map { "  (\($0))" }
+            + properties.map { name, text in "  \(name.padded(to: width))  \(text)" }
+    }
+
+    private func sets(_ entity: Entity) -> [String] {
+        let names = { (number: PropertyNumber) in entity.attribute(number)?.name ?? "\(number)" }
+        let unique = entity.uniqueSets.filter { !$0.isIdentity }.map { set in
+            "unique \(set.attributes.map(names).joined(separator: ", "))"
+        }
+        let indexes = entity.indexes.map { index in
+            let components = index.components.map { component in
+                (component.direction == .descending ? "-" : "") + names(component.attribute)
+                    + (component.comparison == .folded ? "[c]" : "")
+            }
+            return "index \(components.joined(separator: ", "))"
+        }
+        return unique + indexes
+    }
+
+    // MARK: Properties
+
+    private func text(_ attribute: Attribute) -> String {
+        var parts = [attribute.type.rawValue, attribute.isOptional ? "optional" : "mandatory"]
+        if !attribute.defaultValue.isNull { parts.append("default \(text(attribute.defaultValue))") }
+        let rules = attribute.constraints
+        parts += bounds(rules.min.map(text), rules.max.map(text), "value")
+        parts += bounds(rules.minLength.map(String.init), rules.maxLength.map(String.init), "length")
+        if let regex = rules.regex { parts.append("regex \(regex.pattern)") }
+        if let allowed = rules.allowed { parts.append("one of \(allowed.map(text).joined(separator: " "))") }
+        if attribute.isTransient { parts.append("transient") }
+        let definition = definition(of: attribute.entity)?.attributes.first { $0.name == attribute.name }
+        return (parts + userInfo(attribute.userInfo) + formerName(definition?.formerName)).joined(separator: ", ")
+    }
+
+    private func text(_ relationship: Relationship) -> String {
+        var parts = ["-> \(schema.entity(relationship.destination)?.name ?? "")"]
+        if relationship.isToMany { parts.append(relationship.isOrdered ? "many, ordered" : "many") }
+        parts.append(relationship.minCount > 0 ? "mandatory" : "optional")
+        if relationship.isToMany {
+            let minimum = relationship.minCount > 0 ? String(relationship.minCount) : nil
+            parts += bounds(minimum, relationship.maxCount.map(String.init), "count")
+        }
+        if let inverse = relationship.inverse, let name = schema.relationship(inverse, root: relationship.destinationRoot)?.name {
+            parts.append("inverse \(name)")
+        }
+        if relationship.deleteRule != .nullify { parts.append("on delete \(relationship.deleteRule.rawValue)") }
+        let definition = definition(of: relationship.entity)?.relationships.first { $0.name == relationship.name }
+        return (parts + userInfo(relationship.userInfo) + formerName(definition?.formerName)).joined(separator: ", ")
+    }
+
+    // MARK: Parts
+
+    /// Returns the description of a minimum and a maximum; it is empty if there is neither.
+    private func bounds(_ minimum: String?, _ maximum: String?, _ noun: String) -> [String] {
+        switch (minimum, maximum) {
+        case (nil, nil): []
+        case (let minimum?, nil): ["\(noun) at least \(minimum)"]
+        case (nil, let maximum?): ["\(noun) at most \(maximum)"]
+        case (let minimum?, let maximum?): [minimum == maximum ? "\(noun) \(minimum)" : "\(noun) \(minimum) to \(maximum)"]
+        }
+    }
+
+    private func userInfo(_ map: [String: String]) -> [String] {
+        map.sorted { $0.key < $1.key }.map { "userInfo \($0.key)=\(text(.string($0.value)))" }
+    }
+
+    private func formerName(_ name: String?) -> [String] { name.map { ["renamed from \($0)"] } ?? [] }
+
+    /// Returns a value. A text that would be hard to separate from its neighbours gets quotation marks.
+    private func text(_ value: Value) -> String {
+        guard case .string(let text) = value else { return value.text }
+        let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "_-./:".contains($0) }
+        return isPlain ? text : JSONValue.string(text).text
+    }
+
+    private func definition(of number: EntityNumber) -> EntityDefinition? { schema.entity(number).flatMap { definitions[$0.name] } }
+}
