@@ -70,7 +70,7 @@ import Testing
         }
         #expect(try place.run("diff", "nowhere", "1", "2").code == 66)
         #expect(try place.run("diff", "notes", "1", "2", "--entity", "Nothing").code == 64)
-        #expect(try place.run("diff", "notes", "yesterday", "2").code == 64 && place.run("diff", "notes").code == 64)
+        #expect(try place.run("diff", "notes", "tomorrow", "2").code == 64 && place.run("diff", "notes").code == 64)
     }
 
     @Test func `a diff spans schema changes, checkpoints and stubs`() throws {

@@ -5,15 +5,16 @@ import CambiumJSON
 struct ApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply", abstract: "Replay the changes of one store into another.",
-        discussion:
+        discussion: Discussion.text(
             "Afterwards the target is a copy of the source: it has the same objects with the same ids, and the same transactions with "
-            + "their authors and times. The command creates the target if it does not exist. Transactions that the target has already "
-            + "are not applied again. So repeat the command if it was interrupted, or if the source has grown. A target with other "
-            + "changes is refused.")
+                + "their authors and times. The command creates the target if it does not exist. Transactions that the target has already "
+                + "are not applied again. So repeat the command if it was interrupted, or if the source has grown. A target with other "
+                + "changes is refused.",
+            examples: "cambium apply notes mirror"))
 
     @Argument(help: "The store to read the changes from.") var source: String
     @Argument(help: "The store to apply them to: a new store, an empty one, or the target of an earlier apply.") var target: String
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let report = try Store.apply(from: source, to: target)

@@ -5,11 +5,13 @@ import CambiumJSON
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a store with all of its history, even while another process writes to it.",
-        discussion: "The copy has the same transactions, the same root of the tree, and the checkpoints.")
+        discussion: Discussion.text(
+            "The copy has the same transactions, the same root of the tree, and the checkpoints.",
+            examples: "cambium backup notes /mnt/backup/notes"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The copy: a directory that does not exist yet, or is empty.") var target: String
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws { try Store.backUp(at: store, to: target).print(target, json: output.json) }
 }
@@ -17,20 +19,23 @@ struct BackupCommand: ParsableCommand {
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Create a store from a backup: with all transactions, or with those up to a moment.",
-        discussion: """
+        discussion: Discussion.text(
+            """
             The backup is not changed. With --at, later transactions are omitted, and the new store continues from that moment. With \
             --archive, the new store also has the changes that compaction retired, so every moment can be shown. Each archived \
             transaction is compared with the hash that the backup has of it. Any store can be the backup.
-            """)
+            """,
+            examples: "cambium restore copy again --at label:before-the-move", "cambium restore copy again --at 2026-11-21"))
 
     @Argument(help: "The backup.") var backup: String
     @Argument(help: "The new store: a directory that does not exist yet, or is empty.") var store: String
-    @Option(help: "Restore this moment: a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME.") var at: Moment?
-    @Option(help: "Read the retired changes from this archive, which 'compact --archive' made.") var archive: String?
-    @OptionGroup var output: OutputOptions
+    @Option(help: .init("Restore this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment")) var at: Moment?
+    @Option(help: .init("Read the retired changes from this archive, which 'compact --archive' made.", valueName: "directory"))
+    var archive: String?
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        try Store.backUp(at: backup, to: store, point: at?.point ?? .latest, archive: archive).print(store, json: output.json)
+        try Store.backUp(at: backup, to: store, point: at?.point() ?? .latest, archive: archive).print(store, json: output.json)
     }
 }
 

@@ -5,31 +5,22 @@ import CambiumJSON
 struct CheckpointCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "checkpoint", abstract: "Store the graph, so that the next opening starts from it.",
-        discussion: """
+        discussion: Discussion.text(
+            """
             The store makes checkpoints automatically when the log has grown by some MiB. Nothing is written if nothing has changed \
             since the last one. Older checkpoints are kept, spread over the log, so that earlier moments are shown quickly.
-            """)
+            """,
+            examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4"))
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "Keep at most this many checkpoints from now on.") var keep: Int?
-    @Option(help: "Limit the disk space that only earlier moments need, in percent of the newest checkpoint's size, from now on.")
-    var pastPercent: Int?
-    @Option(help: "Store all pages in this form from now on: 'lz4' takes about half of the disk space, 'none' needs no decompression.")
-    var compression: PageCompression?
-    @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        if let keep, keep < 1 { throw ValidationError("--keep must be at least 1.") }
-        if let pastPercent, pastPercent < 0 { throw ValidationError("--past-percent must be at least 0.") }
-    }
+    @OptionGroup(title: "Settings for this and later checkpoints") var settings: CheckpointSettings
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         var opened = try Store.open(at: store)
         let before = try opened.checkpointPolicy()
         var policy = before
-        policy.countMax = keep ?? policy.countMax
-        policy.pastPercent = pastPercent ?? policy.pastPercent
-        policy.compression = compression?.policy ?? policy.compression
+        settings.apply(to: &policy)
         if policy != before { try opened.setCheckpointPolicy(policy) }
         if policy.compression != before.compression {
             try opened.close()
@@ -56,6 +47,29 @@ struct CheckpointCommand: ParsableCommand {
             Terminal.print("Stored the graph of transaction \(receipt.transaction) in \(Readable.bytes(receipt.byteCount)).")
         }
         if receipt.droppedCount > 0 { Terminal.print("Dropped \(Readable.of(receipt.droppedCount, "older checkpoint")).") }
+    }
+}
+
+struct CheckpointSettings: ParsableArguments {
+    @Option(help: .init("Keep at most this many checkpoints.", valueName: "count")) var keep: Int?
+    @Option(
+        help: .init(
+            "Limit the disk space that only earlier moments need, in percent of the newest checkpoint's size.", valueName: "percent"))
+    var pastPercent: Int?
+    @Option(
+        help: .init(
+            "Store all pages in this form: 'lz4' takes about half of the disk space, 'none' needs no decompression.", valueName: "form"))
+    var compression: PageCompression?
+
+    func validate() throws {
+        if let keep, keep < 1 { throw ValidationError("--keep is \(keep), but must be at least 1.") }
+        if let pastPercent, pastPercent < 0 { throw ValidationError("--past-percent is \(pastPercent), but must be at least 0.") }
+    }
+
+    func apply(to policy: inout CheckpointPolicy) {
+        policy.countMax = keep ?? policy.countMax
+        policy.pastPercent = pastPercent ?? policy.pastPercent
+        policy.compression = compression?.policy ?? policy.compression
     }
 }
 

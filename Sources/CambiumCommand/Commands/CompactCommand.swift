@@ -5,24 +5,35 @@ import CambiumJSON
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact", abstract: "Retire the changes of early transactions, to make the log smaller.",
-        discussion: """
+        discussion: Discussion.text(
+            """
             A retired transaction keeps its author, time and message, and a hash of its changes. A checkpoint takes the place of the \
             changes. The command makes it first, and compares it with the log. --dry-run reports the moments that could not be shown any \
             more. --archive keeps the retired changes in another directory; 'restore --archive' makes a store with all changes from both.
-            """)
+            """,
+            examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
+            "cambium compact notes --retain snapshots:3"))
 
     @Argument(help: "The store.") var store: String
     @Option(
-        help: "Keep all, since:POINT, or snapshots:N: everything since the oldest of the N newest checkpoints, or all if there are fewer.")
+        help: .init(
+            "Keep all, since:MOMENT, or snapshots:N: everything since the oldest of the N newest checkpoints, or all if there are fewer.",
+            discussion:
+                "A moment is \(Moment.forms). A day such as 2026-11-21, 'today' or 'yesterday' means its beginning in UTC. A time is in "
+                + "UTC, unless it ends with an offset such as +01:00.",
+            valueName: "retention"))
     var retain: RetentionArgument
-    @Option(help: "Archive the retired changes in this directory: a new or empty one, or the archive of earlier compactions.")
+    @Option(
+        help: .init(
+            "Archive the retired changes in this directory: a new or empty one, or the archive of earlier compactions.",
+            valueName: "directory"))
     var archive: String?
     @Flag(help: "Report which changes could be retired with the existing checkpoints, and change nothing.") var dryRun = false
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let opened = try Store.open(at: store)
-        let compaction = try opened.compact(retain.retention, archive: archive, effect: dryRun ? .preview : .retire)
+        let compaction = try opened.compact(retain.retention(), archive: archive, effect: dryRun ? .preview : .retire)
         if !dryRun { Terminal.note("The log was compacted; its first moment is transaction \(compaction.firstMoment).") }
         try opened.close()
         if output.json { return printJSON(compaction) }
@@ -94,17 +105,32 @@ extension CompactCommand {
 
 /// A retention policy in the syntax of the command line.
 struct RetentionArgument: ExpressibleByArgument {
-    let retention: Retention
+    private enum Form {
+        case all
+        case since(Moment)
+        case checkpoints(Int)
+    }
+
+    private let form: Form
 
     init?(argument: String) {
         if argument == "all" {
-            retention = .all
+            form = .all
         } else if argument.hasPrefix("since:"), let moment = Moment(argument: String(argument.dropFirst(6))) {
-            retention = .since(moment.point)
+            form = .since(moment)
         } else if argument.hasPrefix("snapshots:"), let count = Int(argument.dropFirst(10)), count > 0 {
-            retention = .checkpoints(count)
+            form = .checkpoints(count)
         } else {
             return nil
+        }
+    }
+
+    /// Returns the policy. A day stands for its beginning, so that all of the day is kept.
+    func retention(now: Timestamp = StoreEnvironment.system.now()) -> Retention {
+        switch form {
+        case .all: .all
+        case .since(let moment): .since(moment.point(.start, now: now))
+        case .checkpoints(let count): .checkpoints(count)
         }
     }
 }

@@ -4,22 +4,22 @@ import Cambium
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show the changes between two moments.",
-        discussion: """
-            A moment is a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME. In the output for people, + marks an \
-            inserted object, - a deleted one, and ~ a changed one. --json prints one line for each object.
-            """)
+        discussion: Discussion.text(
+            "A moment is \(Moment.forms). \(Moment.rules) In the output for people, + marks an inserted object, - a deleted one, and ~ a "
+                + "changed one. --json prints one line for each object.",
+            examples: "cambium diff notes yesterday", "cambium diff notes label:before-the-move 9 --entity Note"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The moment before the changes.") var from: Moment
     @Argument(help: "The moment after the changes; the newest one by default.") var to: Moment?
-    @Option(help: "Show only objects of this entity and of its sub-entities.") var entity: String?
-    @OptionGroup var output: OutputOptions
+    @Option(help: .init("Show only objects of this entity and of its sub-entities.", valueName: "name")) var entity: String?
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         // `EarlierGraphs` replays a later moment from the moment requested before it.
         let past = EarlierGraphs(of: store)
-        let before = try past.graph(at: from.point)
-        let after = try past.graph(at: to?.point ?? .latest)
+        let before = try past.graph(at: from.point())
+        let after = try past.graph(at: to?.point() ?? .latest)
         let family = try family(before, after)
         let changes = after.changes(since: before)
         var counts: [ObjectChange.Kind: Int] = [:]

@@ -59,13 +59,17 @@ struct Edit {
 }
 
 struct InsertCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "insert", abstract: "Insert an object.")
+    static let configuration = CommandConfiguration(
+        commandName: "insert", abstract: "Insert an object.",
+        discussion: Discussion.text(
+            "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null.",
+            examples: "cambium insert notes Note id=1 title=Paris --actor jane", "cambium insert notes Item name:=null"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity of the new object.") var entity: String
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument] = []
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         try Edit("insert", store: store, author, output, [entity] + assignments.map(\.argument)).run { transaction, schema, _ in
@@ -76,13 +80,17 @@ struct InsertCommand: ParsableCommand {
 }
 
 struct SetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "set", abstract: "Change attributes of an object.")
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change attributes of an object.",
+        discussion: Discussion.text(
+            "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null.",
+            examples: "cambium set notes Note/1 title=Lyon --message spelling", "cambium set notes Note/1 when:=null"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         try Edit("set", store: store, author, output, [id] + assignments.map(\.argument), subject: id).run { transaction, schema, graph in
@@ -95,14 +103,16 @@ struct SetCommand: ParsableCommand {
 }
 
 struct LinkCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "link", abstract: "Link an object to others.")
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Link an object to others.",
+        discussion: Discussion.text(examples: "cambium link notes Note/1 items Item/1 Item/2"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The relationship.") var relationship: String
     @Argument(help: "The objects to link it to.") var targets: [String]
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         try Edit("link", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
@@ -117,14 +127,16 @@ struct LinkCommand: ParsableCommand {
 }
 
 struct UnlinkCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "unlink", abstract: "Remove links of an object.")
+    static let configuration = CommandConfiguration(
+        commandName: "unlink", abstract: "Remove links of an object.",
+        discussion: Discussion.text(examples: "cambium unlink notes Note/1 items Item/2"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The relationship.") var relationship: String
     @Argument(help: "The objects to unlink it from.") var targets: [String]
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         try Edit("unlink", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
@@ -139,15 +151,17 @@ struct UnlinkCommand: ParsableCommand {
 }
 
 struct MoveCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "move", abstract: "Move a member of an ordered relationship.")
+    static let configuration = CommandConfiguration(
+        commandName: "move", abstract: "Move a member of an ordered relationship.",
+        discussion: Discussion.text(examples: "cambium move notes Note/1 memos Memo/3 --to 0"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The ordered relationship.") var relationship: String
     @Argument(help: "The member.") var target: String
-    @Option(help: "Move the member to this index, counted from 0.") var to: Int
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @Option(help: .init("Move the member to this index, counted from 0.", valueName: "index")) var to: Int
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         try Edit("move", store: store, author, output, [id, relationship, target, String(to)], subject: id).run {
@@ -163,12 +177,13 @@ struct MoveCommand: ParsableCommand {
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete objects, and the objects that their delete rules reach.")
+        commandName: "delete", abstract: "Delete objects, and the objects that their delete rules reach.",
+        discussion: Discussion.text(examples: "cambium delete notes Note/1 Note/2 --message obsolete"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The objects to delete, such as Note/42.") var ids: [String]
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         try Edit("delete", store: store, author, output, ids, subject: ids.first).run { transaction, schema, graph in

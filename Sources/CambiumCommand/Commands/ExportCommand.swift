@@ -9,48 +9,40 @@ extension ExportOptions.KeyPaths: ExpressibleByArgument {}
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write objects as JSON or CSV, in a stable order.",
-        discussion:
+        discussion: Discussion.text(
             "An export with '--references identity' can be imported into any store with the same schema. An export of that store then "
-            + "has the same bytes.")
+                + "has the same bytes.",
+            examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity to export; all entities by default.") var entity: String?
-    @Option(help: "Write JSON Lines, one JSON array, or CSV.") var format = ExportOptions.Format.lines
-    @Option(help: "Refer to an object by its id in this store, or by its identity, which an import can look up in another store.")
-    var references = ExportOptions.Reference.id
-    @Flag(help: "Write only the ids, or the identities, of the objects.") var idsOnly = false
-    @Option(help: "Write or omit values that are null, in JSON.") var nulls = ExportOptions.NullValue.write
-    @Option(help: "Write included to-one objects and paths of a mapping as nested JSON objects, or as flat keys such as country.name.")
-    var keyPaths = ExportOptions.KeyPaths.nested
-    @Option(help: "Write the rows that an import by this mapping reads (Docs/IMPORT.md). References are then identities.")
-    var mapping: String?
-    @OptionGroup var include: IncludeOptions
-    @OptionGroup var point: PointOptions
-    @Flag(help: "Write JSON, as an export does by default.") var json = false
+    @OptionGroup(title: "Form of the objects") var form: ExportFormOptions
+    @OptionGroup(title: "Nested objects") var include: IncludeOptions
+    @OptionGroup(title: "Moment") var point: PointOptions
+    @OptionGroup(title: "Output") var output: ExportOutputOptions
 
     func validate() throws {
-        if entity == nil, mapping == nil, !include.include.isEmpty {
+        if entity == nil, form.mapping == nil, !include.include.isEmpty {
             throw ValidationError("--include needs an entity to start from. Name the entity.")
         }
-        if entity == nil, format == .csv { throw ValidationError("CSV has the columns of one entity. Name the entity.") }
-        if mapping != nil, format == .csv { throw ValidationError("--mapping is for JSON. Omit --format csv.") }
-        if json, format == .csv { throw ValidationError("--json and --format csv exclude each other. Omit one of them.") }
+        if entity == nil, output.format == .csv { throw ValidationError("CSV has the columns of one entity. Name the entity.") }
+        if form.mapping != nil, output.format == .csv { throw ValidationError("--mapping is for JSON. Omit --format csv.") }
     }
 
     func run() throws {
         let graph = try point.open(store).graph
         var options = ExportOptions()
-        options.mapping = try mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
+        options.mapping = try form.mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
         if entity == nil, options.mapping != nil, options.mapping?.entity == nil {
             throw ValidationError("A mapping is for one entity. Name the entity on the command line or in the mapping.")
         }
         let entity = try (self.entity ?? options.mapping?.entity).map { try graph.schema.required($0) }
-        options.format = format
-        options.references = references
-        options.content = idsOnly ? .names : .objects
-        options.nulls = nulls
-        options.keyPaths = keyPaths
-        options.include = try entity.map { try include.tree(from: $0, graph.schema) } ?? IncludeTree(depth: include.depth)
+        options.format = output.format
+        options.references = form.references
+        options.content = form.idsOnly ? .names : .objects
+        options.nulls = form.nulls
+        options.keyPaths = form.keyPaths
+        options.include = try entity.map { try include.tree(from: $0, graph.schema) } ?? IncludeTree(depth: include.depthCount)
         // On a terminal, the objects themselves show the progress.
         let progress = Terminal.isInteractive ? nil : Progress("export", byteCount: nil)
         try graph.export(entity, options) { bytes in
@@ -58,5 +50,34 @@ struct ExportCommand: ParsableCommand {
             progress?.add(bytes.count)
         }
         progress?.end()
+    }
+}
+
+/// The form in which an export writes objects.
+struct ExportFormOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "Refer to an object by its id in this store, or by its identity, which an import can look up in another store.",
+            valueName: "form"))
+    var references = ExportOptions.Reference.id
+    @Flag(help: "Write only the ids, or the identities, of the objects.") var idsOnly = false
+    @Option(help: .init("Write or omit values that are null, in JSON.", valueName: "rule")) var nulls = ExportOptions.NullValue.write
+    @Option(
+        help: .init(
+            "Write included to-one objects and paths of a mapping as nested JSON objects, or as flat keys such as country.name.",
+            valueName: "form"))
+    var keyPaths = ExportOptions.KeyPaths.nested
+    @Option(
+        help: .init(
+            "Write the rows that an import by this mapping reads (Docs/IMPORT.md). References are then identities.", valueName: "file"))
+    var mapping: String?
+}
+
+struct ExportOutputOptions: ParsableArguments {
+    @Option(help: .init("Write JSON Lines, one JSON array, or CSV.", valueName: "format")) var format = ExportOptions.Format.lines
+    @Flag(help: "Write JSON, as an export does by default.") var json = false
+
+    func validate() throws {
+        if json, format == .csv { throw ValidationError("--json and --format csv exclude each other. Omit one of them.") }
     }
 }

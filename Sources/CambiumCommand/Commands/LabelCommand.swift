@@ -5,14 +5,16 @@ import CambiumJSON
 struct LabelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "label", abstract: "Name a moment, so that --at label:NAME shows it.",
-        discussion: "A name keeps its moment until --move gives it to another one. Without a name, the command lists the labels.")
+        discussion: Discussion.text(
+            "A name keeps its moment until --move gives it to another one. Without a name, the command lists the labels. \(Moment.rules)",
+            examples: "cambium label notes before-the-move", "cambium label notes november 2026-11-30"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The name.") var name: String?
-    @Argument(help: "The moment: a transaction number, a time, or label:NAME; the newest one by default.") var point: Moment?
+    @Argument(help: "The moment: \(Moment.forms). The newest one by default.") var point: Moment?
     @Flag(help: "Move the name to this moment if another one has it.") var move = false
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         guard let name else {
@@ -21,7 +23,7 @@ struct LabelCommand: ParsableCommand {
             if labels.isEmpty, !output.json { Terminal.print("No moment has a label.") }
             return
         }
-        let number = try point.map { try ReadOnlyStore(at: store, point: $0.point).graph.transaction }
+        let number = try point.map { try ReadOnlyStore(at: store, point: $0.point()).graph.transaction }
         let opened = try Store.open(at: store)
         let author = author.author(of: ["label", name] + (point.map { [$0.text] } ?? []) + (move ? ["--move"] : []))
         let before = opened.graph.transaction

@@ -3,19 +3,20 @@ import Cambium
 import CambiumJSON
 
 struct LogCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "log", abstract: "List the transactions of a store.")
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "List the transactions of a store.",
+        discussion: Discussion.text(
+            "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning.",
+            examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "List transactions from this number on.") var from: UInt64 = 1
-    @Option(help: "List transactions up to this number.") var to: UInt64?
-    @Option(help: "List only transactions that name this object.") var object: String?
-    @Option(help: "List only transactions that name objects of this entity's hierarchy.") var entity: String?
-    @Option(help: "List only transactions of this actor.") var actor: String?
+    @OptionGroup(title: "Selection") var selection: LogSelection
     @Flag(help: "Print the ops of each transaction.") var ops = false
-    @Flag(help: "Wait for transactions that other processes commit, up to the number of --to.") var follow = false
-    @OptionGroup var output: OutputOptions
+    @Flag(help: "Wait for transactions that other processes commit, up to the moment of --to.") var follow = false
+    @OptionGroup(title: "Output") var output: OutputOptions
 
-    private var last: UInt64 { to ?? .max }
+    private var object: String? { selection.object }
+    private var entity: String? { selection.entity }
 
     /// The state of a walk through the log, with the schema that interprets the next ops.
     private struct Reading {
@@ -31,18 +32,20 @@ struct LogCommand: ParsableCommand {
         var root: EntityNumber?
         /// The changes of the schema in a transaction, in order.
         var migrations: [SchemaMigration] = []
+        /// The transactions of `--from` and `--to`.
+        let range: LogRange
     }
 
     func run() throws {
         let log = try TransactionLog(of: store)
-        var reading = Reading()
+        var reading = Reading(range: try selection.range(in: store))
         // A name has its meaning in the newest schema. If the newest schema lacks the name, the first schema that has it decides. An error
         // is ignored here: if the store is corrupt, the walk through the log reports the corruption.
         if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
             try log.follow { entry in
                 try printIfWanted(entry, &reading)
-                return entry.number.rawValue < last
+                return reading.range.mayContinue(after: entry)
             }
         } else {
             try log.forEach { try printIfWanted($0, &reading) }
@@ -112,12 +115,12 @@ struct LogCommand: ParsableCommand {
         if let id = reading.object, !reading.isObjectNamed {
             reading.isObjectNamed = ops.contains { $0.names(id, reading.schema) }
         }
-        guard entry.number.rawValue >= from, entry.number.rawValue <= last, isWanted(entry, ops, reading) else { return }
+        guard reading.range.contains(entry), isWanted(entry, ops, reading) else { return }
         print(entry, self.ops && !entry.isRetired ? ops : nil, reading)
     }
 
     private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ reading: Reading) -> Bool {
-        if let actor, entry.metadata.actor != actor { return false }
+        if let actor = selection.actor, entry.metadata.actor != actor { return false }
         if object != nil {
             guard let id = reading.object, ops.contains(where: { $0.names(id, reading.schema) }) else { return false }
         }

@@ -3,13 +3,15 @@ import Cambium
 import CambiumJSON
 
 struct ShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one object.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one object.",
+        discussion: Discussion.text(examples: "cambium show notes Note/1 --include items", "cambium show notes Note/1 --at yesterday"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
-    @OptionGroup var include: IncludeOptions
-    @OptionGroup var point: PointOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Nested objects") var include: IncludeOptions
+    @OptionGroup(title: "Moment") var point: PointOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let graph = try point.open(store).graph
@@ -26,35 +28,30 @@ struct ShowCommand: ParsableCommand {
 }
 
 struct FindCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "find", abstract: "List the objects of an entity by ascending id.")
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "List the objects of an entity by ascending id.",
+        discussion: Discussion.text(examples: "cambium find notes Note --limit 10", "cambium find notes Note --identity 1 --json"))
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity; its sub-entities are listed, too.") var entity: String
-    @Option(help: "List only the object with this identity. Repeat the option for each attribute of the identity.")
-    var identity: [String] = []
-    @Option(help: "List at most this many objects.") var limit: Int?
-    @Option(help: "Skip this many objects at the beginning.") var offset = 0
-    @OptionGroup var include: IncludeOptions
+    @OptionGroup(title: "Selection") var selection: FindOptions
+    @OptionGroup(title: "Nested objects") var include: IncludeOptions
     @Flag(help: "Print only the number of objects.") var count = false
-    @Flag(help: "List only stubs: objects of which only the identity is known.") var stubs = false
-    @OptionGroup var point: PointOptions
-    @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit must be at least 0.") }
-        if offset < 0 { throw ValidationError("--offset must be at least 0.") }
-    }
+    @OptionGroup(title: "Moment") var point: PointOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
         let tree = try include.tree(from: entity, graph.schema)
-        if count, identity.isEmpty, !stubs { return print(max(0, min(limit ?? .max, graph.count(of: entity) - offset))) }
+        let (limit, offset) = (selection.limit ?? .max, selection.offset ?? 0)
+        if count, selection.identity.isEmpty, !selection.stubs { return print(max(0, min(limit, graph.count(of: entity) - offset))) }
         let all =
-            identity.isEmpty
-            ? AnySequence(graph.objects(of: entity).lazy.compactMap { graph.place(of: $0) }) : AnySequence(try named(entity, graph))
-        let wanted = stubs ? AnySequence(all.lazy.filter(graph.isStub)) : all
-        let places = wanted.dropFirst(offset).prefix(limit ?? .max)
+            selection.identity.isEmpty
+            ? AnySequence(graph.objects(of: entity).lazy.compactMap { graph.place(of: $0) })
+            : AnySequence(try selection.named(entity, graph))
+        let wanted = selection.stubs ? AnySequence(all.lazy.filter(graph.isStub)) : all
+        let places = wanted.dropFirst(offset).prefix(limit)
         if count { return print(places.reduce(0) { count, _ in count + 1 }) }
         let objects = ObjectWriter(graph)
         var writer = JSONWriter()
@@ -71,8 +68,25 @@ struct FindCommand: ParsableCommand {
     }
 
     private func print(_ count: Int) { Terminal.print(output.json ? "{\"count\":\(count)}" : Readable.count(count)) }
+}
 
-    private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectPlace] {
+/// The objects that `find` lists.
+struct FindOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "List only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
+    var identity: [String] = []
+    @Option(help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
+    @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
+    @Flag(help: "List only stubs: objects of which only the identity is known.") var stubs = false
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is \(limit), but must be at least 0.") }
+        if let offset, offset < 0 { throw ValidationError("--offset is \(offset), but must be at least 0.") }
+    }
+
+    /// Returns the object with the identity, if it exists.
+    func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectPlace] {
         guard identity.count == entity.identity.count else {
             let names = entity.identity.map(\.name).joined(separator: ", ")
             let rule = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' consists of \(names)"

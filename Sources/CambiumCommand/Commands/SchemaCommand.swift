@@ -5,30 +5,29 @@ import CambiumJSON
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the schema of a store, or change it.",
-        discussion:
+        discussion: Discussion.text(
             "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
-            + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/MIGRATION.md has the rules. "
-            + "If the change needs a program, or objects would break a rule, nothing is written and the exit code is 1.")
+                + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/MIGRATION.md has the rules. "
+                + "If the change needs a program, or objects would break a rule, nothing is written and the exit code is 1.",
+            examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "Change the schema to this one: a JSON file, or a Core Data model.") var set: String?
-    @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
-    @OptionGroup var point: PointOptions
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Migration") var migration: MigrationOptions
+    @OptionGroup(title: "Moment") var point: PointOptions
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if dryRun, set == nil { throw ValidationError("--dry-run reports what --set would do. Add --set with a schema.") }
-        if set != nil, point.at != nil {
+        if migration.set != nil, point.at != nil {
             throw ValidationError("--at shows the schema of a moment, which cannot be changed. Omit --at or --set.")
         }
     }
 
     func run() throws {
-        guard let set else { return try show() }
+        guard let set = migration.set else { return try show() }
         // The command reports all mistakes of the file with their places before it opens the store.
         let definition = try SchemaFile.read(set).definition
-        if dryRun {
+        if migration.dryRun {
             let report = try Store.previewMigration(of: store, to: definition)
             MigrationText(report, isDone: false).print(json: output.json)
             if report.isRefused { throw ExitCode(Failure.badNews) }
@@ -60,5 +59,14 @@ struct SchemaCommand: ParsableCommand {
             return Terminal.print(writer.text)
         }
         for line in SchemaText(schema).lines { Terminal.print(line) }
+    }
+}
+
+struct MigrationOptions: ParsableArguments {
+    @Option(help: .init("Change the schema to this one: a JSON file, or a Core Data model.", valueName: "file")) var set: String?
+    @Flag(help: "Report what --set would do, and write nothing.") var dryRun = false
+
+    func validate() throws {
+        if dryRun, set == nil { throw ValidationError("--dry-run reports what --set would do. Add --set with a schema.") }
     }
 }

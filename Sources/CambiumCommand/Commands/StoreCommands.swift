@@ -5,12 +5,14 @@ import CambiumJSON
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Create a store.",
-        discussion: "A schema is a JSON file or a Core Data model (.xcdatamodeld, .xcdatamodel, or its contents file).")
+        discussion: Discussion.text(
+            "A schema is a JSON file or a Core Data model (.xcdatamodeld, .xcdatamodel, or its contents file).",
+            examples: "cambium init notes --schema schema.json"))
 
     @Argument(help: "The new store: a directory that does not exist yet, or is empty.") var store: String
-    @Option(help: "Use this schema: a JSON file, or a Core Data model.") var schema: String
-    @OptionGroup var author: AuthorOptions
-    @OptionGroup var output: OutputOptions
+    @Option(help: .init("Use this schema: a JSON file, or a Core Data model.", valueName: "file")) var schema: String
+    @OptionGroup(title: "Author and request") var author: AuthorOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let schema = try SchemaFile.read(schema)
@@ -35,10 +37,11 @@ struct InitCommand: ParsableCommand {
 
 struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats", abstract: "Count the objects, links, transactions and bytes of a store.")
+        commandName: "stats", abstract: "Count the objects, links, transactions and bytes of a store.",
+        discussion: Discussion.text(examples: "cambium stats notes --json"))
 
     @Argument(help: "The store.") var store: String
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let statistics = try Statistics(of: store)
@@ -67,18 +70,22 @@ struct StatsCommand: ParsableCommand {
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every byte of a store.",
-        discussion:
-            "Verifies every checksum, replays the log, and checks the resulting graph. The exit code is 1 if anything is corrupt.")
+        discussion: Discussion.text(
+            "Verifies every checksum, replays the log, and checks the resulting graph. The exit code is 1 if anything is corrupt.",
+            examples: "cambium verify notes", "cambium verify notes --archive kept"))
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "Compare the root of the log with this one, which was kept elsewhere: 64 hexadecimal digits.") var against: String?
-    @Option(help: "Verify this archive, too, which 'compact --archive' made, and replay the whole log.")
+    @Option(
+        help: .init("Compare the root of the log with this one, which was kept elsewhere: 64 hexadecimal digits.", valueName: "root"))
+    var against: String?
+    @Option(
+        help: .init("Verify this archive, too, which 'compact --archive' made, and replay the whole log.", valueName: "directory"))
     var archive: String?
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
         if let against, against.count != 64 || !against.allSatisfy(\.isHexDigit) {
-            throw ValidationError("--against takes a root, which has 64 hexadecimal digits.")
+            throw ValidationError("--against is '\(against)', but must be a root, which has 64 hexadecimal digits.")
         }
     }
 
@@ -122,15 +129,20 @@ extension String {
 struct RepairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair", abstract: "Save everything that verifies in a corrupt store into a new store.",
-        discussion:
+        discussion: Discussion.text(
             "The command reads the log, the checkpoints and the archive, and does not change the old store. Transactions keep their "
-            + "numbers, times and authors. If changes are missing, the state of the next checkpoint stands in their place. The exit "
-            + "code is 1 if anything is wrong with the old store or is missing.")
+                + "numbers, times and authors. If changes are missing, the state of the next checkpoint stands in their place. The exit "
+                + "code is 1 if anything is wrong with the old store or is missing.",
+            examples: "cambium repair notes --to saved"))
 
     @Argument(help: "The store.") var store: String
-    @Option(help: "Create the new store in this directory, which does not exist yet, or is empty.") var to: String
-    @Option(help: "Read the retired parts of the log from this archive, if it is not where the store states.") var archive: String?
-    @OptionGroup var output: OutputOptions
+    @Option(help: .init("Create the new store in this directory, which does not exist yet, or is empty.", valueName: "directory"))
+    var to: String
+    @Option(
+        help: .init(
+            "Read the retired parts of the log from this archive, if it is not where the store states.", valueName: "directory"))
+    var archive: String?
+    @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
         let repair = try Store.repair(at: store, to: to, archive: archive)

@@ -9,7 +9,9 @@ import CambiumJSON
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Import this machine's package graph, and show what a store does with it.",
-        discussion: "Keeps the store in the given directory, or in a temporary one, and suggests commands to try on it.")
+        discussion: Discussion.text(
+            "Keeps the store in the given directory, or in a temporary one, and suggests commands to try on it.",
+            examples: "cambium demo", "cambium demo packages"))
 
     @Argument(help: "The directory of the store, which does not exist yet, or is empty. A temporary one by default.") var directory: String?
 

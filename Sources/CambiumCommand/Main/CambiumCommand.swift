@@ -10,14 +10,29 @@ struct CambiumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cambium",
         abstract: "An append-only store of objects and of every change that led to them.",
-        discussion: "Try 'cambium demo' first: it imports this machine's package graph and shows what the other commands do.",
+        discussion: Discussion.text(
+            "Try 'cambium demo' first: it imports this machine's package graph and shows what the other commands do.",
+            examples: "cambium init notes --schema schema.json", "cambium import notes Note notes.json",
+            "cambium show notes Note/1 --at yesterday"),
         version: "0.1.0",
-        subcommands: [
-            InitCommand.self, SchemaCommand.self, ImportCommand.self, ExportCommand.self, FindCommand.self, ShowCommand.self,
-            InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self, DeleteCommand.self,
-            CloneCommand.self, ApplyCommand.self, LogCommand.self, DiffCommand.self, LabelCommand.self, VerifyCommand.self,
-            StatsCommand.self, CheckpointCommand.self, CompactCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self,
-            DemoCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Reading",
+                subcommands: [
+                    FindCommand.self, ShowCommand.self, ExportCommand.self, LogCommand.self, DiffCommand.self, StatsCommand.self,
+                ]),
+            CommandGroup(
+                name: "Writing",
+                subcommands: [
+                    ImportCommand.self, InsertCommand.self, SetCommand.self, LinkCommand.self, UnlinkCommand.self, MoveCommand.self,
+                    DeleteCommand.self, CloneCommand.self, LabelCommand.self,
+                ]),
+            CommandGroup(
+                name: "Store",
+                subcommands: [
+                    InitCommand.self, SchemaCommand.self, VerifyCommand.self, CheckpointCommand.self, CompactCommand.self,
+                    ApplyCommand.self, BackupCommand.self, RestoreCommand.self, RepairCommand.self, DemoCommand.self,
+                ]),
         ])
 
     /// Runs a command. Each failure ends in an error message on stderr and a documented exit code.

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumJSON
 
 #if canImport(Glibc)
     import Glibc
@@ -34,8 +35,24 @@ enum Failure {
     }
 
     static func exit(usage message: String, _ fullMessage: String) -> Never {
-        Terminal.error("cambium: \(message)")
-        for line in fullMessage.split(separator: "\n", omittingEmptySubsequences: false).dropFirst() { Terminal.error(String(line)) }
+        Terminal.error("cambium: \(shortened(message))")
+        // The help and the usage follow the message. A value in the message may have several lines.
+        let lineCount = message.split(separator: "\n", omittingEmptySubsequences: false).count
+        for line in fullMessage.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(lineCount) {
+            Terminal.error(String(line))
+        }
         Glibc.exit(usage)
+    }
+
+    /// Returns a message with an excerpt of each argument, or of the value after its equals sign, in place of the whole text.
+    static func shortened(_ message: String, arguments: [String] = CommandLine.arguments) -> String {
+        let values = arguments.flatMap { argument in
+            [argument] + (argument.firstIndex(of: "=").map { [String(argument[argument.index(after: $0)...])] } ?? [])
+        }
+        var message = message
+        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where value.unicodeScalars.count > Excerpt.characterCountMax {
+            message = message.replacing(value, with: Excerpt.plain(value))
+        }
+        return message
     }
 }

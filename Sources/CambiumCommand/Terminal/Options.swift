@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cambium
+import CambiumJSON
 
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON for programs: one object, or one object per line.")
@@ -7,13 +8,16 @@ struct OutputOptions: ParsableArguments {
 }
 
 struct AuthorOptions: ParsableArguments {
-    @Option(help: "Record this author of the change in the log.")
+    @Option(help: .init("Record this author of the change in the log.", valueName: "name"))
     var actor: String?
 
-    @Option(help: "Record this reason for the change in the log.")
+    @Option(help: .init("Record this reason for the change in the log.", valueName: "text"))
     var message: String?
 
-    @Option(help: "Identify this command by a key. Repeating it with the same key returns the first result and changes nothing.")
+    @Option(
+        help: .init(
+            "Identify this command by a key. Repeating it with the same key returns the first result and changes nothing.",
+            valueName: "key"))
     var request: String?
 
     /// Returns the author of a command with the digest of its request. The parts are the name of the command and its arguments, except for
@@ -25,47 +29,33 @@ struct AuthorOptions: ParsableArguments {
 }
 
 struct PointOptions: ParsableArguments {
-    @Option(help: "Read this moment: a transaction number, a time such as 2026-01-31T12:00:00Z, or label:NAME.")
+    @Option(help: .init("Read this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment"))
     var at: Moment?
 
-    func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point ?? .latest) }
+    func open(_ path: String) throws -> ReadOnlyStore { try ReadOnlyStore(at: path, point: at?.point() ?? .latest) }
 }
 
 struct IncludeOptions: ParsableArguments {
-    @Option(help: "Nest the targets of these relationships, such as items.tags. Repeat the option, or separate several with commas.")
+    @Option(
+        help: .init(
+            "Nest the targets of these relationships, such as items.tags. Repeat the option, or separate several with commas.",
+            valueName: "path"))
     var include: [String] = []
 
-    @Option(help: "Nest the targets of all relationships, this many levels deep.")
-    var depth = 0
+    @Option(help: .init("Nest the targets of all relationships, this many levels deep.", valueName: "count"))
+    var depth: Int?
 
-    var isEmpty: Bool { include.isEmpty && depth == 0 }
+    /// The number of levels; 0 without the option.
+    var depthCount: Int { depth ?? 0 }
 
     func validate() throws {
-        if depth < 0 || depth > IncludeTree.depthMax { throw ValidationError("--depth must be between 0 and \(IncludeTree.depthMax).") }
+        if let depth, !(0...IncludeTree.depthMax).contains(depth) {
+            throw ValidationError("--depth is \(depth), but must be between 0 and \(IncludeTree.depthMax).")
+        }
     }
 
     func tree(from entity: Entity, _ schema: Schema) throws -> IncludeTree {
-        try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, schema, depth: depth)
-    }
-}
-
-/// A moment in the syntax of the command line.
-struct Moment: ExpressibleByArgument {
-    let point: Point
-    /// The original argument.
-    let text: String
-
-    init?(argument: String) {
-        text = argument
-        if let number = UInt64(argument) {
-            point = .transaction(TransactionNumber(rawValue: number))
-        } else if let time = Timestamp(argument) {
-            point = .time(time)
-        } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
-            point = .label(String(argument.dropFirst(6)))
-        } else {
-            return nil
-        }
+        try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, schema, depth: depthCount)
     }
 }
 
@@ -115,7 +105,7 @@ extension Schema {
         guard let found = id(text) else {
             let name = text.split(separator: "/").first.map(String.init) ?? text
             if text.contains("/"), entity(name) == nil { _ = try required(name) }
-            throw CambiumError(.notFound, "'\(text)' is not an id. An id has the form 'Note/42'.")
+            throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42'.")
         }
         return (found.id, found.entity)
     }

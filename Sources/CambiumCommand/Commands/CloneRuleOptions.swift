@@ -1,0 +1,62 @@
+import ArgumentParser
+import Cambium
+
+/// The rules of a clone that replace those of the schema.
+struct CloneRuleOptions: ParsableArguments {
+    @Option(help: .init("Skip these relationships at every level.", valueName: "names")) var exclude: [String] = []
+    @Option(help: .init("Skip these relationships of the given objects only.", valueName: "names")) var excludeAtRoot: [String] = []
+    @Option(help: .init("Copy the targets of these relationships.", valueName: "names")) var copy: [String] = []
+    @Option(help: .init("Share the targets of these relationships.", valueName: "names")) var share: [String] = []
+    @Option(help: .init("Copy at most this many levels below the given objects.", valueName: "count")) var depth: Int?
+    @Option(help: .init("Use another name for a key of userInfo, such as exclude=leaveOut.", valueName: "key=name"))
+    var key: [KeyArgument] = []
+
+    func validate() throws {
+        if let depth, depth < 0 { throw ValidationError("--depth is \(depth), but must be at least 0.") }
+        let named = names(exclude) + names(copy) + names(share)
+        if let name = named.first(where: { name in named.count { $0 == name } > 1 && Set(rules(named: name)).count > 1 }) {
+            throw ValidationError("'\(name)' has more than one rule. Name it in one of --exclude, --copy and --share only.")
+        }
+    }
+
+    /// The parts of a request that describe the rules.
+    var requestParts: [String] {
+        let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
+        return lists.flatMap { name, texts in names(texts).map { "--\(name)=\($0)" } }
+    }
+
+    /// Returns a request with these rules.
+    func request(objectCountMax: Int?) -> CloneRequest {
+        var request = CloneRequest(
+            excluding: names(exclude), excludedAtRoot: names(excludeAtRoot), depth: depth, objectCountMax: objectCountMax)
+        for name in names(copy) { request.rules[name] = .copy }
+        for name in names(share) { request.rules[name] = .share }
+        for key in key { request.keys[keyPath: key.path] = key.text }
+        return request
+    }
+
+    private func names(_ texts: [String]) -> [String] { texts.flatMap { $0.split(separator: ",").map(String.init) } }
+
+    private func rules(named name: String) -> [CloneRule] {
+        [(exclude, CloneRule.skip), (copy, .copy), (share, .share)].filter { names($0.0).contains(name) }.map(\.1)
+    }
+}
+
+/// Another name for one of the keys of a clone, such as `exclude=leaveOut`.
+struct KeyArgument: ExpressibleByArgument {
+    let name: String
+    let text: String
+
+    init?(argument: String) {
+        guard let equals = argument.firstIndex(of: "=") else { return nil }
+        name = String(argument[..<equals])
+        text = String(argument[argument.index(after: equals)...])
+        guard Self.paths[name] != nil, !text.isEmpty else { return nil }
+    }
+
+    var path: WritableKeyPath<CloneKeys, String> { Self.paths[name] ?? \.exclude }
+
+    private static var paths: [String: WritableKeyPath<CloneKeys, String>] {
+        ["exclude": \.exclude, "rebuild": \.rebuild, "followParent": \.followParent, "withoutParent": \.withoutParent]
+    }
+}

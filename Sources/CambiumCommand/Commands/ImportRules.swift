@@ -1,0 +1,62 @@
+import ArgumentParser
+import Cambium
+
+extension ImportOptions.MissingKey: ExpressibleByArgument {}
+extension ImportOptions.NullValue: ExpressibleByArgument {}
+extension ImportOptions.Mismatch: ExpressibleByArgument {}
+extension ImportOptions.Existing: ExpressibleByArgument {}
+extension ImportOptions.Absent: ExpressibleByArgument {}
+extension ImportOptions.ToMany: ExpressibleByArgument {}
+extension ImportOptions.Reference: ExpressibleByArgument {}
+extension ImportOptions.UnknownKey: ExpressibleByArgument {}
+extension ImportOptions.RowError: ExpressibleByArgument {}
+extension AbsentLimit: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+extension ImportSource.Format: ExpressibleByArgument {}
+
+/// The way in which an import reads its files.
+struct InputOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "Read rows by this mapping, a JSON file that states where each property is and how it is read (Docs/IMPORT.md).",
+            valueName: "file"))
+    var mapping: String?
+    @Option(help: .init("Read all files in this format, whatever their names are.", valueName: "format")) var format: ImportSource.Format?
+    @Option(help: .init("Report keys that map to nothing, reject their rows, or ignore the keys.", valueName: "rule"))
+    var unknown = ImportOptions.UnknownKey.report
+    @Option(help: .init("Stop the import at a bad row, or skip and report the row.", valueName: "rule"))
+    var onError = ImportOptions.RowError.stop
+}
+
+/// The effect of the values of a row.
+struct ImportValueOptions: ParsableArguments {
+    @Option(help: .init("Keep or clear a value if the row lacks its key.", valueName: "rule"))
+    var missing = ImportOptions.MissingKey.keep
+    @Option(help: .init("Clear or keep a value if the row has null, or reject the row.", valueName: "rule"))
+    var null = ImportOptions.NullValue.clear
+    @Option(
+        help: .init(
+            "Reject a row with a value of the wrong type, read the value as null, or keep the earlier value.", valueName: "rule"))
+    var mismatch = ImportOptions.Mismatch.error
+    @Option(help: .init("Replace the members of a to-many relationship by the given ones, or append these.", valueName: "rule"))
+    var toMany = ImportOptions.ToMany.replace
+    @Option(
+        help: .init("Create a stub for an identity that has no object, skip the reference, or reject the row.", valueName: "rule"))
+    var references = ImportOptions.Reference.create
+}
+
+/// The effect of an import on the objects of the store.
+struct ImportObjectOptions: ParsableArguments {
+    @Option(help: .init("Update or skip an object that exists already.", valueName: "rule")) var existing = ImportOptions.Existing.update
+    @Option(help: .init("Keep or delete the entity's objects that the files do not mention.", valueName: "rule"))
+    var absent = ImportOptions.Absent.keep
+    @Option(help: .init("Let --absent delete at most this number or percentage of objects (50% by default).", valueName: "limit"))
+    var absentMax: AbsentLimit?
+
+    func validate() throws {
+        if absentMax != nil, absent == .keep {
+            throw ValidationError("--absent-max limits --absent delete. Add --absent delete, or omit --absent-max.")
+        }
+    }
+}

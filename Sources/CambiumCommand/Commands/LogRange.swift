@@ -1,0 +1,56 @@
+import ArgumentParser
+import Cambium
+
+/// The transactions that `log` lists.
+struct LogSelection: ParsableArguments {
+    @Option(help: .init("List transactions from this moment on.", valueName: "moment")) var from: Moment?
+    @Option(help: .init("List transactions up to this moment.", valueName: "moment")) var to: Moment?
+    @Option(help: .init("List only transactions that name this object.", valueName: "id")) var object: String?
+    @Option(help: .init("List only transactions that name objects of this entity's hierarchy.", valueName: "name")) var entity: String?
+    @Option(help: .init("List only transactions of this actor.", valueName: "name")) var actor: String?
+
+    /// Returns the range from `--from` to `--to`. Throws `.notFound` if the store lacks a label.
+    func range(in store: String, now: Timestamp = StoreEnvironment.system.now()) throws -> LogRange {
+        LogRange(
+            from: try from.map { try Self.resolved($0.point(.start, now: now), store) } ?? .latest,
+            to: try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest)
+    }
+
+    /// Returns the transaction of a label. All other points stay as they are: the log may lack their moments.
+    private static func resolved(_ point: Point, _ store: String) throws -> Point {
+        guard case .label(let name) = point else { return point }
+        if let number = try ReadOnlyStore(at: store).graph.labels[name] { return .transaction(number) }
+        // Opening the point throws the error that names the labels of the store.
+        return .transaction(try ReadOnlyStore(at: store, point: point).graph.transaction)
+    }
+}
+
+/// A range of transactions, by their numbers or times. `.latest` sets no limit.
+struct LogRange {
+    let from: Point
+    let to: Point
+
+    func contains(_ entry: TransactionLog.Entry) -> Bool {
+        let isAfterStart =
+            switch from {
+            case .transaction(let number): entry.number >= number
+            case .time(let time): entry.metadata.time >= time
+            case .latest, .label: true
+            }
+        return isAfterStart && !isAfterEnd(entry)
+    }
+
+    /// Whether a later transaction may be in the range.
+    func mayContinue(after entry: TransactionLog.Entry) -> Bool {
+        if case .transaction(let number) = to { return entry.number < number }
+        return !isAfterEnd(entry)
+    }
+
+    private func isAfterEnd(_ entry: TransactionLog.Entry) -> Bool {
+        switch to {
+        case .transaction(let number): entry.number > number
+        case .time(let time): entry.metadata.time > time
+        case .latest, .label: false
+        }
+    }
+}

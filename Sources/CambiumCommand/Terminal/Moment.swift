@@ -1,0 +1,97 @@
+import ArgumentParser
+import Cambium
+
+/// A moment in the syntax of the command line: `17`, `2026-11-21T14:30`, `2026-11-21`, `yesterday`, or `label:NAME`.
+struct Moment: ExpressibleByArgument {
+    /// The part of a day that stands for the day, if a moment names only a day.
+    enum DayPart {
+        case start
+        /// The last microsecond.
+        case end
+    }
+
+    private enum Form {
+        case transaction(TransactionNumber)
+        case time(Timestamp)
+        /// The day that begins at a time.
+        case day(start: Timestamp)
+        /// The day this number of days before the current day.
+        case recentDay(age: Int)
+        case now
+        case label(String)
+    }
+
+    /// The original argument.
+    let text: String
+    private let form: Form
+
+    /// The forms of a moment, for help texts.
+    static let forms = "a transaction number, a time, a day, or label:NAME"
+
+    /// The rules for times and days, for help texts.
+    static let rules = """
+        A time such as 2026-11-21T14:30 is in UTC, unless it ends with an offset such as +01:00. A day such as 2026-11-21, 'today' or \
+        'yesterday' means its end in UTC. The current time is 'now'.
+        """
+
+    init?(argument: String) {
+        text = argument
+        switch argument {
+        case "now": form = .now
+        case "today": form = .recentDay(age: 0)
+        case "yesterday": form = .recentDay(age: 1)
+        default:
+            if let number = UInt64(argument) {
+                form = .transaction(TransactionNumber(rawValue: number))
+            } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
+                form = .label(String(argument.dropFirst(6)))
+            } else if let time = Self.time(argument) {
+                form = .time(time)
+            } else if argument.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil, let start = Timestamp(argument + "T00:00:00Z") {
+                form = .day(start: start)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// Returns the time of an RFC 3339 text. A text without seconds has the second 0, and a text without an offset is in UTC.
+    private static func time(_ text: String) -> Timestamp? {
+        if let time = Timestamp(text) { return time }
+        let form = /(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?/
+        guard let parts = text.wholeMatch(of: form)?.output else { return nil }
+        return Timestamp("\(parts.1)T\(parts.2)\(parts.3 ?? ":00")\(parts.4 ?? "Z")")
+    }
+
+    /// Returns the point of the moment.
+    ///
+    /// - Parameters:
+    ///   - part: The part of a day that stands for the day.
+    ///   - now: The current time.
+    func point(_ part: DayPart = .end, now: Timestamp = StoreEnvironment.system.now()) -> Point {
+        switch form {
+        case .transaction(let number): .transaction(number)
+        case .time(let time): .time(time)
+        case .day(let start): .time(Self.time(part, ofDayFrom: start))
+        case .recentDay(let age): .time(Self.time(part, ofDayFrom: Self.startOfDay(now) - Self.dayLength * age))
+        case .now: .time(now)
+        case .label(let name): .label(name)
+        }
+    }
+
+    private static let dayLength = Duration.seconds(86_400)
+
+    private static func time(_ part: DayPart, ofDayFrom start: Timestamp) -> Timestamp {
+        switch part {
+        case .start: start
+        case .end: start + dayLength - .microseconds(1)
+        }
+    }
+
+    /// Returns the beginning of a time's day in UTC.
+    private static func startOfDay(_ time: Timestamp) -> Timestamp {
+        let length = Int64(dayLength / .microseconds(1))
+        let rest = time.microsecondsSince1970 % length
+        return time - .microseconds(rest < 0 ? rest + length : rest)
+    }
+}

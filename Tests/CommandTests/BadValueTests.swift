@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import CambiumCommand
+
+/// An error about a bad value names the property or option, the value, and the values that are accepted.
+@Suite struct BadValueTests {
+    private static let long = String(repeating: "x", count: 100)
+    private static let cut = String(repeating: "x", count: 60) + "..."
+
+    private func place() throws -> Workplace {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        return place
+    }
+
+    /// Arguments, the exit code, and a part of the message.
+    private static let badArguments: [([String], Int32, String)] = [
+        (["insert", "notes", "Note", "id=abc"], 65, #"'id': expected a whole number of 64 bits, but found "abc""#),
+        (["insert", "notes", "Note", "id:=\"7\""], 65, #"'id': expected a whole number of 64 bits, but found the string "7""#),
+        (["set", "notes", "Note/1", "when=\(long)"], 65, #"'when': expected a date such as "2026-01-31T12:00:00Z", but found "\#(cut)""#),
+        (["set", "notes", "Note/1", "when:=[1,{\"a\":2}]"], 65, #"but found the array [1,{"a":2}]"#),
+        (["set", "notes", "Note/1", "when=1\n2"], 65, #"but found "1\n2""#),
+        (["find", "notes", "Note", "--identity", "x"], 65, #"'id': expected a whole number of 64 bits, but found "x""#),
+        (["show", "notes", long], 66, "'\(cut)' is not an id. An id has the form 'Note/42'."),
+        (["find", "notes", "Note", "--limit=-1"], 64, "--limit is -1, but must be at least 0"),
+        (["find", "notes", "Note", "--offset=-2"], 64, "--offset is -2, but must be at least 0"),
+        (["show", "notes", "Note/1", "--depth", "1000"], 64, "--depth is 1000, but must be between 0 and "),
+        (["clone", "notes", "Note/1", "--depth=-1"], 64, "--depth is -1, but must be at least 0"),
+        (["clone", "notes", "Note/1", "--max-objects", "0"], 64, "--max-objects is 0, but must be at least 1"),
+        (["clone", "notes", "Note/1", "--key", "other=x"], 64, "'other=x' is invalid for '--key <key=name>'"),
+        (["checkpoint", "notes", "--keep", "0"], 64, "--keep is 0, but must be at least 1"),
+        (["checkpoint", "notes", "--past-percent=-1"], 64, "--past-percent is -1, but must be at least 0"),
+        (["import", "notes", "Note", "-", "--batch", "0"], 64, "--batch is 0, but must be at least 1"),
+        (["verify", "notes", "--against", "12"], 64, "--against is '12', but must be a root, which has 64 hexadecimal digits"),
+        (["verify", "notes", "--against", long], 64, "--against is '\(cut)', but must be a root"),
+        (["show", "notes", "Note/1", "--at", long], 64, "The value '\(cut)' is invalid for '--at <moment>'"),
+        (["show", "notes", "Note/1", "--at=\(long)"], 64, "The value '\(cut)' is invalid for '--at <moment>'"),
+        (["compact", "notes", "--retain", "since:x"], 64, "The value 'since:x' is invalid for '--retain <retention>'"),
+    ]
+
+    @Test(arguments: badArguments)
+    func `a bad argument is refused with its value`(arguments: [String], code: Int32, message: String) throws {
+        let outcome = try place().run(executable: Workplace.binary, arguments)
+        #expect(outcome.code == code && outcome.errors.contains(message), "\(outcome.errors)")
+        #expect(!outcome.errors.contains(String(repeating: "x", count: 61)), "\(outcome.errors)")
+    }
+
+    @Test func `a value with a line end does not forge a line of an error`() throws {
+        let outcome = try place().run("show", "notes", "Note/1", "--at", "a\ncambium: forged\u{1B}[2J")
+        #expect(outcome.code == 64 && outcome.errors.contains(#"'a\ncambium: forged\u{1B}[2J' is invalid"#))
+        #expect(!outcome.errors.split(separator: "\n").contains { $0.hasPrefix("cambium: forged") })
+        #expect(outcome.errors.contains("\nUsage: cambium show "))
+    }
+
+    /// A row, the options of the import, and a part of the message.
+    private static let badRows: [(String, [String], String)] = [
+        (#"{"id":"x"}"#, [], #"'id': expected a whole number of 64 bits, but found the string "x""#),
+        (#"{"id":1,"title":[1]}"#, [], "'title': expected a string, but found the array [1]"),
+        (#"{"id":1,"title":null}"#, [], "'title' is null, but must have a value"),
+        (#"{"id":1,"title":7}"#, ["--mismatch", "null"], "'title' must have a value: expected a string, but found the number 7"),
+        (#"{"id":1,"when":null}"#, ["--null", "error"], "'when' is null, and the options of the import refuse null"),
+        (#"{"id":1,"items":null}"#, ["--null", "error"], "'items' is null, and the options of the import refuse null"),
+        (#"{"id":1,"title":"0123456789"}"#, [], #"'title' is "0123456789", which has a length of 10, but the maximum length is 9"#),
+        (#"{"id":1,"title":"\#(long)"}"#, [], #"'title' is "\#(cut)", which has a length of 100"#),
+        (#"{"id":1,"items":[3]}"#, [], "'Item' has no identity, so a reference to it must be an object, and not the number 3"),
+        (#"{"id":1,"items":[[3]]}"#, [], "expected an object or an identity of 'Item', but found the array [3]"),
+        ("[5]", [], "the row is the number 5, but must be an object"),
+    ]
+
+    @Test(arguments: badRows)
+    func `a bad row is refused with its value`(row: String, options: [String], message: String) throws {
+        let place = try place()
+        try place.write(row, to: "rows.json")
+        let outcome = try place.run(executable: Workplace.binary, ["import", "notes", "Note", "rows.json"] + options)
+        #expect(outcome.code != 0 && outcome.errors.contains(message), "\(outcome.errors)")
+    }
+
+    @Test func `a bad field of CSV is refused with its value`() throws {
+        let place = try place()
+        try place.write("id,when\n2,soon\n", to: "rows.csv")
+        let outcome = try place.run("import", "notes", "Note", "rows.csv")
+        #expect(outcome.code != 0 && outcome.errors.contains(#"'when': expected a date such as "2026-01-31T12:00:00Z", but found "soon""#))
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@testable import CambiumCommand
+
+@Suite struct HelpTests {
+    private let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    private func help(_ command: String?) throws -> String {
+        let arguments = (command.map { [$0] } ?? []) + ["--help"]
+        let outcome = try place.run(executable: Workplace.binary, arguments)
+        #expect(outcome.code == 0 && outcome.errors.isEmpty)
+        return outcome.output
+    }
+
+    /// The names of all commands, as the help of the program lists them.
+    private func commands() throws -> [String] {
+        try help(nil).split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }
+            .compactMap { $0.firstMatch(of: /^  ([a-z]+) +[A-Z]/).map { String($0.1) } }
+    }
+
+    /// The words of each example in a help text.
+    private func examples(_ help: String) -> [[String]] {
+        help.split(separator: "\n", omittingEmptySubsequences: false).drop { $0 != "Example:" && $0 != "Examples:" }.dropFirst()
+            .prefix { $0.hasPrefix("  ") }.map { $0.split(separator: " ").map(String.init) }
+    }
+
+    @Test func `the program's help lists every command once`() throws {
+        let commands = try commands()
+        #expect(commands.count == 25 && Set(commands).count == 25, "\(commands)")
+        #expect(commands == CambiumCommand.configuration.subcommands.compactMap { $0.configuration.commandName })
+    }
+
+    @Test func `every help text has examples of its command that the command line accepts`() throws {
+        for command in try commands() {
+            let examples = examples(try help(command))
+            #expect((1...2).contains(examples.count), "\(command)")
+            for words in examples {
+                #expect(words.prefix(2) == ["cambium", command])
+                #expect(throws: Never.self, "\(words)") { _ = try CambiumCommand.parseAsRoot(Array(words.dropFirst())) }
+            }
+        }
+        for words in examples(try help(nil)) {
+            #expect(throws: Never.self, "\(words)") { _ = try CambiumCommand.parseAsRoot(Array(words.dropFirst())) }
+        }
+    }
+
+    @Test func `no help text has a number that only a program knows, or a default of 0 or 1`() throws {
+        for command in try [nil] + commands().map(Optional.some) {
+            let text = try help(command)
+            #expect(text.firstMatch(of: /[0-9]{16,}/) == nil, "\(command ?? "cambium")")
+            #expect(!text.contains("(default: 0)") && !text.contains("(default: 1)"), "\(command ?? "cambium")")
+        }
+    }
+
+    @Test func `a command with more than six options has them in groups`() throws {
+        for command in try commands() {
+            let help = try help(command)
+            let sections = help.split(separator: "\n\n").filter { $0.split(separator: "\n").first?.hasSuffix(":") == true }
+            for section in sections {
+                let count = section.matches(of: /\n  --[a-z]/).count
+                #expect(count <= 6, "\(command): \(section.prefix(40))")
+            }
+        }
+    }
+}
