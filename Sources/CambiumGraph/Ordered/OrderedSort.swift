@@ -65,7 +65,12 @@ enum OrderedSort {
             var begin = 0
             for digit in 0...mask {
                 let end = Int(ends[digit])
-                if end > begin { distribute(other + begin, records + begin, end - begin, isResult: !isResult) }
+                let partCount = end &- begin
+                if partCount > 1 {
+                    distribute(other + begin, records + begin, partCount, isResult: !isResult)
+                } else if partCount == 1, isResult {
+                    records[begin] = other[begin]
+                }
                 begin = end
             }
         }
