@@ -17,14 +17,14 @@ extension Draft {
         var found: [Violation] = []
         for denial in pending.denials { found += violation(of: denial) }
         let isDenied = !found.isEmpty
-        var seen = Set<ObjectPlace>()
         let (changed, reached) = pending.split()
-        for place in changed where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
+        var seen = PlaceSet(placeCount: changed.count + reached.count, tableCount: layout.tables.count)
+        for place in changed where seen.insert(place) && isLive(place) { found += violations(at: place) }
         let duplicateCountMax = pending.migration == nil ? Int.max : found.count + Self.migrationViolationCountMax
         for duplicate in pending.duplicates where found.count < duplicateCountMax { found += violation(of: duplicate) }
         if let checks = pending.migration { found += violations(of: checks) }
         let causeCount = found.count
-        for place in reached where seen.insert(place).inserted && isLive(place) { found += violations(at: place) }
+        for place in reached where seen.insert(place) && isLive(place) { found += violations(at: place) }
         pending = PendingChecks()
         return RuleViolations(violations: found, consequenceCount: isDenied ? found.count - causeCount : 0)
     }

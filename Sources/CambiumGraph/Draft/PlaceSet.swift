@@ -1,0 +1,21 @@
+/// A set of places. Most rows of large changes are bits of a number, because a hash table would cost a cache miss for each of them.
+struct PlaceSet {
+    private var rows: [RowSet]
+    private var others: Set<ObjectPlace> = []
+    /// The number of words of bits that each table may use.
+    private let wordCountMax: UInt32
+
+    /// - Parameters:
+    ///   - placeCount: The approximate number of places that will be added. The set takes some bytes for each of them.
+    ///   - tableCount: The number of tables; the table of each place is less.
+    init(placeCount: Int, tableCount: Int) {
+        wordCountMax = UInt32(clamping: placeCount / max(1, tableCount))
+        rows = wordCountMax == 0 ? [] : [RowSet](repeating: RowSet(), count: tableCount)
+    }
+
+    /// Adds a place. Returns whether the place was not in the set before.
+    mutating func insert(_ place: ObjectPlace) -> Bool {
+        if place.row >> 6 < wordCountMax { return rows[Int(place.table)].insert(place.row) }
+        return others.insert(place).inserted
+    }
+}
