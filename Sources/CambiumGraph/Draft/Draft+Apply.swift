@@ -151,6 +151,8 @@ extension Draft {
         _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
     ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
+        // In pages that are not proven, a reference may lead anywhere.
+        if space.isProven { reader.rows(table.index).prefetch(values, place.row, table) }
         var cells = space.spareCells.take()
         defer { space.spareCells.recycle(&cells) }
         changed.reserveCapacity(values.count)
