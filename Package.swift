@@ -69,8 +69,14 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// Tests run with small pages too: nothing that a graph holds may depend on how it lies in pages.
-let smallPages: [SwiftSetting] = Context.environment["CAMBIUM_SMALL_PAGES"] == nil ? [] : [.define("CAMBIUM_SMALL_PAGES")]
+// Tests run with small pages too: nothing that a graph holds may depend on how it lies in pages. Only the targets that the tests of the
+// graph and of the store need are built then.
+let hasSmallPages = Context.environment["CAMBIUM_SMALL_PAGES"] != nil
+if hasSmallPages {
+    let (tests, others) = (["CambiumGraphTests", "CambiumTests"], ["CambiumCoreData", "FuzzTargets"])
+    package.products.removeAll { ["cambium", "CambiumCoreData"].contains($0.name) }
+    package.targets.removeAll { ($0.type == .test && !tests.contains($0.name)) || $0.type == .executable || others.contains($0.name) }
+}
 
 // script/fuzz builds with coverage counters in our own modules, and with pages poisoned as in debug builds.
 let isFuzzed = Context.environment["CAMBIUM_FUZZ"] != nil
@@ -95,5 +101,5 @@ for target in package.targets where [.regular, .executable, .test].contains(targ
             .swiftLanguageMode(.v6),
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
-        ] + smallPages + counted
+        ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : []) + counted
 }

@@ -77,7 +77,7 @@ import Testing
         fixture.expectSound()
     }
 
-    @Test func `a cascade deletes a chain of any length`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a cascade deletes a chain of any length`() throws {
         let count = 100_000
         let fixture = try Fixture(boxes: count)
         let parent = try #require(fixture.box.relationship("parent"))

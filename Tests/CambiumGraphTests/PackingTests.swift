@@ -187,7 +187,7 @@ private struct PackedRun {
         }
     }
 
-    @Test func `generations of which one object in a hundred survives do not keep groups`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `generations of which one object in a hundred survives do not keep groups`() throws {
         var run = try PackedRun(seed: 7)
         var counts: [Int] = []
         for _ in 0..<20 {

@@ -58,7 +58,7 @@ import Testing
         try store.write { try $0.set(note, "title", to: .string("round \(round)")) }
     }
 
-    @Test(arguments: [Durability.synced, .buffered(every: .seconds(60))])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [Durability.synced, .buffered(every: .seconds(60))])
     func `packing during constant commits reduces the pages about as far as packing an idle store`(
         durability: Durability
     ) throws {

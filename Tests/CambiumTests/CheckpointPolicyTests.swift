@@ -77,7 +77,8 @@ import Testing
 
     private func count(_ volume: any Volume) throws -> Int { try CheckpointRecord.list(volume).count }
 
-    @Test func `the log between a moment and the checkpoint before it is a small part of the whole log`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `the log between a moment and the checkpoint before it is a small part of the whole log`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try store.setCheckpointPolicy(CheckpointPolicy(countMax: 10))

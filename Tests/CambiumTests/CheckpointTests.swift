@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `corrupt or missing pages are passed over, and a new file is begun`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `corrupt or missing pages are passed over, and a new file is begun`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<200)

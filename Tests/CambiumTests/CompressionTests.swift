@@ -55,7 +55,7 @@ import Testing
 
     // MARK: Results
 
-    @Test func `compressed pages take less disk space and open to the same graph`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `compressed pages take less disk space and open to the same graph`() throws {
         var byteCounts: [Int] = []
         for compression in [CheckpointPolicy.Compression.none, .lz4] {
             try withDirectory { volume in

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Testing
 
 @testable import Cambium
@@ -40,7 +41,7 @@ import Testing
         #expect(code { _ = try documents(text) } == .invalidInput)
     }
 
-    @Test func `a document of more than 64 MiB is refused before it is in memory`() {
+    @Test(.enabled(if: LongTests.areWanted)) func `a document of more than 64 MiB is refused before it is in memory`() {
         var asked = 0
         var splitter = DocumentSplitter(file: "test") { buffer in
             for index in buffer.indices { buffer[index] = UInt8(ascii: asked == 0 && index == 0 ? "\"" : "a") }

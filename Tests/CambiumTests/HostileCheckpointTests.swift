@@ -88,7 +88,9 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
-    @Test(arguments: impossible) func `an opening skips an impossible checkpoint record and reports it`(change: Change) throws {
+    @Test(.enabled(if: LongTests.areWanted), arguments: impossible) func `an opening skips an impossible checkpoint record and reports it`(
+        change: Change
+    ) throws {
         var (contents, digest) = try files()
         let store = try StoreSettings.read(MemoryVolume(contents: contents)).store
         var root = try #require(try PageFile.root(MemoryVolume(contents: contents), store: store, TransactionNumber(rawValue: 3))).record

@@ -105,7 +105,7 @@ import Testing
         #expect(row?.code == .tooDeep && row?.pointer == Self.repeated("/related/0", RowPlanner.depthMax))
     }
 
-    @Test func `a text of 50 MB is a value, and a record of more than 64 MiB is refused`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a text of 50 MB is a value, and a record of more than 64 MiB is refused`() throws {
         let store = try Store.notes()
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 50_000_000)
         let json = Array("{\"id\":1,\"title\":\"".utf8) + text + Array("\"}".utf8)

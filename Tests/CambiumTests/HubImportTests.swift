@@ -9,7 +9,7 @@ import Testing
 @Suite struct HubImportTests {
     private static let seeds: Range<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
-        return 1..<1 + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 4)
+        return 1..<1 + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? 2)
     }()
 
     @Test func `random rows linked to hubs result in the same graph after a replay`() throws {

@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -46,7 +47,8 @@ import Testing
         return (store, ObjectID(root: link.root, serial: 1))
     }
 
-    @Test func `a chain of very many objects is made, verified, deleted by one cascade and replayed`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a chain of very many objects is made, verified, deleted by one cascade and replayed`() throws {
         let volume = MemoryVolume()
         let (store, first) = try made(volume)
         #expect(store.graph.objectCount == Self.count && store.graph.linkCount == Self.count - 1)

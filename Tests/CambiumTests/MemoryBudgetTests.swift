@@ -55,7 +55,8 @@ import Testing
         #expect(store.memory.pageByteCount > 2 * budget.byteCount)
     }
 
-    @Test func `one transaction of several times the budget stays within the budget and survives reopening`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `one transaction of several times the budget stays within the budget and survives reopening`() throws {
         defer { clean() }
         let store = try create(try volume(), budget)
         try add(store, 0..<10_000)

@@ -46,7 +46,7 @@ import Testing
         #expect(seen.count == Set(exports).count)
     }
 
-    @Test func `a log that is truncated before its known durable end is refused`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `a log that is truncated before its known durable end is refused`() throws {
         let (files, exports) = try small(closes: true)
         let byteCount = try #require(files[Self.segment]).count
         for count in max(0, byteCount - 4096)..<byteCount {

@@ -15,7 +15,7 @@ import Testing
         return volume.contents
     }
 
-    @Test(arguments: [false, true])
+    @Test(.enabled(if: LongTests.areWanted), arguments: [false, true])
     func `processes that die one after the other without writing leave the store as large as it was`(isTorn: Bool) throws {
         for tuning in [LogTuning.standard, .tiny] {
             let files = try made(tuning)

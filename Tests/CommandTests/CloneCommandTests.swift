@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -221,12 +222,15 @@ import Testing
         #expect(try files(place) == ["notes", "schema.json"], "a repeated request writes no map")
     }
 
-    @Test(arguments: [
-        (["Note/77"], 66), (["Note"], 66), (["Nope/1"], 64), (["Tag/1"], 1), (["Code/1"], 1), (["Note/1", "--exclude", "nope"], 64),
-        (["Note/1", "--exclude", "title"], 64), (["Note/1", "--exclude-at-root", "Item.nope"], 64), (["Note/1", "--copy", "Nope.x"], 64),
-        ([], 64),
-        (["Note/1", "Item/99"], 66), (["Item/1", "--frob"], 64), (["Item/1", "--set", "title=x"], 64),
-    ])
+    @Test(
+        .enabled(if: LongTests.areWanted),
+        arguments: [
+            (["Note/77"], 66), (["Note"], 66), (["Nope/1"], 64), (["Tag/1"], 1), (["Code/1"], 1), (["Note/1", "--exclude", "nope"], 64),
+            (["Note/1", "--exclude", "title"], 64), (["Note/1", "--exclude-at-root", "Item.nope"], 64),
+            (["Note/1", "--copy", "Nope.x"], 64),
+            ([], 64),
+            (["Note/1", "Item/99"], 66), (["Item/1", "--frob"], 64), (["Item/1", "--set", "title=x"], 64),
+        ])
     func `a clone that fails exits with the code of its error and writes nothing`(arguments: [String], code: Int) throws {
         let place = try place()
         let before = try place.bytes(of: Self.log)

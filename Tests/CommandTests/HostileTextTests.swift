@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
         return place
     }
 
-    @Test(arguments: texts)
+    @Test(.enabled(if: LongTests.areWanted), arguments: texts)
     func `output for people and JSON contain no control character of the data`(text: String) throws {
         let place = try place(text)
         for arguments in [
@@ -41,7 +42,7 @@ import Testing
         #expect(try place.run("show", "notes", "Memo/1", "--json").json.first?["text"] as? String == text)
     }
 
-    @Test(arguments: texts)
+    @Test(.enabled(if: LongTests.areWanted), arguments: texts)
     func `an error is one line without the control characters of quoted text`(text: String) throws {
         let place = try Workplace.withStore()
         let value = text.replacingOccurrences(of: "\n", with: "\\n").replacingOccurrences(of: "\r", with: "\\r")
@@ -61,7 +62,7 @@ import Testing
         #expect(usage.code == 64 && isClean(usage.errors))
     }
 
-    @Test(arguments: texts)
+    @Test(.enabled(if: LongTests.areWanted), arguments: texts)
     func `an export of hostile text is imported as the same text`(text: String) throws {
         let place = try place(text)
         let export = try place.run("export", "notes", "--references", "identity").output

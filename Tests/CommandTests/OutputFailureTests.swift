@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -20,11 +21,14 @@ import Testing
         try place.run(executable: URL(filePath: "/bin/sh"), ["-c", "\"$0\" \(command) \(redirection)", Workplace.binary.path])
     }
 
-    @Test(arguments: [
-        "insert notes Note id=9", "set notes Note/1 title=x", "link notes Note/1 items Item/1", "delete notes Item/1", "clone notes Note/1",
-        "import notes Note rows.json", "label notes here", "schema notes --set wide.json", "init other --schema schema.json",
-        "insert notes Note id=9 --json", "import notes Note rows.json --json", "clone notes Note/1 --json --set id=5",
-    ])
+    @Test(
+        .enabled(if: LongTests.areWanted),
+        arguments: [
+            "insert notes Note id=9", "set notes Note/1 title=x", "link notes Note/1 items Item/1", "delete notes Item/1",
+            "clone notes Note/1",
+            "import notes Note rows.json", "label notes here", "schema notes --set wide.json", "init other --schema schema.json",
+            "insert notes Note id=9 --json", "import notes Note rows.json --json", "clone notes Note/1 --json --set id=5",
+        ])
     func `a command whose output fails after a commit reports the number of the transaction`(command: String) throws {
         for redirection in [">/dev/full", ">&-"] {
             let place = try place()
@@ -51,12 +55,14 @@ import Testing
         #expect(outcome.code == 74 && outcome.errors.contains(done), "\(outcome.errors)")
     }
 
-    @Test(arguments: [
-        "show notes Note/1", "find notes Note", "export notes", "log notes --ops", "stats notes", "verify notes", "schema notes",
-        "label notes",
-        "--help", "--version", "insert --help", "import notes Note rows.json --dry-run", "find notes Note --json",
-        "compact notes --retain all --dry-run",
-    ])
+    @Test(
+        .enabled(if: LongTests.areWanted),
+        arguments: [
+            "show notes Note/1", "find notes Note", "export notes", "log notes --ops", "stats notes", "verify notes", "schema notes",
+            "label notes",
+            "--help", "--version", "insert --help", "import notes Note rows.json --dry-run", "find notes Note --json",
+            "compact notes --retain all --dry-run",
+        ])
     func `a command that only reads reports a failure of its output`(command: String) throws {
         for redirection in [">/dev/full", ">&-"] {
             let outcome = try run(try place(), command, redirection)

@@ -1,3 +1,4 @@
+import CambiumTesting
 import Foundation
 import Testing
 
@@ -99,7 +100,7 @@ import Testing
         ["find", "notes", "Note", "--at", "99"],
     ]
 
-    @Test(arguments: failing) func `a command that fails writes nothing`(command: [String]) throws {
+    @Test(.enabled(if: LongTests.areWanted), arguments: failing) func `a command that fails writes nothing`(command: [String]) throws {
         let place = try Workplace.withStore()
         try place.write(#"{"id":1,"title":"a"}"#, to: "good.json")
         try place.write(#"{"id":5}{"id":6,"title":"far too long"}"#, to: "bad.json")

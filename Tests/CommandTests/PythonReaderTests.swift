@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `the second reader finds the same corruption`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `the second reader finds the same corruption`() throws {
         let place = try Workplace.withStore()
         #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
         let path = "notes/log/00000000000000000001.log"

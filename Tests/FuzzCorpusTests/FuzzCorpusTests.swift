@@ -13,7 +13,7 @@ import Testing
             .sorted { $0.path < $1.path }
     }
 
-    @Test(arguments: FuzzTarget.all)
+    @Test(.enabled(if: LongTests.areWanted), arguments: FuzzTarget.all)
     func `earlier inputs of the fuzzer are refused or read without a crash`(target: FuzzTarget) throws {
         let inputs = try Self.inputs(target.name)
         #expect(inputs.count > 10)

@@ -61,8 +61,8 @@ struct ProseRule {
                 faults.append("'\(before) where' states a condition: write 'if'")
             }
             let isThere = place > 0 && before == "there"
-            if ["is", "are", "was", "were"].contains(words[place]), next == "none", !isThere { faults.append("'none' is the predicate") }
-            for phrase in replacedPhrases where words[place...].starts(with: phrase) {
+            if next == "none", ["is", "are", "was", "were"].contains(words[place]), !isThere { faults.append("'none' is the predicate") }
+            for phrase in replacedPhrases where phrase[0] == words[place] && words[place...].starts(with: phrase) {
                 faults.append("'\(phrase.joined(separator: " "))' is replaced by the lexicon")
             }
         }

@@ -27,6 +27,9 @@ struct Sentence {
         let end: Character?
     }
 
+    /// Marks that may follow the end of a sentence.
+    private static let closing: Set<Character> = ["\"", "*", "_", "”"]
+
     /// Returns the words between white space. A piece of code, or a note in parentheses, counts as one word.
     private static func tokens(of text: String) -> [Token] {
         var plain = ""
@@ -42,7 +45,6 @@ struct Sentence {
             }
         }
         return plain.split(separator: " ").map { part in
-            let closing: Set<Character> = ["\"", "*", "_", "”"]
             let last = part.last { !closing.contains($0) }
             let trimmed = part.drop { !$0.isLetter && !$0.isNumber }
             let count = trimmed.reversed().prefix { !$0.isLetter && !$0.isNumber }.count

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The text of a file, and the path that the file has, or would have, in the repository.
 struct TextFile {
     let path: String
@@ -21,7 +23,7 @@ struct TextFile {
     /// Returns a violation for each line and each of the words that the line contains.
     func violations(ofWords words: [String]) -> [Violation] {
         // Most files contain none of the words. One search of the whole text then saves a search of every line.
-        let present = words.filter { text.contains($0) }
+        let present = words.filter { text.range(of: $0, options: .literal) != nil }
         if present.isEmpty { return [] }
         return lines.enumerated().flatMap { index, line in
             present.filter { line.holdsWord($0) }.map { Violation(path: path, line: index + 1, reason: "contains '\($0)'") }

@@ -1,6 +1,6 @@
 internal import CambiumBytes
 import CambiumGraph
-import CambiumJSON
+internal import CambiumJSON
 import CambiumModel
 
 extension RowPlanner {

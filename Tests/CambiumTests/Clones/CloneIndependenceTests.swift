@@ -1,4 +1,5 @@
 import CambiumModel
+import CambiumTesting
 import Testing
 
 @testable import Cambium
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Pair.kinds, changes)
+    @Test(.enabled(if: LongTests.areWanted), arguments: Pair.kinds, changes)
     func `no change to the original touches the clone`(kind: String, word: String) throws {
         let pair = try Pair()
         let isShared = ["shared", "sharedList", "peers"].contains(kind)
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Pair.kinds, changes)
+    @Test(.enabled(if: LongTests.areWanted), arguments: Pair.kinds, changes)
     func `no change to the clone touches the original`(kind: String, word: String) throws {
         let pair = try Pair()
         let isShared = ["shared", "sharedList", "peers"].contains(kind)

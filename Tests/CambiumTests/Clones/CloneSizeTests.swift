@@ -138,7 +138,7 @@ import Testing
         #expect(children.count == count && children.last == clone.root)
     }
 
-    @Test func `the event of a clone grows only by the bytes of its numbers`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `the event of a clone grows only by the bytes of its numbers`() throws {
         let byteCounts = try [10, 1000, 100_000].map { count in
             let made = try Made(CloneModels.notes)
             try made.store.importing("Note", "{}")

@@ -50,7 +50,7 @@ import Testing
 
     private static let byteCounts = [0, 1, 255, 256, 257, 70_000, 1_000_000]
 
-    @Test(arguments: byteCounts)
+    @Test(.enabled(if: LongTests.areWanted), arguments: byteCounts)
     func `shared values live until both the original and the clone are deleted`(byteCount: Int) throws {
         for isOriginalFirst in [true, false] {
             let large = try Large(byteCount)

@@ -85,7 +85,8 @@ import Testing
         }
     }
 
-    @Test func `time travel, verification and repair see no corruption while segments are merged`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `time travel, verification and repair see no corruption while segments are merged`() throws {
         for listing in 0..<7 {
             func scene() throws -> Scene {
                 let scene = try Scene()
@@ -103,7 +104,8 @@ import Testing
         }
     }
 
-    @Test func `a backup that is made while segments are merged is a store as it was at one moment`() throws {
+    @Test(.enabled(if: LongTests.areWanted))
+    func `a backup that is made while segments are merged is a store as it was at one moment`() throws {
         for listing in 0..<9 {
             for count in 1...2 {
                 let scene = try Scene()

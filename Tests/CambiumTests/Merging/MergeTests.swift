@@ -118,7 +118,7 @@ import Testing
         #expect(verification.findings == [] && verification.transactionCount == 401 && verification.digest == store.graph.digest())
     }
 
-    @Test func `short-lived processes merge the segments that earlier processes left`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `short-lived processes merge the segments that earlier processes left`() throws {
         let volume = MemoryVolume()
         // With the default settings, a store merges segments while other threads write, or when it closes.
         try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).close()
@@ -141,7 +141,7 @@ import Testing
 
     // MARK: Retired segments
 
-    @Test func `frequent compactions leave few retired segments`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `frequent compactions leave few retired segments`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(
             volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: Merging.tuning)
