@@ -78,6 +78,12 @@ if hasSmallPages {
     package.targets.removeAll { ($0.type == .test && !tests.contains($0.name)) || $0.type == .executable || others.contains($0.name) }
 }
 
+// Benchmarks/run builds the benchmarks, which measure parts of the package that programs cannot see.
+if Context.environment["CAMBIUM_BENCHMARKS"] != nil {
+    package.products.append(.executable(name: "bench", targets: ["Bench"]))
+    package.targets.append(.executableTarget(name: "Bench", dependencies: ["Cambium", "CambiumTesting"], path: "Benchmarks/Sources/Bench"))
+}
+
 // script/fuzz builds with coverage counters in our own modules, and with pages poisoned as in debug builds.
 let isFuzzed = Context.environment["CAMBIUM_FUZZ"] != nil
 let counted: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,address"]), .define("DEBUG")] : []

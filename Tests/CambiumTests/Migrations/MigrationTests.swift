@@ -88,7 +88,7 @@ import Testing
     @Test func `values that break the new rules are reported`() throws {
         let notes = try MigratedNotes()
         let error = try notes.refusal { $0["Note"][attribute: "title"].maxLength = 2 }
-        #expect(error?.description.contains("Note/1: 'title' has a length of 5") == true)
+        #expect(error?.description.contains("Note/1: 'title' is \"Paris\", which has a length of 5") == true)
         try notes.migrate { $0["Note"][attribute: "title"].maxLength = 5 }
     }
 
