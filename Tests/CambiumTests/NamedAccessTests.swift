@@ -80,6 +80,31 @@ import Testing
         #expect(store.graph.name(of: note) == "Note/1")
     }
 
+    @Test func `a transaction reads by names what it has written`() throws {
+        try store.write { transaction in
+            try transaction.set(note, "title", to: "Rome")
+            let item = try transaction.insert("Item", ["key": "a"], links: ["note": [note]])
+            #expect(try transaction[note, "title"] == "Rome")
+            #expect(try transaction.members("items", of: note) == [item])
+            #expect(try transaction.find("Item", identity: ["a"]) == item)
+            #expect(code { _ = try transaction[note, "titel"] } == .unknownName)
+            #expect(code { _ = try transaction.members("tags", of: note) } == .unknownName)
+            try transaction.delete(item)
+            #expect(code { _ = try transaction[item, "key"] } == .notFound)
+        }
+    }
+
+    @Test func `opening keeps the durability of a store`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }  // The operating system removes leftovers.
+        let buffered = Durability.buffered(every: .seconds(2))
+        for (asked, expected) in [(buffered, buffered), (nil, buffered), (.synced, .synced)] as [(Durability?, Durability)] {
+            let store = try Store.open(at: path, creating: Notes.schema, durability: asked)
+            #expect(store.durability == expected)
+            try store.close()
+        }
+    }
+
     @Test func `an insert links the object`() throws {
         let (item, memo) = try store.write { transaction in
             let tags = [try transaction.insert("Tag", ["name": "red"]), try transaction.insert("Tag", ["name": "blue"])]

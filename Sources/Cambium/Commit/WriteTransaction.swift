@@ -236,7 +236,7 @@ public struct WriteTransaction: ~Copyable {
         try derived.get()
     }
 
-    private borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
+    borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
         guard let entity = draft.entity(of: id) else { throw missing(id) }
         return entity
     }

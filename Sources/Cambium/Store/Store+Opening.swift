@@ -62,17 +62,19 @@ extension Store {
 
     /// Opens a store, or creates it if there is none.
     ///
-    /// An existing store keeps its schema; `migrate(to:)` changes it. Otherwise throws as `open` and `create` do.
+    /// An existing store keeps its schema; `migrate(to:)` changes it. Without a `durability`, an existing store keeps its own, and a new
+    /// store is `.synced`. Otherwise throws as `open` and `create` do.
     ///
     ///     let store = try Store.open(at: "notes", creating: schema)
     public static func open(
-        at path: String, creating schema: Schema, durability: Durability = .synced, author: Author = Author(),
+        at path: String, creating schema: Schema, durability: Durability? = nil, author: Author = Author(),
         environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
         do {
             return try open(at: path, durability: durability, environment: environment, memory: memory)
         } catch let error as CambiumError where error.code == .notFound {
-            return try create(at: path, schema: schema, durability: durability, author: author, environment: environment, memory: memory)
+            return try create(
+                at: path, schema: schema, durability: durability ?? .synced, author: author, environment: environment, memory: memory)
         }
     }
 

@@ -1,0 +1,29 @@
+import CambiumGraph
+public import CambiumModel
+
+/// Reading by names, as the transaction stands.
+extension WriteTransaction {
+    /// The value of an attribute of an object.
+    ///
+    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
+    public subscript(_ id: ObjectID, _ attribute: String) -> Value {
+        get throws(CambiumError) {
+            let attribute = try entity(of: id).requiredAttribute(attribute)
+            return value(of: attribute, of: id) ?? .null
+        }
+    }
+
+    /// Returns the ids of the objects to which a relationship leads, in its order.
+    ///
+    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
+    public borrowing func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {
+        let relationship = try entity(of: id).requiredRelationship(relationship)
+        return members(relationship, of: id) ?? []
+    }
+
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object. Throws `.unknownName` if there is no
+    /// such entity.
+    public borrowing func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
+        find(try schema.required(entity), identity: values)
+    }
+}
