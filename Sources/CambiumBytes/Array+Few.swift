@@ -2,7 +2,7 @@ extension Array {
     /// Removes the last elements until `count` elements are left, and keeps the memory. For a few elements, this takes less time than
     /// `removeLast(_:)` and `removeAll(keepingCapacity:)`, which replace a range. Complexity: O(elements removed).
     @inlinable @inline(__always)
-    package mutating func removeFew(downTo count: Int = 0) {
+    public mutating func removeFew(downTo count: Int = 0) {
         while self.count > count { removeLast() }
     }
 }

@@ -1,7 +1,7 @@
 /// A queue from one thread to another whose bounds keep waits short and memory limited.
 ///
 /// Each element has a weight, which counts from `put` until the consumer releases it with `release(weight:)`.
-package final class BoundedQueue<Element: Sendable>: Sendable {
+public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
         var weight = 0
@@ -17,7 +17,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     /// A counter that every change of the state increments.
     private let turn = Futex(0)
 
-    package init(countMax: Int, weightMax: Int = .max) {
+    public init(countMax: Int, weightMax: Int = .max) {
         self.countMax = countMax
         self.weightMax = weightMax
     }
@@ -26,7 +26,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
 
     /// Waits until fewer than `countMax` elements are in the queue and the weight in use is less than `weightMax`. Returns `false` if the
     /// queue is closed.
-    package func waitForCapacity() -> Bool {
+    public func waitForCapacity() -> Bool {
         wait { state in
             if state.isClosed { return false }
             return state.elements.count < countMax && state.weight < weightMax ? true : nil
@@ -34,7 +34,7 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Adds an element, even if the queue is full.
-    package func put(_ element: Element, weight: Int = 0) {
+    public func put(_ element: Element, weight: Int = 0) {
         change { state in
             state.weight += weight
             state.elements.append(element)
@@ -42,27 +42,27 @@ package final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Marks the end of the queue.
-    package func end() { change { $0.isEnded = true } }
+    public func end() { change { $0.isEnded = true } }
 
     // MARK: Consumer
 
     /// Waits for an element and leaves it in the queue. Returns `false` at the end of the queue.
     @discardableResult
-    package func waitForElement() -> Bool {
+    public func waitForElement() -> Bool {
         wait { state in state.elements.isEmpty ? (state.isEnded ? false : nil) : true }
     }
 
     /// Waits for the next element and removes it. Returns `nil` at the end of the queue.
-    package func take() -> Element? {
+    public func take() -> Element? {
         var element: Element?
         if waitForElement() { change { element = $0.elements.isEmpty ? nil : $0.elements.removeFirst() } }
         return element
     }
 
-    package func release(weight: Int) { change { $0.weight -= weight } }
+    public func release(weight: Int) { change { $0.weight -= weight } }
 
     /// Marks that the consumer takes no more elements, and drops the elements in the queue.
-    package func close() {
+    public func close() {
         change { state in
             state.isClosed = true
             state.elements = []

@@ -1,5 +1,5 @@
 /// The reason why bytes could not be decoded.
-package enum DecodingError: Error, Hashable, Sendable {
+public enum DecodingError: Error, Hashable, Sendable {
     /// The bytes end before the value does.
     case truncated(offset: Int)
     /// An encoder does not write such bytes.
@@ -7,7 +7,7 @@ package enum DecodingError: Error, Hashable, Sendable {
     /// A length exceeds its limit.
     case limitExceeded(String, offset: Int)
 
-    package var offset: Int {
+    public var offset: Int {
         switch self {
         case .truncated(let offset), .invalid(_, let offset), .limitExceeded(_, let offset): offset
         }
@@ -17,25 +17,25 @@ package enum DecodingError: Error, Hashable, Sendable {
 /// Reads numbers and bytes that a `ByteWriter` wrote, and checks every read against the end.
 ///
 /// The functions that decode small transactions are inlinable, as in `ByteWriter`.
-package struct ByteReader: Sendable {
-    package let bytes: ArraySlice<UInt8>
+public struct ByteReader: Sendable {
+    public let bytes: ArraySlice<UInt8>
     /// The number of bytes read so far.
-    @inlinable package var offset: Int { position }
+    @inlinable public var offset: Int { position }
     @usableFromInline var position = 0
 
-    @inlinable package init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
-    @inlinable package init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+    @inlinable public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    @inlinable public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
-    @inlinable package var remaining: Int { bytes.count - offset }
-    @inlinable package var isAtEnd: Bool { offset == bytes.count }
+    @inlinable public var remaining: Int { bytes.count - offset }
+    @inlinable public var isAtEnd: Bool { offset == bytes.count }
 
-    @inlinable package mutating func readByte() throws(DecodingError) -> UInt8 {
+    @inlinable public mutating func readByte() throws(DecodingError) -> UInt8 {
         guard offset < bytes.count else { throw .truncated(offset: offset) }
         defer { position += 1 }
         return bytes[bytes.startIndex + offset]
     }
 
-    @inlinable package mutating func read<T: FixedWidthInteger>(_ type: T.Type) throws(DecodingError) -> T {
+    @inlinable public mutating func read<T: FixedWidthInteger>(_ type: T.Type) throws(DecodingError) -> T {
         let width = MemoryLayout<T>.size
         let slice = try readBytes(width)
         // SAFETY: the slice has exactly the bytes of one value.
@@ -43,7 +43,7 @@ package struct ByteReader: Sendable {
     }
 
     /// Reads a varint. Rejects more than 10 bytes, bits beyond the 64th, and a last byte of zero: each value has one encoding.
-    @inlinable package mutating func readVarint() throws(DecodingError) -> UInt64 {
+    @inlinable public mutating func readVarint() throws(DecodingError) -> UInt64 {
         // Most numbers take one byte.
         if position < bytes.count {
             let byte = bytes[bytes.startIndex &+ position]
@@ -82,20 +82,20 @@ package struct ByteReader: Sendable {
         }
     }
 
-    @inlinable package mutating func readZigzag() throws(DecodingError) -> Int64 {
+    @inlinable public mutating func readZigzag() throws(DecodingError) -> Int64 {
         let value = try readVarint()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     /// Reads a count. Rejects a count above `max`.
-    @inlinable package mutating func readCount(max: Int, _ name: @autoclosure () -> String) throws(DecodingError) -> Int {
+    @inlinable public mutating func readCount(max: Int, _ name: @autoclosure () -> String) throws(DecodingError) -> Int {
         let start = offset
         let value = try readVarint()
         guard value <= UInt64(max) else { throw .limitExceeded("\(name()): \(value) of at most \(max)", offset: start) }
         return Int(value)
     }
 
-    @inlinable package mutating func readBytes(_ count: Int) throws(DecodingError) -> ArraySlice<UInt8> {
+    @inlinable public mutating func readBytes(_ count: Int) throws(DecodingError) -> ArraySlice<UInt8> {
         guard count <= remaining else { throw .truncated(offset: bytes.count) }
         defer { position += count }
         let start = bytes.startIndex + offset
@@ -103,12 +103,12 @@ package struct ByteReader: Sendable {
     }
 
     /// Reads a length and that many bytes. Rejects a length above `max` or above the number of bytes that remain.
-    @inlinable package mutating func readBlob(max: Int = .max, _ name: @autoclosure () -> String) throws(DecodingError) -> ArraySlice<UInt8>
+    @inlinable public mutating func readBlob(max: Int = .max, _ name: @autoclosure () -> String) throws(DecodingError) -> ArraySlice<UInt8>
     {
         try readBytes(try readCount(max: min(max, remaining), name()))
     }
 
-    @inlinable package func finish() throws(DecodingError) {
+    @inlinable public func finish() throws(DecodingError) {
         guard isAtEnd else { throw .invalid("\(remaining) superfluous bytes at the end", offset: offset) }
     }
 }

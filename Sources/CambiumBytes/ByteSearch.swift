@@ -3,19 +3,19 @@
 #endif
 
 /// Searches and compares bytes at the speed of memory.
-package enum ByteSearch {
-    package static func equals(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
+public enum ByteSearch {
+    public static func equals(_ left: [UInt8], _ right: UnsafeRawBufferPointer) -> Bool {
         left.withUnsafeBytes { equals($0, right) }
     }
 
-    package static func equals(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    public static func equals(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else { return left.count == right.count }
         // SAFETY: both buffers have `left.count` bytes.
         return memcmp(one, other, left.count) == 0
     }
 
     /// Returns the index of the first `byte` in `bytes[start..<end]`, or `nil` if the range does not contain it.
-    package static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
+    public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = bytes.baseAddress else { return nil }
         precondition(start >= 0 && end <= bytes.count, "The range to search must lie inside the bytes.")
         // SAFETY: the range was checked against the buffer.

@@ -1,28 +1,28 @@
 /// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
 ///
 /// The functions that encode small transactions are inlinable: the compiler specializes a generic function only where it sees the body.
-package struct ByteWriter: Sendable {
+public struct ByteWriter: Sendable {
     @usableFromInline var buffer: [UInt8]
 
-    @inlinable package var bytes: [UInt8] { buffer }
+    @inlinable public var bytes: [UInt8] { buffer }
 
-    package init(capacity: Int = 0) {
+    public init(capacity: Int = 0) {
         buffer = []
         if capacity > 0 { buffer.reserveCapacity(capacity) }
     }
 
-    @inlinable package var count: Int { buffer.count }
+    @inlinable public var count: Int { buffer.count }
 
-    @inlinable package mutating func writeByte(_ value: UInt8) { buffer.append(value) }
+    @inlinable public mutating func writeByte(_ value: UInt8) { buffer.append(value) }
 
     /// Writes a number with a fixed width, little-endian.
-    @inlinable package mutating func write<T: FixedWidthInteger>(_ value: T) {
+    @inlinable public mutating func write<T: FixedWidthInteger>(_ value: T) {
         withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
     }
 
     /// Writes a number as LEB128: 7 bits in each byte, the lowest first, the top bit set in every byte except the last. At most 10 bytes.
     @inlinable
-    package mutating func writeVarint(_ value: UInt64) {
+    public mutating func writeVarint(_ value: UInt64) {
         if value < 0x80 { return buffer.append(UInt8(truncatingIfNeeded: value)) }
         writeLongVarint(value)
     }
@@ -38,39 +38,39 @@ package struct ByteWriter: Sendable {
     }
 
     @inlinable
-    package mutating func writeVarint(_ value: Int) {
+    public mutating func writeVarint(_ value: Int) {
         precondition(value >= 0, "A count must not be negative.")
         writeVarint(UInt64(value))
     }
 
     /// Writes a signed number with its sign in the lowest bit.
-    package mutating func writeZigzag(_ value: Int64) {
+    public mutating func writeZigzag(_ value: Int64) {
         writeVarint(UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63))
     }
 
-    package mutating func write(_ value: UnsafeRawBufferPointer) { buffer.append(contentsOf: value) }
+    public mutating func write(_ value: UnsafeRawBufferPointer) { buffer.append(contentsOf: value) }
 
-    @inlinable package mutating func write<C: Collection<UInt8>>(_ value: C) { buffer.append(contentsOf: value) }
+    @inlinable public mutating func write<C: Collection<UInt8>>(_ value: C) { buffer.append(contentsOf: value) }
 
     /// Writes a length and that many bytes.
-    @inlinable package mutating func writeBlob<C: Collection<UInt8>>(_ value: C) {
+    @inlinable public mutating func writeBlob<C: Collection<UInt8>>(_ value: C) {
         writeVarint(value.count)
         buffer.append(contentsOf: value)
     }
 
     /// Empties the buffer. Keeps its memory for the next bytes if the memory is at most `capacityMax` bytes.
-    package mutating func removeAll(keepingAtMost capacityMax: Int) {
+    public mutating func removeAll(keepingAtMost capacityMax: Int) {
         buffer.removeAll(keepingCapacity: buffer.capacity <= capacityMax)
     }
 
     /// Overwrites bytes that were written before.
-    @inlinable package mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
+    @inlinable public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= buffer.count, "The overwritten bytes must lie inside the buffer.")
         // SAFETY: the overwritten bytes lie inside the buffer.
         buffer.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self) }
     }
 
-    package static func varintByteCount(_ value: UInt64) -> Int {
+    public static func varintByteCount(_ value: UInt64) -> Int {
         value == 0 ? 1 : (64 - value.leadingZeroBitCount + 6) / 7
     }
 }

@@ -2,7 +2,7 @@ extension CRC32C {
     /// Returns the checksum of A followed by B, from the checksums of A and of B and the number of bytes of B.
     ///
     /// Complexity: O(log bytes). Source: M. Adler's `crc32_combine` in zlib.
-    package static func combined(_ first: UInt32, _ second: UInt32, secondByteCount: Int) -> UInt32 {
+    public static func combined(_ first: UInt32, _ second: UInt32, secondByteCount: Int) -> UInt32 {
         product(power(ofZeroBytes: secondByteCount), first) ^ second
     }
 

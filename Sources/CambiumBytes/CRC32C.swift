@@ -1,13 +1,13 @@
 internal import CMachine
 
 /// CRC-32C, as iSCSI (RFC 3720, appendix B.4) and ext4 use it.
-package enum CRC32C {
+public enum CRC32C {
     /// Returns the checksum of `bytes`, continued from `previous`: the checksum of the preceding bytes, or 0 if there are none.
-    package static func checksum(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
+    public static func checksum(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
         cmachine_crc32c(previous, bytes.baseAddress, bytes.count)
     }
 
-    package static func checksum(_ bytes: [UInt8], from previous: UInt32 = 0) -> UInt32 {
+    public static func checksum(_ bytes: [UInt8], from previous: UInt32 = 0) -> UInt32 {
         bytes.withUnsafeBytes { checksum($0, from: previous) }
     }
 

@@ -3,21 +3,21 @@
 #endif
 
 /// A dedicated thread that runs one closure, for work that waits and must not block another owner's thread.
-package final class DedicatedThread: Sendable {
+public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 
     /// Starts a thread that calls `body`. If the operating system has no thread left, returns `nil` and does not call `body`. The caller
     /// must call `join`.
-    package init?(_ body: @escaping @Sendable () -> Void) {
+    public init?(_ body: @escaping @Sendable () -> Void) {
         guard let thread = Self.begin(body) else { return nil }
         self.thread = thread
     }
 
     /// Waits until the closure has returned. The caller calls `join` exactly once.
-    package func join() { pthread_join(thread, nil) }
+    public func join() { pthread_join(thread, nil) }
 
     /// Runs `body` on a thread that cannot be joined. If the operating system has no thread left, returns `false` and does not call `body`.
-    package static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
+    public static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = begin(body) else { return false }
         pthread_detach(thread)
         return true

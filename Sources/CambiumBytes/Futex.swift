@@ -3,27 +3,27 @@ internal import CMachine
 /// A number that threads can sleep on until it changes: the kernel's futex.
 ///
 /// SENDABLE: every access is atomic.
-package final class Futex: @unchecked Sendable {
+public final class Futex: @unchecked Sendable {
     // SAFETY: the word is allocated once, lives as long as the object, and is accessed only by atomic operations.
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
-    package init(_ value: UInt32) { word.initialize(to: value) }
+    public init(_ value: UInt32) { word.initialize(to: value) }
 
     deinit { word.deallocate() }
 
     /// The number. A read returns the last stored value and acquires every earlier write of the storing thread. A store wakes no thread.
-    package var value: UInt32 {
+    public var value: UInt32 {
         get { cmachine_load(word) }
         set { cmachine_store(word, newValue) }
     }
 
     /// Replaces `old` with `new`. Returns `false`, without a change, if the word has another value.
-    package func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
+    public func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
 
     /// Sleeps while the word equals `value`, until another thread wakes this one. May return spuriously.
-    package func wait(while value: UInt32) { cmachine_wait(word, value) }
+    public func wait(while value: UInt32) { cmachine_wait(word, value) }
 
     /// Wakes one thread that sleeps on the word, or all of them.
-    package func wakeOne() { cmachine_wake(word, 1) }
-    package func wakeAll() { cmachine_wake(word, Int32.max) }
+    public func wakeOne() { cmachine_wake(word, 1) }
+    public func wakeAll() { cmachine_wake(word, Int32.max) }
 }

@@ -4,7 +4,7 @@
 /// the sanitizer reports correct code.
 ///
 /// SENDABLE: only the thread that holds the lock touches the value.
-package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
+public struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     // SAFETY: the memory is allocated once, lives as long as the lock, and is accessed only by the thread that holds the lock.
     @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
     @usableFromInline let word = Futex(Self.free)
@@ -14,7 +14,7 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     /// The lock is taken, and other threads may sleep on it.
     @usableFromInline static var contended: UInt32 { 2 }
 
-    @inlinable package init(_ initial: consuming sending Value) { value.initialize(to: initial) }
+    @inlinable public init(_ initial: consuming sending Value) { value.initialize(to: initial) }
 
     @inlinable deinit {
         value.deinitialize(count: 1)
@@ -23,7 +23,7 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
 
     /// Calls `body` with the value. Other threads wait until `body` returns. `body` must not call `withLock` of the same lock.
     @inlinable
-    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         if !word.exchange(Self.free, by: Self.taken) { take() }

@@ -6,8 +6,8 @@ internal import CZlib
 ///
 ///     let inflater = GzipInflater()
 ///     let (read, written) = try inflater.inflate(input, into: output)
-package final class GzipInflater {
-    package enum Failure: Error, Hashable, Sendable {
+public final class GzipInflater {
+    public enum Failure: Error, Hashable, Sendable {
         /// The input is not a gzip file, or it is corrupt. `offset` is the number of bytes of input that were read.
         case damaged(offset: Int)
         /// There is no memory for the window.
@@ -17,11 +17,11 @@ package final class GzipInflater {
     // SAFETY: zlib remembers the address of its state, so the state has an allocation of its own that never moves.
     private let stream: UnsafeMutablePointer<z_stream>
     /// The number of bytes of input that were used.
-    package private(set) var offset = 0
+    public private(set) var offset = 0
     /// Whether the input used so far consists of complete members, at least one.
-    package private(set) var isWhole = false
+    public private(set) var isWhole = false
 
-    package init() {
+    public init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         // 15 is the largest window, in bits; 16 selects the header and trailer of gzip.
@@ -37,7 +37,7 @@ package final class GzipInflater {
     /// Decompresses `input` into `output` until one of the two is exhausted.
     ///
     /// Returns the number of bytes used and the number of bytes produced. The caller passes the rest of the input to the next call.
-    package func inflate(
+    public func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Failure) -> (used: Int, made: Int) {
         if output.isEmpty { return (0, 0) }

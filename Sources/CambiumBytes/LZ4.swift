@@ -1,9 +1,9 @@
 internal import CLZ4
 
 /// LZ4 blocks (lz4 block format, no frame). Source: Y. Collet, LZ4 block format description.
-package enum LZ4 {
+public enum LZ4 {
     /// Returns the compressed bytes, or `nil` if compression does not make `bytes` smaller.
-    package static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    public static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         guard bytes.count > 16, bytes.count <= byteCountMax else { return nil }
         var compressedCount: Int32 = 0
         let capacity = bytes.count - 1
@@ -21,7 +21,7 @@ package enum LZ4 {
     /// Returns the original bytes, of which there must be exactly `byteCount`. Returns `nil` if the block is corrupt.
     ///
     /// This function allocates `byteCount` bytes. The caller must have checked the number against a limit of its own.
-    package static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
+    public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
         // A block is never empty. All empty arrays share memory, which the initializer would overwrite.
         guard byteCount > 0, byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
         var result: Int32 = -1
@@ -37,5 +37,5 @@ package enum LZ4 {
     }
 
     /// The largest number of bytes that a block can hold, slightly less than 2 GiB.
-    package static let byteCountMax = Int(LZ4_MAX_INPUT_SIZE)
+    public static let byteCountMax = Int(LZ4_MAX_INPUT_SIZE)
 }

@@ -1,8 +1,8 @@
 /// SipHash-1-3, a keyed hash: without the key, an attacker cannot choose inputs that collide. Source: J.-P. Aumasson and D. J. Bernstein,
 /// "SipHash: a fast short-input PRF"; one round for each word and three at the end.
-package enum SipHash {
+public enum SipHash {
     /// Returns the hash of the bytes under a key of 128 bits. Complexity: O(bytes).
-    package static func hash13(_ bytes: UnsafeRawBufferPointer, key low: UInt64, _ high: UInt64) -> UInt64 {
+    public static func hash13(_ bytes: UnsafeRawBufferPointer, key low: UInt64, _ high: UInt64) -> UInt64 {
         var state = State(low, high)
         let count = bytes.count
         var offset = 0

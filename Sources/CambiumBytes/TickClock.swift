@@ -9,23 +9,23 @@ internal import CMachine
 /// The clock determines the counter's rate on request: it compares how far the counter and the operating system's clock have advanced since
 /// the clock was made. The counters of different processors may differ by nanoseconds. A measurement that begins on one processor and ends
 /// on another has this error.
-package struct TickClock: Sendable {
+public struct TickClock: Sendable {
     private let beginTicks = Self.now
     private let beginTime = Self.systemTime
 
-    package init() {}
+    public init() {}
 
     /// The counter, in ticks of the clock's rate.
-    package static var now: UInt64 { cmachine_ticks() }
+    public static var now: UInt64 { cmachine_ticks() }
 
     /// Returns the number of ticks since an earlier value of the counter.
-    package static func ticks(since begin: UInt64) -> UInt64 {
+    public static func ticks(since begin: UInt64) -> UInt64 {
         let now = now
         return now > begin ? now - begin : 0
     }
 
     /// The rate of the counter, as precisely as the clock can determine it at the moment.
-    package var rate: TickRate {
+    public var rate: TickRate {
         let (ticks, time) = (Self.ticks(since: beginTicks), Self.systemTime &- beginTime)
         return TickRate(nanosecondsPerTick: ticks == 0 ? 0 : Double(time) / Double(ticks))
     }
@@ -39,9 +39,9 @@ package struct TickClock: Sendable {
 }
 
 /// The duration of one tick of a `TickClock`.
-package struct TickRate: Sendable {
+public struct TickRate: Sendable {
     let nanosecondsPerTick: Double
 
     /// Returns the duration of `ticks` ticks.
-    package func duration(ofTicks ticks: UInt64) -> Duration { .nanoseconds(Int64(Double(ticks) * nanosecondsPerTick)) }
+    public func duration(ofTicks ticks: UInt64) -> Duration { .nanoseconds(Int64(Double(ticks) * nanosecondsPerTick)) }
 }

@@ -6,10 +6,10 @@
 ///
 /// `precondition` prints its sentence in debug builds only. `Trap` prints it on stderr in every build, so that the report of a crash in
 /// production states the error of the program.
-package enum Trap {
+public enum Trap {
     /// Prints a sentence on stderr and ends the process with a signal.
     @inline(never)
-    package static func because(_ sentence: String) -> Never {
+    public static func because(_ sentence: String) -> Never {
         var bytes = Array("cambium: \(sentence)\n".utf8)[...]
         while !bytes.isEmpty {
             // SAFETY: the bytes live for the duration of the call, and the count is their number.
@@ -22,7 +22,7 @@ package enum Trap {
 
     /// Traps with a sentence unless a condition is true.
     @inlinable @inline(__always)
-    package static func unless(_ condition: Bool, _ sentence: @autoclosure () -> String) {
+    public static func unless(_ condition: Bool, _ sentence: @autoclosure () -> String) {
         if !condition { because(sentence()) }
     }
 }

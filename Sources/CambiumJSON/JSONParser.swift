@@ -1,28 +1,28 @@
 internal import CSimdJSON
 
 /// An error in a JSON text, with its position.
-package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let message: String
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let message: String
     /// The byte offset from the beginning of the text.
-    package let offset: Int
+    public let offset: Int
     /// The line and the column, both counted from 1, the column in bytes.
-    package let line: Int
-    package let column: Int
+    public let line: Int
+    public let column: Int
 
-    package var description: String { "line \(line), column \(column): \(message)" }
+    public var description: String { "line \(line), column \(column): \(message)" }
 }
 
 /// Parses and validates complete JSON documents (RFC 8259): UTF-8, escapes, numbers, duplicate keys and nesting.
 ///
 /// A caller may use one parser for any number of documents, one at a time. The tokens are valid until the next call of `parse`. Not
 /// thread-safe. Complexity: O(bytes), and O(n log n) for the keys of an object of n members.
-package final class JSONParser {
+public final class JSONParser {
     /// The maximum depth to which arrays and objects may nest.
-    package static let depthMax = 512
+    public static let depthMax = 512
 
     private let parser: OpaquePointer
 
-    package init() {
+    public init() {
         guard let parser = csimdjson_create() else { preconditionFailure("The JSON parser cannot allocate memory.") }
         self.parser = parser
     }
@@ -30,7 +30,7 @@ package final class JSONParser {
     deinit { csimdjson_destroy(parser) }
 
     /// Returns the tokens of the only document in `bytes`. The caller must neither move nor free the bytes while it uses the tokens.
-    package func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONTokens {
+    public func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONTokens {
         var tokens: UnsafePointer<csimdjson_token>?
         var count = 0
         var strings: UnsafePointer<UInt8>?

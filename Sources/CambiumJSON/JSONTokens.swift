@@ -3,8 +3,8 @@
 ///
 /// SAFETY: the tokens are valid until the source moves or its parser parses another document. A caller never keeps them longer than the
 /// call in which they were made.
-package struct JSONTokens {
-    package enum Kind: UInt8, Sendable {
+public struct JSONTokens {
+    public enum Kind: UInt8, Sendable {
         case null = 0
         case `false` = 1
         case `true` = 2
@@ -27,7 +27,7 @@ package struct JSONTokens {
     @usableFromInline let tokens: UnsafeRawPointer
     @usableFromInline let source: UnsafeRawPointer?
     @usableFromInline let strings: UnsafeRawPointer?
-    package let count: Int
+    public let count: Int
 
     init(tokens: UnsafeRawBufferPointer, source: UnsafeRawBufferPointer, strings: UnsafeRawPointer?) {
         guard let base = tokens.baseAddress else { preconditionFailure("A parsed document has at least one token.") }
@@ -41,28 +41,28 @@ package struct JSONTokens {
     func number(_ token: Int, _ field: Int) -> UInt32 { tokens.load(fromByteOffset: token &* Layout.stride &+ field, as: UInt32.self) }
 
     @inlinable @inline(__always)
-    package func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: number(token, 0))) ?? .null }
+    public func kind(_ token: Int) -> Kind { Kind(rawValue: UInt8(truncatingIfNeeded: number(token, 0))) ?? .null }
 
     /// Returns the number of elements of an array, or of members of an object.
-    package func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
+    public func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
 
     /// Returns the token that follows a value and its contents: the next element or key.
     @inlinable @inline(__always)
-    package func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
+    public func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
 
     /// Returns the bytes of a string, unescaped, or the text of a number.
     @inlinable @inline(__always)
-    package func bytes(_ token: Int) -> UnsafeRawBufferPointer {
+    public func bytes(_ token: Int) -> UnsafeRawBufferPointer {
         let base = number(token, 0) &>> 8 == 0 ? source : strings
         guard let base else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(start: base + Int(number(token, Layout.offset)), count: Int(number(token, Layout.count)))
     }
 
-    package func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }
+    public func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }
 
     /// Calls `body` with the key and the value of each member of an object.
     @inline(__always)
-    package func forEachMember(_ object: Int, _ body: (_ key: Int, _ value: Int) throws -> Void) rethrows {
+    public func forEachMember(_ object: Int, _ body: (_ key: Int, _ value: Int) throws -> Void) rethrows {
         var key = object + 1
         let end = next(object)
         while key < end {
@@ -72,7 +72,7 @@ package struct JSONTokens {
     }
 
     @inline(__always)
-    package func forEachElement(_ array: Int, _ body: (_ element: Int) throws -> Void) rethrows {
+    public func forEachElement(_ array: Int, _ body: (_ element: Int) throws -> Void) rethrows {
         var element = array + 1
         let end = next(array)
         while element < end {

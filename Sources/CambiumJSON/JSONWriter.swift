@@ -1,40 +1,40 @@
 /// Writes JSON text, as bytes of UTF-8.
 ///
 /// The caller opens and closes arrays and objects in the right order. The writer adds the commas.
-package struct JSONWriter: Sendable {
+public struct JSONWriter: Sendable {
     /// The characters of strings that a writer escapes.
-    package enum Escapes: Sendable {
+    public enum Escapes: Sendable {
         /// The characters that JSON forbids in strings: quotes, backslashes, and controls below U+0020.
         case required
         /// The characters of `required` and of `ControlText`, which a terminal obeys or a viewer hides.
         case controls
     }
 
-    package internal(set) var bytes: [UInt8] = []
+    public internal(set) var bytes: [UInt8] = []
     let escapes: Escapes
     private var needsComma = false
 
     /// - Parameter escapes: `.required` for text that is stored or compared but not shown.
-    package init(escapes: Escapes = .controls) { self.escapes = escapes }
+    public init(escapes: Escapes = .controls) { self.escapes = escapes }
 
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    package mutating func removeAll() {
+    public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
     }
 
     /// Drops the bytes written so far, in the middle of a text. The next bytes continue that text.
-    package mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
+    public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Structure
 
-    package mutating func beginObject() { open(UInt8(ascii: "{")) }
-    package mutating func endObject() { close(UInt8(ascii: "}")) }
-    package mutating func beginArray() { open(UInt8(ascii: "[")) }
-    package mutating func endArray() { close(UInt8(ascii: "]")) }
+    public mutating func beginObject() { open(UInt8(ascii: "{")) }
+    public mutating func endObject() { close(UInt8(ascii: "}")) }
+    public mutating func beginArray() { open(UInt8(ascii: "[")) }
+    public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    package mutating func key(_ name: String) {
+    public mutating func key(_ name: String) {
         separate()
         quote(name)
         bytes.append(UInt8(ascii: ":"))
@@ -42,29 +42,29 @@ package struct JSONWriter: Sendable {
     }
 
     /// Ends a line. The next value is not part of the previous one.
-    package mutating func endLine() {
+    public mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false
     }
 
     /// Starts a new line for the next element of an array.
-    package mutating func separateLine() {
+    public mutating func separateLine() {
         separate()
         endLine()
     }
 
     // MARK: Values
 
-    package mutating func null() { raw("null") }
-    package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
-    package mutating func number(_ value: Int) { number(Int64(value)) }
-    package mutating func number(_ value: UInt64) {
+    public mutating func null() { raw("null") }
+    public mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
+    public mutating func number(_ value: Int) { number(Int64(value)) }
+    public mutating func number(_ value: UInt64) {
         separate()
         appendDigits(value)
         needsComma = true
     }
 
-    package mutating func number(_ value: Int64) {
+    public mutating func number(_ value: Int64) {
         separate()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         appendDigits(value.magnitude)
@@ -72,7 +72,7 @@ package struct JSONWriter: Sendable {
     }
 
     /// Writes a string that consists of `beginning`, which needs no escapes, and a number.
-    package mutating func string(_ beginning: [UInt8], _ number: UInt64) {
+    public mutating func string(_ beginning: [UInt8], _ number: UInt64) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         beginning.withUnsafeBytes { bytes.append(contentsOf: $0) }
@@ -81,48 +81,48 @@ package struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    package mutating func string(_ value: String) {
+    public mutating func string(_ value: String) {
         separate()
         quote(value)
         needsComma = true
     }
 
     /// Writes a string from its UTF-8 bytes.
-    package mutating func string(utf8: UnsafeRawBufferPointer) {
+    public mutating func string(utf8: UnsafeRawBufferPointer) {
         separate()
         quote(utf8)
         needsComma = true
     }
 
     /// Writes a key that already has its quotes and its colon.
-    package mutating func quotedKey(_ key: [UInt8]) {
+    public mutating func quotedKey(_ key: [UInt8]) {
         separate()
         key.withUnsafeBytes { bytes.append(contentsOf: $0) }
         needsComma = false
     }
 
     /// Writes text that is already JSON: a number, or a complete value whose strings need no further escapes.
-    package mutating func raw(_ json: String) {
+    public mutating func raw(_ json: String) {
         separate()
         bytes.append(contentsOf: json.utf8)
         needsComma = true
     }
 
-    package mutating func raw(_ json: UnsafeRawBufferPointer) {
+    public mutating func raw(_ json: UnsafeRawBufferPointer) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
     }
 
     /// Writes a complete value as JSON text, in which only strings have control characters.
-    package mutating func json(_ text: String) {
+    public mutating func json(_ text: String) {
         separate()
         var text = text
         text.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0), isQuoted: false) }
         needsComma = true
     }
 
-    package mutating func write(_ value: JSONValue) {
+    public mutating func write(_ value: JSONValue) {
         switch value {
         case .null: null()
         case .bool(let value): bool(value)

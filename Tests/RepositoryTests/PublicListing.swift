@@ -2,10 +2,16 @@
 struct PublicListing {
     static let path = "Docs/API.txt"
 
+    /// Places that `import Cambium` does not show. They are public because the compiler inlines only public functions of other modules.
+    private static let hidden = [
+        "Sources/CambiumBytes/", "Sources/CambiumJSON/JSONParser", "Sources/CambiumJSON/JSONTokens", "Sources/CambiumJSON/JSONWriter",
+    ]
+
     let text: String
 
     /// - Parameter files: the sources, sorted by their paths.
     init(of files: [TextFile]) {
+        let files = files.filter { file in !Self.hidden.contains { file.path.hasPrefix($0) } }
         let count = files.reduce(0) { $0 + PublicDeclarations($1).count }
         text = (["\(count) public declarations. script/api writes this file."] + Self.grouped(files)).joined(separator: "\n") + "\n"
     }

@@ -1,4 +1,4 @@
 // A program that imports Cambium works with schemas, values and graphs. It need not know the modules that declare them.
 @_exported public import CambiumGraph
-@_exported public import CambiumJSON
+@_exported public import enum CambiumJSON.JSONValue
 @_exported public import CambiumModel

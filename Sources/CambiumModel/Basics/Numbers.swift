@@ -1,25 +1,25 @@
 /// The number of an entity in a schema. Each number is assigned once and never reused, not even after a migration.
-package struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
-    package let rawValue: UInt16
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    package var description: String { "entity \(rawValue)" }
+public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    public var description: String { "entity \(rawValue)" }
 }
 
 /// The number of an attribute or a relationship, unique within the hierarchy of one root entity and never reused.
-package struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
-    package let rawValue: UInt16
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    package var description: String { "property \(rawValue)" }
+public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    public var description: String { "property \(rawValue)" }
 }
 
 /// The number of a transaction: 1 for the first one of a store, then consecutive numbers. 0 stands for the empty store.
 public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
-    package static let none = TransactionNumber(rawValue: 0)
+    public static let none = TransactionNumber(rawValue: 0)
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    package var next: TransactionNumber { TransactionNumber(rawValue: rawValue + 1) }
+    public var next: TransactionNumber { TransactionNumber(rawValue: rawValue + 1) }
     public var description: String { String(rawValue) }
 }

@@ -6,17 +6,17 @@ internal import CambiumBytes
 /// entity; `Graph.name(of:)` returns this form.
 public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The largest serial that a store assigns: 2^38 - 1.
-    package static let serialMax: UInt64 = (1 << 38) - 1
+    public static let serialMax: UInt64 = (1 << 38) - 1
 
-    package let rawValue: UInt64
+    public let rawValue: UInt64
 
-    package init(root: EntityNumber, serial: UInt64) {
+    public init(root: EntityNumber, serial: UInt64) {
         Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits. No store assigns the serial \(serial).")
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 
-    package var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
-    package var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
+    public var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
+    public var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
 
     /// The number of the root entity and the serial, such as `3/42`. `Graph.name(of:)` has the entity's name instead of the number.
     public var description: String { "\(root.rawValue)/\(serial)" }
