@@ -60,7 +60,7 @@ extension Store {
         }
     }
 
-    /// Opens a store, or creates it if there is none.
+    /// Opens a store. If the directory has no store, creates one.
     ///
     /// An existing store keeps its schema; `migrate(to:)` changes it. Without a `durability`, an existing store keeps its own, and a new
     /// store is `.synced`. Otherwise throws as `open` and `create` do.
