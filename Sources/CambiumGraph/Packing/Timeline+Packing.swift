@@ -35,13 +35,6 @@ extension Timeline {
         try publish(draft, isUnconfirmed: mayBeRolledBack) { if !mayBeRolledBack { show($0) } }
     }
 
-    /// Returns a draft with the transaction number of the newest version.
-    func packingDraft() -> Draft {
-        var draft = draft()
-        draft.transaction = draft.original.transaction.rawValue
-        return draft
-    }
-
     /// Remembers the work that a plan could not do, so that no plan tries it again before something changes. Call it only while no thread
     /// writes.
     ///

@@ -199,3 +199,12 @@ extension Timeline {
     /// Whether only the reserve for deletions is left. The caller must not read this while a draft is being written.
     package var isInReserve: Bool { space.isInReserve }
 }
+
+extension Timeline {
+    /// Returns a draft with the transaction number of the newest version. Packing and building indexes make no transaction.
+    func packingDraft() -> Draft {
+        var draft = draft()
+        draft.transaction = draft.original.transaction.rawValue
+        return draft
+    }
+}

@@ -172,20 +172,3 @@ package struct LogReader: Sendable {
         return try cursor.judge(body)
     }
 }
-
-extension Volume {
-    /// Returns all bytes of a small file, which has at most 1 MiB.
-    func bytes(of path: String) throws(CambiumError) -> [UInt8] {
-        let file = try open(path, .read)
-        defer { file.close() }
-        let byteCount = try file.byteCount()
-        guard byteCount <= 1 << 20 else { throw CambiumError(.damaged, "The file has more than 1 MiB.", place: .init(file: path)) }
-        return try file.read(at: 0, count: byteCount)
-    }
-
-    func byteCount(of path: String) throws(CambiumError) -> Int {
-        let file = try open(path, .read)
-        defer { file.close() }
-        return try file.byteCount()
-    }
-}

@@ -1,0 +1,48 @@
+import CambiumModel
+
+extension Draft {
+    /// Adds many rows to an index, bucket by bucket, and notes the rows whose key is there already.
+    ///
+    /// - Parameter rows: New rows that are in no index yet.
+    /// - Parameter hasNewUUIDs: Whether each key has a UUID that was made for it and that no other key has.
+    mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
+        var entries: [UInt64] = []
+        var other: [UInt64] = []
+        var firstPage = 0
+        while firstPage < rows.pages.count {
+            let endPage = min(firstPage + Self.batchPageCount, rows.pages.count)
+            entries.removeAll(keepingCapacity: true)
+            addHashes(table, index, rows, firstPage..<endPage, to: &entries)
+            firstPage = endPage
+            addEntries(table, index, &entries, &other, isUnique: hasNewUUIDs)
+        }
+    }
+
+    /// The number of groups in a batch. The entries of a batch are sorted together. They take 4 MiB, which the next batch uses again.
+    static let batchPageCount = (1 << 18) / PageLayout.fanOut
+
+    /// Adds the high half of the hash of each row's key, with the row in the low half. Omits rows without a key.
+    private func addHashes(
+        _ table: TableLayout, _ index: IndexLayout, _ rows: CloneRows, _ pages: Range<Int>, to entries: inout [UInt64]
+    ) {
+        let reader = reader
+        let tableRows = reader.rows(table.index)
+        if index.coversTable, index.kinds == [.fixed(width: 16)] {
+            var cache = LeafCache()
+            let key = reader.hashKey
+            rows.forEach(in: pages) { _, copy in
+                guard let bits = cache.fixed(copy, tableRows, index.slots[0], as: SIMD2<UInt64>.self) else { return }
+                var hash = KeyHash(key)
+                hash.add(bits.x, bits.y)
+                entries.append(hash.value & Self.hashMask | UInt64(copy))
+            }
+            return
+        }
+        rows.forEach(in: pages) { _, copy in
+            guard index.coversTable || index.family.contains(tableRows.entity(copy, table)),
+                let hash = reader.keyHash(index, tableRows, copy)
+            else { return }
+            entries.append(hash & Self.hashMask | UInt64(copy))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import CambiumModel
+
+/// Small files that are read or replaced whole.
+extension Volume {
+    /// Returns all bytes of a small file, which has at most 1 MiB.
+    func bytes(of path: String) throws(CambiumError) -> [UInt8] {
+        let file = try open(path, .read)
+        defer { file.close() }
+        let byteCount = try file.byteCount()
+        guard byteCount <= 1 << 20 else { throw CambiumError(.damaged, "The file has more than 1 MiB.", place: .init(file: path)) }
+        return try file.read(at: 0, count: byteCount)
+    }
+
+    func byteCount(of path: String) throws(CambiumError) -> Int {
+        let file = try open(path, .read)
+        defer { file.close() }
+        return try file.byteCount()
+    }
+
+    /// Replaces the content of a file. After an interruption, the file has all of the new bytes or none of them.
+    func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
+        try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
+    }
+
+    /// Replaces a file as `replace` does, if no holder shares it. Returns false if it is shared; the file then stays.
+    func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
+        try withReplacement(of: path, bytes) { newPath throws(CambiumError) in
+            if try renameUnlessShared(newPath, to: path) { return true }
+            try remove(newPath)
+            return false
+        }
+    }
+
+    /// Calls `body` with the path of a new file that has these bytes. If an operation fails, removes that file again.
+    private func withReplacement<Result>(
+        of path: String, _ bytes: [UInt8], _ body: (_ newPath: String) throws(CambiumError) -> Result
+    ) throws(CambiumError) -> Result {
+        let newPath = path + LogFileName.replacementSuffix
+        if try exists(newPath) { try remove(newPath) }
+        do throws(CambiumError) {
+            try create(newPath, bytes)
+            return try body(newPath)
+        } catch {
+            if (try? exists(newPath)) == true { try? remove(newPath) }  // Otherwise the next checkpoint removes it.
+            throw error
+        }
+    }
+
+    /// Creates a file with these bytes and syncs it. The caller syncs the directory.
+    func create(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
+        let file = try open(path, .create)
+        defer { file.close() }
+        try file.write(bytes, at: 0)
+        try file.sync()
+    }
+}
