@@ -11,10 +11,10 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CMachine"),
@@ -25,11 +25,7 @@ let package = Package(
         .target(name: "CambiumModel", dependencies: ["CambiumBytes", "CambiumJSON", "CRE2"]),
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
         .target(name: "CambiumGraph", dependencies: ["CMachine", "CambiumModel", "CambiumBytes"]),
-        .target(
-            name: "CambiumLog",
-            dependencies: [
-                "CMachine", "CambiumModel", "CambiumBytes", .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+        .target(name: "CambiumLog", dependencies: ["CMachine", "CNettle", "CambiumModel", "CambiumBytes"]),
         .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
         .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
         .executableTarget(
@@ -42,11 +38,7 @@ let package = Package(
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumModel", "CambiumGraph", "CambiumTesting"]),
-        .testTarget(
-            name: "CambiumLogTests",
-            dependencies: [
-                "CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting", .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+        .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),

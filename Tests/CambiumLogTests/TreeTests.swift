@@ -1,5 +1,4 @@
 import CambiumModel
-import Crypto
 import Testing
 
 @testable import CambiumLog
@@ -22,7 +21,7 @@ import Testing
         var tree = MerkleTree()
         #expect(HexText.encode(tree.root) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         for (leaf, root) in zip(Self.leaves, Self.roots) {
-            tree.append(leafHash: Array(SHA256.hash(data: [0] + (try #require(HexText.decode(leaf))))))
+            tree.append(leafHash: ContentHash.hash(([0] + (try #require(HexText.decode(leaf))))[...]))
             #expect(HexText.encode(tree.root) == root)
         }
     }

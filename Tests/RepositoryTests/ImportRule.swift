@@ -2,15 +2,15 @@
 struct ImportRule {
     let table: ModuleTable
 
-    /// Modules of the toolchain that any target may import without a row in the table. Crypto (for the log) and ArgumentParser (for the
-    /// command line) are not among them, because the table lists them.
+    /// Modules of the toolchain that any target may import without a row in the table. ArgumentParser (for the command line) is
+    /// not among them, because the table lists it.
     static let systemModules: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationXML", "FoundationInternationalization", "Glibc", "Synchronization",
         "Dispatch", "Testing",
     ]
 
     /// Modules that only one target may import, whatever the table states.
-    static let owners = ["Crypto": "CambiumLog", "ArgumentParser": "CambiumCommand"]
+    static let owners = ["CNettle": "CambiumLog", "ArgumentParser": "CambiumCommand"]
 
     func violations(in file: TextFile) -> [Violation] {
         guard let target = file.target else { return [] }

@@ -1,22 +1,30 @@
-import Crypto
+import CNettle
 
-/// SHA-256 of bytes that arrive in parts.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. A value without memory of its own: a hash of a few bytes allocates only the result.
 package struct ContentHash {
-    private var hash = SHA256()
+    private var context = sha256_ctx()
 
-    package init() {}
+    package static let byteCount = Int(SHA256_DIGEST_SIZE)
 
-    package mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
+    package init() { nettle_sha256_init(&context) }
 
-    mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        nettle_sha256_update(&context, bytes.count, start.assumingMemoryBound(to: UInt8.self))
+    }
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { add($0) } }
 
     /// Returns the hash, 32 bytes.
-    package func finish() -> [UInt8] { finish(32) }
+    package func finish() -> [UInt8] { finish(Self.byteCount) }
 
     /// Returns the first bytes of the hash.
     func finish(_ byteCount: Int) -> [UInt8] {
-        // A conversion of the digest as a sequence would copy it twice, byte by byte.
-        hash.finalize().withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0.prefix(byteCount))) }
+        var context = context
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { digest in
+            cnettle_sha256_digest(&context, digest.baseAddress)
+            return [UInt8](UnsafeBufferPointer(rebasing: digest.prefix(byteCount)))
+        }
     }
 
     static func hash(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

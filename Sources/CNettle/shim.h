@@ -1,0 +1,12 @@
+#pragma once
+#include <nettle/sha2.h>
+#include <nettle/version.h>
+
+// Version 4 of Nettle dropped the count from the function that ends a hash.
+static inline void cnettle_sha256_digest(struct sha256_ctx *context, uint8_t *digest) {
+#if NETTLE_VERSION_MAJOR >= 4
+    sha256_digest(context, digest);
+#else
+    sha256_digest(context, SHA256_DIGEST_SIZE, digest);
+#endif
+}
