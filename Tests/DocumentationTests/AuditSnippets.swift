@@ -1,4 +1,5 @@
 // swift-format-ignore-file: ReplaceForEachWithForLoop
+
 // The log and the map of a clone are not sequences, so a loop cannot replace `forEach`.
 import Cambium
 import Foundation

@@ -1,4 +1,5 @@
 // A program that imports Cambium works with schemas, values and graphs. It need not know the modules that declare them.
 @_exported public import CambiumGraph
-@_exported public import enum CambiumJSON.JSONValue
 @_exported public import CambiumModel
+
+@_exported public import enum CambiumJSON.JSONValue

@@ -17,7 +17,10 @@ struct SpareArray<Element> {
     /// Removes the elements and keeps the memory of the array, except if its capacity exceeds `capacityMax`.
     @inline(__always)
     mutating func recycle(_ used: inout [Element]) {
-        guard used.capacity <= Self.capacityMax else { return used = [] }
+        guard used.capacity <= Self.capacityMax else {
+            used = []
+            return
+        }
         used.removeFew()
         swap(&used, &array)
     }
