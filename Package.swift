@@ -26,7 +26,10 @@ let package = Package(
         .target(name: "CambiumCoreData", dependencies: ["CambiumModel", "CambiumJSON"]),
         .target(name: "CambiumGraph", dependencies: ["CMachine", "CambiumModel", "CambiumBytes"]),
         .target(name: "CambiumLog", dependencies: ["CMachine", "CNettle", "CambiumModel", "CambiumBytes"]),
-        .target(name: "Cambium", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"]),
+        .target(name: "CambiumExchange", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph"]),
+        .target(
+            name: "Cambium",
+            dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog", "CambiumExchange"]),
         .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
         .executableTarget(
             name: "CambiumCommand",
@@ -39,6 +42,7 @@ let package = Package(
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumModel", "CambiumGraph", "CambiumTesting"]),
         .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
+        .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Cambium
+@testable import CambiumExchange
 
 @Suite struct AsyncImportTests {
     private struct Row: Codable, Sendable, Equatable {

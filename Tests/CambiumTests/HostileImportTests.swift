@@ -3,6 +3,7 @@ import CambiumTesting
 import Testing
 
 @testable import Cambium
+@testable import CambiumExchange
 
 /// Malformed or malicious input results in an error with a place, or in the documented outcome, but never in a crash.
 @Suite struct HostileImportTests {

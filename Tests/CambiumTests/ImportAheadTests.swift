@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Cambium
+@testable import CambiumExchange
 
 /// Imports of more rows than one read returns. A second thread reads the rows ahead.
 @Suite struct ImportAheadTests {

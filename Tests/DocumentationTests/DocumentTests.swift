@@ -53,5 +53,5 @@ import Testing
     }
 
     /// The modules that `import Cambium` shows.
-    private static let modules: Set<String> = ["Cambium", "CambiumGraph", "CambiumJSON", "CambiumModel"]
+    private static let modules: Set<String> = ["Cambium", "CambiumExchange", "CambiumGraph", "CambiumJSON", "CambiumModel"]
 }

@@ -1,4 +1,5 @@
 internal import CambiumBytes
+import CambiumExchange
 import CambiumGraph
 internal import CambiumJSON
 internal import CambiumLog
@@ -7,7 +8,7 @@ import CambiumModel
 /// One import: its rows, in one transaction or in batches.
 struct ImportRun {
     let store: Store
-    private(set) var entity: Entity
+    let entity: Entity
     let sources: [ImportSource]
     let options: ImportOptions
     let hooks: ImportHooks
@@ -17,7 +18,6 @@ struct ImportRun {
     private(set) var report = ImportReport()
     /// The rows that broke a rule which is checked after they are applied. The next run of the batch leaves them out.
     private var refused: [Int: ImportReport.RowError] = [:]
-    private var totals: [EntityNumber: ImportReport.Counts] = [:]
 
     /// The maximum number of rows that may break such rules before the import fails.
     static let refusedCountMax = 1000
@@ -48,41 +48,17 @@ struct ImportRun {
         }
         if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch must have at least one row.") }
         let graph = store.graph
-        let (schema, hashKey) = (graph.schema, graph.hashKey)
-        entity = try schema.current(entity)
-        let resolver = try MappingResolver(options.mapping, importing: entity, schema)
-        let rereader = RowRereader { [options, entity] in
-            try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
-        }
-        var feed = try feed(schema, resolver, hashKey)
+        let input = try ImportInput(sources, entity, options, graph.schema, hashKey: graph.hashKey)
+        var feed = try feed(input)
         defer { feed.stop() }
         var isAtEnd = false
         while !isAtEnd {
-            var batch = ImportBatch(firstRow: report.rowCount, refused: refused, hooks: hooks, sources: sources, rereader: rereader)
-            batch.cancellation = cancellation
-            var isLast = false
+            var batch = ImportBatch(input, firstRow: report.rowCount, refused: refused)
             do {
                 feed.begin()
-                let receipt = try store.transact(author) { [options, entity, cancellation] transaction in
-                    guard transaction.schema === schema else {
-                        throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
-                    }
-                    isLast = try batch.apply(feed, to: &transaction, options, resolver)
-                    // Deleted objects free their unique values for other objects.
-                    if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
-                    if options.effect == .commit { try transaction.deriveOps() }
-                    try batch.deleteAbsent(from: &transaction, entity, options)
-                    if options.absent == .delete { try batch.checkDuplicates(transaction.draft) }
-                    transaction.isRehearsal = options.effect == .dryRun
-                    batch.count(transaction.draft)
-                    try cancellation?.check()
-                }
-                report.logByteCount += receipt.logByteCount
-                report.transaction = receipt.transaction ?? report.transaction
-                take(batch)
-                isAtEnd = isLast
+                isAtEnd = try commit(&batch, feed, input)
             } catch is ImportBatch.NoRow {
-                take(batch, isFailed: true)
+                report.addRows(of: batch)
                 throw CambiumError(
                     .invalidInput,
                     "No row of the input can be imported, so the import would delete every object of '\(entity.name)' as absent. "
@@ -90,22 +66,91 @@ struct ImportRun {
             } catch let failure as ImportBatch.RefusedRows {
                 try refuse(failure)
                 feed.stop()
-                feed = try self.feed(schema, resolver, hashKey)
+                feed = try self.feed(input)
             } catch let failure as ImportBatch.FailedRow {
-                take(batch, isFailed: true)
+                report.addRows(of: batch)
                 throw error(failure.row)
             }
         }
     }
 
     /// Creates the feed of the rows that follow those that are in the store.
-    private func feed(_ schema: Schema, _ resolver: MappingResolver, _ hashKey: HashKey) throws -> RowFeed {
-        let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
-        let source = RowSource(
-            DocumentStream(sources, columns: columns), try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey),
-            firstRow: report.rowCount, refused: refused.keys, hooks: hooks)
-        // A source that cannot be read twice may wait forever for more input. A hook must see each row after the previous one was applied.
-        return RowFeed(source, isAhead: hooks.isEmpty && sources.allSatisfy(\.isRepeatable))
+    private func feed(_ input: ImportInput) throws -> RowFeed {
+        let isHooked = hooks.prepare != nil || hooks.finish != nil
+        let pace = isHooked ? RowPace.single(prepare: hooks.prepare) : .batches
+        return try input.feed(firstRow: report.rowCount, refused: refused.keys, pace)
+    }
+
+    /// Commits the rows of one transaction. Returns whether the input has ended.
+    private mutating func commit(_ batch: inout ImportBatch, _ feed: RowFeed, _ input: ImportInput) throws -> Bool {
+        var isAtEnd = false
+        let receipt = try store.transact(author) { [self] transaction in
+            guard transaction.schema === input.schema else {
+                throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
+            }
+            isAtEnd = try apply(feed, &batch, to: &transaction)
+            // Deleted objects free their unique values for other objects.
+            if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
+            if options.effect == .commit { try transaction.deriveOps() }
+            try deleteAbsent(&batch, from: &transaction)
+            if options.absent == .delete { try batch.checkDuplicates(transaction.draft) }
+            transaction.isRehearsal = options.effect == .dryRun
+            batch.count(transaction.draft)
+            try cancellation?.check()
+        }
+        report.logByteCount += receipt.logByteCount
+        report.transaction = receipt.transaction ?? report.transaction
+        report.addRows(of: batch)
+        report.addObjects(of: batch)
+        return isAtEnd
+    }
+
+    /// Applies rows up to the end of the input or of the batch. Returns whether the input has ended.
+    private func apply(_ feed: RowFeed, _ batch: inout ImportBatch, to transaction: inout WriteTransaction) throws -> Bool {
+        transaction.recording = .comparison
+        var planner = try batch.begin(&transaction.draft)
+        var isAtEnd = false
+        while !batch.isFull, !isAtEnd {
+            try cancellation?.check()
+            var rows = feed.next()
+            if let finish = hooks.finish, let value = rows.value {
+                try apply(rows, value, finish, &batch, &planner, to: &transaction)
+            } else {
+                try batch.apply(rows, &planner, to: &transaction.draft)
+            }
+            switch rows.end {
+            case .more: transaction.draft.prepareMemory()
+            case .nothing: isAtEnd = true
+            case .failed(let error): throw error
+            }
+            feed.recycle(&rows)
+        }
+        transaction.recording = .ops
+        return isAtEnd
+    }
+
+    /// Applies one row and calls a hook.
+    private func apply(
+        _ rows: borrowing RowBatch, _ value: JSONValue, _ finish: ImportHooks.Finish, _ batch: inout ImportBatch,
+        _ planner: inout RowPlanner, to transaction: inout WriteTransaction
+    ) throws {
+        let object = try batch.applySingle(rows, &planner, to: &transaction.draft)
+        var failure: RowFailure?
+        if let object {
+            do throws(RowFailure) {
+                try RowFailure.ofHook { try finish(&transaction, object, value) }
+            } catch { failure = error }
+        }
+        try batch.endSingle(rows, object, failure, &planner, &transaction.draft)
+    }
+
+    /// Deletes the objects that no row mentions, if the options ask for it.
+    private func deleteAbsent(_ batch: inout ImportBatch, from transaction: inout WriteTransaction) throws {
+        let absent = try batch.absent(from: transaction.draft)
+        if absent.isEmpty { return }
+        if options.effect == .commit { return try transaction.delete(absent) }
+        try transaction.draft.apply(.delete(absent))
+        try transaction.draft.check()
     }
 
     private mutating func refuse(_ failure: ImportBatch.RefusedRows) throws {
@@ -136,46 +181,6 @@ struct ImportRun {
             .invalidInput,
             "Row \(row.row): \(row.message). \(report.transaction == nil ? "Nothing was imported." : "The earlier batches were imported.")",
             place: .init(file: row.file, line: row.line, pointer: row.pointer))
-    }
-
-    private mutating func take(_ batch: ImportBatch, isFailed: Bool = false) {
-        report.rowCount = batch.lastRow
-        for (key, count) in batch.unknownKeys { report.note(unknownKey: key, count) }
-        report.unknownKeysLeftOut += batch.unknownKeysLeftOut
-        for error in batch.errors {
-            if report.errors.count < ImportReport.errorCountMax { report.errors.append(error) } else { report.errorsLeftOut += 1 }
-        }
-        report.rowObjects += batch.rowObjects
-        if isFailed { return }
-        for (number, count) in batch.deleted { totals[number, default: .init()].deleted += count }
-        for (number, net) in batch.counts {
-            totals[number, default: .init()].add(net)
-            totals[number, default: .init()].repeated += batch.repeated[number] ?? 0
-        }
-        report.entities = [:]
-        report.counts = .init()
-        for (number, counts) in totals {
-            report.entities[store.schema.entity(number)?.name ?? ""] = counts
-            if entity.family.contains(number) { report.counts.add(counts) }
-        }
-    }
-}
-
-extension ImportReport.Counts {
-    mutating func add(_ net: NetCounts) {
-        inserted += net.inserted
-        updated += net.updated
-        unchanged += net.unchanged
-        stubs += net.stubs
-    }
-
-    mutating func add(_ other: ImportReport.Counts) {
-        inserted += other.inserted
-        updated += other.updated
-        unchanged += other.unchanged
-        deleted += other.deleted
-        stubs += other.stubs
-        repeated += other.repeated
     }
 }
 

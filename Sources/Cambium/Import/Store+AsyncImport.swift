@@ -1,4 +1,5 @@
 internal import CambiumBytes
+public import CambiumExchange
 public import CambiumModel
 
 extension Store {

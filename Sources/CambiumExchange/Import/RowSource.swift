@@ -15,7 +15,7 @@ final class RowSource {
     @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()
     private let preparedParser = JSONParser()
-    private let hooks: ImportHooks
+    private let pace: RowPace
     private let transactionRowCount: Int
     private let refused: Set<Int>
     /// The number of the last row, counted over all sources.
@@ -24,12 +24,10 @@ final class RowSource {
 
     /// - Parameter firstRow: the number of rows that are skipped.
     /// - Parameter refused: the rows to leave out, counted from 1 over all sources.
-    init(
-        _ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, hooks: ImportHooks
-    ) {
+    init(_ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) {
         self.documents = documents
         self.reader = reader
-        self.hooks = hooks
+        self.pace = pace
         self.refused = Set(refused)
         transactionRowCount = reader.options.batchRowCount
         row = firstRow
@@ -52,8 +50,7 @@ final class RowSource {
     /// Reads the rows of one batch. Returns false at the end of the last source.
     private func readRows() throws -> Bool {
         while skippedCount > 0, try documents.next({ _, _ in }) { skippedCount -= 1 }
-        // A hook must see each row after the previous rows were applied.
-        let rowCountMax = hooks.isEmpty ? Self.rowCountMax : 1
+        let rowCountMax = pace.isSingle ? 1 : Self.rowCountMax
         repeat {
             guard try documents.next({ read($0, $1) }) else { return false }
             reader.batch.rows[reader.batch.rows.count - 1].source = Int32(documents.sourceNumber)
@@ -79,9 +76,9 @@ final class RowSource {
 
     private func read(_ bytes: UnsafeRawBufferPointer, _ row: inout RowBatch.Row) {
         guard let tokens = tokens(of: bytes, parser, &row) else { return }
-        if hooks.isEmpty { return read(bytes, tokens, &row) }
+        guard case .single(let prepare) = pace else { return read(bytes, tokens, &row) }
         var value = JSONValue(tokens, 0)
-        if let prepare = hooks.prepare {
+        if let prepare {
             do throws(RowFailure) {
                 try RowFailure.ofHook { try prepare(&value) }
             } catch {
@@ -124,8 +121,4 @@ extension RowFailure {
     init(_ error: JSONError) {
         self.init(code: .malformed, pointer: "", message: "malformed JSON: \(error.message), at column \(error.column)")
     }
-}
-
-extension ImportHooks {
-    var isEmpty: Bool { prepare == nil && finish == nil }
 }

@@ -1,7 +1,7 @@
 internal import CambiumBytes
 
 /// Passes bytes from a task, which never blocks a thread, to a thread, which may wait.
-final class ByteChannel: Sendable {
+package final class ByteChannel: Sendable {
     /// The number of unread bytes at which the task waits for the reader.
     static let byteCountMax = 1 << 20
 
@@ -19,10 +19,12 @@ final class ByteChannel: Sendable {
     /// Changes whenever bytes were added or the bytes have ended.
     private let turn = Futex(0)
 
+    package init() {}
+
     // MARK: The task
 
     /// Adds bytes, then waits while there are too many. Returns false if the channel has ended and the reader wants no more bytes.
-    func write(_ bytes: [UInt8]) async -> Bool {
+    package func write(_ bytes: [UInt8]) async -> Bool {
         let (isOpen, isFull) = state.withLock { state in
             if state.end == nil { state.bytes += bytes }
             return (state.end == nil, Self.isFull(state))
@@ -48,7 +50,7 @@ final class ByteChannel: Sendable {
     // MARK: Both
 
     /// Ends the bytes, with an error if they are incomplete. The first end counts.
-    func end(_ end: Result<Void, any Error>) {
+    package func end(_ end: Result<Void, any Error>) {
         let writer = state.withLock { state in
             if state.end == nil { state.end = end }
             defer { state.writer = nil }
@@ -67,7 +69,7 @@ final class ByteChannel: Sendable {
 
     /// Waits for bytes, takes as many as fit and returns their number; returns 0 at the end. If the bytes ended with an error, throws it at
     /// once, even if there are unread bytes.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let seen = turn.value
             let (count, end, writer) = state.withLock { state in Self.take(&state, buffer) }

@@ -1,5 +1,3 @@
-internal import CambiumLog
-
 /// A stream of bytes that an import reads. Most sources can be read again from the beginning.
 public struct ImportSource: Sendable {
     /// Fills a buffer with the next bytes and returns their number; 0 at the end.
@@ -31,24 +29,6 @@ public struct ImportSource: Sendable {
         self.isRepeatable = isRepeatable
         self.format = format
         self.open = open
-    }
-
-    /// Returns a file as a source, in the format of its name: `.csv` for CSV, any other name for JSON, and `.gz` at the end for gzip. A
-    /// missing file is reported when the import begins.
-    public static func file(_ path: String) -> ImportSource { bytes(ofFile: path).asNamed() }
-
-    /// The maximum number of bytes that one read of a file returns. The bytes are still in the cache when the import divides them into
-    /// rows.
-    private static let pieceByteCount = 256 << 10
-
-    /// Returns the bytes of a file as they are, whatever its name. A FIFO can be read only once.
-    public static func bytes(ofFile path: String) -> ImportSource {
-        ImportSource(name: path, isRepeatable: InputFile.isRepeatable(path)) {
-            let file = try InputFile(path)
-            return { buffer in
-                try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(pieceByteCount)))
-            }
-        }
     }
 
     /// Returns bytes in memory as a source.

@@ -62,14 +62,6 @@ public struct ImportReport: Sendable {
     /// The number of occurrences of other keys.
     public var unknownKeysLeftOut = 0
 
-    mutating func note(unknownKey key: String, _ count: Int) {
-        if unknownKeys[key] == nil, unknownKeys.count >= Self.unknownKeyCountMax {
-            unknownKeysLeftOut += count
-        } else {
-            unknownKeys[key, default: 0] += count
-        }
-    }
-
     /// The number of errors that are kept with their text. Further errors are only counted.
     package static let errorCountMax = 10_000
     /// The number of errors that were only counted.

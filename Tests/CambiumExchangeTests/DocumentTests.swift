@@ -1,7 +1,8 @@
+import CambiumModel
 import CambiumTesting
 import Testing
 
-@testable import Cambium
+@testable import CambiumExchange
 
 @Suite struct DocumentTests {
     /// Returns the documents of a text that is read in pieces of `piece` bytes.
@@ -19,6 +20,15 @@ import Testing
             found.append(splitter.withWindow { "\(document.line) " + String(decoding: $0[document.start..<document.end], as: UTF8.self) })
         }
         return found
+    }
+
+    private func code(_ body: () throws -> Void) -> CambiumError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? CambiumError)?.code
+        }
     }
 
     @Test(arguments: 1...9)

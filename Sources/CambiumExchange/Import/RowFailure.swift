@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
 /// The reason why a row cannot be imported, and its position in the row.
-struct RowFailure: Error {
+package struct RowFailure: Error {
     let code: ImportReport.RowError.Code
     /// The JSON pointer inside the row.
     let pointer: String

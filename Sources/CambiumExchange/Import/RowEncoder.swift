@@ -2,10 +2,10 @@ import CambiumModel
 import FoundationEssentials
 
 /// Writes values of a program as the JSON rows that an import reads: dates with their fractions, data in base64.
-struct RowEncoder {
+package struct RowEncoder {
     private let encoder = JSONEncoder()
 
-    init() {
+    package init() {
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
             try container.encode(Value.date(date).text)
@@ -13,7 +13,7 @@ struct RowEncoder {
     }
 
     /// Returns a row and the end of its line.
-    func line(_ row: some Encodable) throws -> [UInt8] {
+    package func line(_ row: some Encodable) throws -> [UInt8] {
         var bytes = Array(try encoder.encode(row))
         bytes.append(UInt8(ascii: "\n"))
         return bytes

@@ -1,39 +1,35 @@
-import CambiumGraph
-import CambiumModel
+package import CambiumGraph
+package import CambiumModel
 
 /// The checks and deletions that need all rows to be applied.
 extension ImportBatch {
-    /// Deletes the objects that no row mentions, if the options ask for it. If a row was left out, all objects stay, because the row may
-    /// have mentioned them.
+    /// Returns the objects that no row mentions, if the options ask for their deletion. If a row was left out, there are none, because the
+    /// row may have mentioned them.
     ///
     /// Throws `NoRow` if no row could be imported, `.limitExceeded` if more objects are absent than the options allow.
-    mutating func deleteAbsent(from transaction: inout WriteTransaction, _ entity: Entity, _ options: ImportOptions) throws {
-        guard options.absent == .delete else { return }
+    package mutating func absent(from draft: borrowing Draft) throws -> [ObjectID] {
+        let (entity, options) = (input.entity, input.options)
+        guard options.absent == .delete else { return [] }
         guard goodRowCount > 0 else { throw NoRow() }
-        guard errors.isEmpty else { return }
-        let absent = transaction.draft.absent(entity, mentioned: mentioned)
-        deleted = transaction.draft.countDeleted(absent)
+        guard errors.isEmpty else { return [] }
+        let absent = draft.absent(entity, mentioned: mentioned)
+        deleted = draft.countDeleted(absent)
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
-        let all = transaction.draft.original.count(of: entity)
+        let all = draft.original.count(of: entity)
         if options.absentMax.isExceeded(by: count, of: all) {
             // The user should correct a row that breaks a rule first.
-            try checkDuplicates(transaction.draft)
+            try checkDuplicates(draft)
             throw CambiumError(
                 .limitExceeded,
                 "The import would delete \(count) of \(all) objects of '\(entity.name)', because they are not in the input, "
                     + "but the limit is \(options.absentMax). Nothing was imported. "
                     + "If the input is complete, raise the limit with --absent-max, or with absentMax in Swift.")
         }
-        if options.effect == .commit {
-            try transaction.delete(absent)
-        } else if !absent.isEmpty {
-            try transaction.draft.apply(.delete(absent))
-            try transaction.draft.check()
-        }
+        return absent
     }
 
     /// Throws `RefusedRows` if values that must be unique are not.
-    func checkDuplicates(_ draft: borrowing Draft) throws {
+    package func checkDuplicates(_ draft: borrowing Draft) throws {
         if duplicates.isEmpty { return }
         let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
             guard let row = duplicateRows[refusal.place] else { return nil }

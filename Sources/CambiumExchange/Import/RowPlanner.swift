@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumModel
 
 /// Finds the changes of a row: which of the objects that it describes and names exist, and which values each object gets.
-struct RowPlanner {
+package struct RowPlanner {
     /// The maximum nesting depth of objects in a row.
     static let depthMax = 64
 

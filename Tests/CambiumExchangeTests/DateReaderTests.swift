@@ -1,7 +1,8 @@
+import CambiumModel
 import Foundation
 import Testing
 
-@testable import Cambium
+@testable import CambiumExchange
 
 @Suite struct DateReaderTests {
     private func read(_ text: String, _ formats: [String], zone: String = "UTC", pivot: Int = 1950, isNumber: Bool = false) throws

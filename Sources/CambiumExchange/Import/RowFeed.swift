@@ -6,7 +6,7 @@ internal import CambiumBytes
 /// limit is still read.
 ///
 /// SENDABLE: the caller of `begin` and `next` uses the source until there is a thread; from then on only the thread uses it.
-final class RowFeed: @unchecked Sendable {
+package final class RowFeed: @unchecked Sendable {
     static let batchCountMax = 4
     static let byteCountMax = 8 << 20
     /// The size of the largest batch that is used again.
@@ -30,7 +30,7 @@ final class RowFeed: @unchecked Sendable {
 
     /// Waits for rows, so that the import does not enter the store before there are rows. Starts the thread for further rows, if there are
     /// any. Does nothing if rows must not be read before they are asked for.
-    func begin() {
+    package func begin() {
         if thread != nil { queue.waitForElement() }
         guard isAhead, !isBegun else { return }
         isBegun = true
@@ -39,7 +39,7 @@ final class RowFeed: @unchecked Sendable {
     }
 
     /// Returns the next rows. The caller must not call this after the last rows.
-    func next() -> RowBatch {
+    package func next() -> RowBatch {
         if thread == nil, !hasFirst { _ = readBatch() }
         hasFirst = false
         guard let batch = queue.take() else { preconditionFailure("The queue of rows must not end before the last batch.") }
@@ -47,7 +47,7 @@ final class RowFeed: @unchecked Sendable {
     }
 
     /// Releases a batch that is no longer needed.
-    func recycle(_ batch: inout RowBatch) {
+    package func recycle(_ batch: inout RowBatch) {
         let byteCount = batch.byteCount
         batch.removeAll()
         if byteCount <= Self.spareByteCountMax { spare.withLock { $0.append(batch) } }
@@ -56,7 +56,7 @@ final class RowFeed: @unchecked Sendable {
     }
 
     /// Ends the reading. The thread has ended when this returns.
-    func stop() {
+    package func stop() {
         queue.close()
         thread?.join()
         thread = nil

@@ -5,7 +5,7 @@ extension RowFailure {
     init(_ violation: Violation) { self.init(code: violation.rule.rowErrorCode, pointer: "", message: violation.description) }
 
     /// Runs a hook. If it throws, the error is the reason why the row cannot be imported.
-    static func ofHook(_ body: () throws -> Void) throws(RowFailure) {
+    package static func ofHook(_ body: () throws -> Void) throws(RowFailure) {
         do {
             try body()
         } catch {

@@ -1,12 +1,12 @@
 import CambiumGraph
-internal import CambiumJSON
+package import CambiumJSON
 import CambiumModel
 
 /// Rows that were read: they are parsed, and their values are converted and checked as far as possible without the graph.
 ///
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and used again. The batch keeps
 /// a failure where the reader met it, because the planner may never reach that part of the row.
-struct RowBatch: Sendable {
+package struct RowBatch: Sendable {
     /// A range of indexes. A document has at most 64 MiB, so 32 bits suffice for every count in a batch.
     struct Span {
         private let first: UInt32
@@ -111,7 +111,7 @@ struct RowBatch: Sendable {
     }
 
     /// The state of the input after the rows of a batch.
-    enum End {
+    package enum End {
         case more
         case nothing
         /// The input cannot be read any further.
@@ -131,8 +131,8 @@ struct RowBatch: Sendable {
     var unknownKeys: [String] = []
     var pointers: [String] = []
     /// The only row of the batch, for a hook.
-    var value: JSONValue?
-    var end = End.more
+    package var value: JSONValue?
+    package var end = End.more
 
     mutating func removeAll() {
         rows.removeAll(keepingCapacity: true)

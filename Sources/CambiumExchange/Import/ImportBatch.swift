@@ -1,29 +1,27 @@
-import CambiumGraph
-internal import CambiumJSON
-internal import CambiumLog
-import CambiumModel
+package import CambiumGraph
+package import CambiumModel
 
 /// The rows of one transaction, and their outcome.
-struct ImportBatch {
+package struct ImportBatch {
     /// A row that cannot be imported, if one such row stops the import.
-    struct FailedRow: Error {
-        let row: ImportReport.RowError
+    package struct FailedRow: Error {
+        package let row: ImportReport.RowError
     }
 
     /// The rows that were applied and break rules of the schema, ascending.
-    struct RefusedRows: Error {
-        struct Refusal {
+    package struct RefusedRows: Error {
+        package struct Refusal {
             /// The number of the row, counted from 1 over all sources.
-            let place: Int
-            let row: ImportReport.RowError
+            package let place: Int
+            package let row: ImportReport.RowError
         }
 
-        let first: Refusal
-        var others: [Refusal] = []
+        package let first: Refusal
+        package var others: [Refusal] = []
     }
 
     /// No row could be imported, so every object would be absent.
-    struct NoRow: Error {}
+    package struct NoRow: Error {}
 
     private(set) var lastRow: Int
     private(set) var rowObjects: [ObjectID?] = []
@@ -47,66 +45,71 @@ struct ImportBatch {
     private var seen: [RowSet] = []
     /// The table rows of the objects that were described or named; kept only if absent objects are to be deleted.
     private(set) var mentioned: [RowSet] = []
-    var cancellation: Cancellation?
     /// The unknown keys of the row that is being applied.
     private var unknownOfRow: [String] = []
-    private let hooks: ImportHooks
-    private let sources: [ImportSource]
-    private let rereader: RowRereader
+    /// The number of the row that ends the batch, unless the input ends first.
+    private let end: Int
+    let input: ImportInput
 
-    init(
-        firstRow: Int, refused: [Int: ImportReport.RowError], hooks: ImportHooks, sources: [ImportSource], rereader: RowRereader
-    ) {
+    /// - Parameters:
+    ///   - firstRow: the number of rows that precede the batch.
+    ///   - refused: the rows that broke a rule in an earlier run of the batch, which are left out.
+    package init(_ input: ImportInput, firstRow: Int, refused: [Int: ImportReport.RowError]) {
         lastRow = firstRow
+        end = input.options.batchRowCount.map { firstRow + $0 } ?? .max
         self.refused = refused
-        self.hooks = hooks
-        self.sources = sources
-        self.rereader = rereader
+        self.input = input
     }
 
-    /// Applies rows up to the end of the input or of the batch. Returns whether the input has ended.
-    mutating func apply(
-        _ feed: RowFeed, to transaction: inout WriteTransaction, _ options: ImportOptions, _ resolver: MappingResolver
-    ) throws -> Bool {
-        var planner = RowPlanner(options: options, entities: try ImportEntities(transaction.draft, resolver))
-        planner.plan.notesNames = options.absent == .delete
-        transaction.draft.trackChanges()
-        transaction.recording = .comparison
-        seen = transaction.draft.emptyRowSets()
-        if options.absent == .delete { mentioned = seen }
-        let end = options.batchRowCount.map { lastRow + $0 } ?? .max
-        var isAtEnd = false
-        while lastRow < end, !isAtEnd {
-            try cancellation?.check()
-            var rows = feed.next()
-            try apply(rows, &planner, to: &transaction)
-            switch rows.end {
-            case .more: transaction.draft.prepareMemory()
-            case .nothing: isAtEnd = true
-            case .failed(let error): throw error
-            }
-            feed.recycle(&rows)
-        }
-        transaction.recording = .ops
-        return isAtEnd
+    /// Whether the batch has all of its rows.
+    package var isFull: Bool { lastRow >= end }
+
+    /// Prepares a draft for the rows. Returns the planner, which `apply` needs.
+    package mutating func begin(_ draft: inout Draft) throws -> RowPlanner {
+        var planner = RowPlanner(options: input.options, entities: try ImportEntities(draft, input.resolver))
+        planner.plan.notesNames = input.options.absent == .delete
+        draft.trackChanges()
+        seen = draft.emptyRowSets()
+        if input.options.absent == .delete { mentioned = seen }
+        return planner
     }
 
     /// The number of rows in advance for which the memory of their identities is prefetched.
     private static let prefetchDistance = 8
 
-    private mutating func apply(
-        _ batch: borrowing RowBatch, _ planner: inout RowPlanner, to transaction: inout WriteTransaction
-    ) throws {
-        let count = batch.rows.count
-        for place in 0..<min(count, Self.prefetchDistance) {
-            Self.prefetch(batch.rows[place], batch, planner.entities, transaction.draft)
-        }
+    /// Applies rows.
+    package mutating func apply(_ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft) throws {
+        let count = rows.rows.count
+        for place in 0..<min(count, Self.prefetchDistance) { Self.prefetch(rows.rows[place], rows, planner.entities, draft) }
         for place in 0..<count {
             let ahead = place + Self.prefetchDistance
-            if ahead < count { Self.prefetch(batch.rows[ahead], batch, planner.entities, transaction.draft) }
-            lastRow += 1
-            try row(batch.rows[place], batch, &planner, &transaction)
+            if ahead < count { Self.prefetch(rows.rows[ahead], rows, planner.entities, draft) }
+            _ = try row(rows.rows[place], rows, &planner, &draft)
+            try check(rows.rows[place], &planner, &draft)
         }
+    }
+
+    /// Applies the only row of a batch. Returns the object of the row; `nil` if the row is left out, or if its object stays as it is.
+    ///
+    /// The program may then change the draft. Afterwards, the caller must call `endSingle`.
+    package mutating func applySingle(
+        _ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft
+    ) throws -> ObjectID? {
+        guard try row(rows.rows[0], rows, &planner, &draft), !planner.isRootSkipped else { return nil }
+        return planner.rootObject(draft)
+    }
+
+    /// Ends the only row of a batch. Throws `RefusedRows` if the row, or the program, has broken a rule.
+    ///
+    /// - Parameters:
+    ///   - object: the object that `applySingle` returned.
+    ///   - failure: the reason why the program refused the row; `nil` if it did not.
+    package mutating func endSingle(
+        _ rows: borrowing RowBatch, _ object: ObjectID?, _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
+    ) throws {
+        if let failure { throw RefusedRows(first: .init(place: lastRow, row: rowError(failure, rows.rows[0]))) }
+        if object != nil { planner.noteRoot(draft) }
+        try check(rows.rows[0], &planner, &draft)
     }
 
     @inline(__always)
@@ -120,33 +123,43 @@ struct ImportBatch {
     }
 
     /// Counts the net effect of the rows, after all of them are applied.
-    mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
+    package mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
+    /// Applies a row. Returns whether it was applied.
     private mutating func row(
-        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ transaction: inout WriteTransaction
-    ) throws {
+        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
+    ) throws -> Bool {
+        lastRow += 1
         var object: ObjectID?
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
-        if let known = refused[lastRow] { return errors.append(known) }
+        if let known = refused[lastRow] {
+            errors.append(known)
+            return false
+        }
         var isApplied = false
         // The unknown keys of the previous row were counted, and a row that cannot be read adds none.
         unknownOfRow.removeAll(keepingCapacity: true)
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
-            try apply(row, batch, &planner, &transaction, &isApplied)
+            try apply(row, batch, &planner, &draft)
+            isApplied = true
             goodRowCount += 1
-            if planner.options.rowObjects == .report { object = planner.rootObject(transaction.draft) }
+            if planner.options.rowObjects == .report { object = planner.rootObject(draft) }
         } catch let failure as RowFailure {
-            let error = rowError(failure, row)
-            if isApplied { throw RefusedRows(first: .init(place: lastRow, row: error)) }
-            try fail(error, planner.options)
+            try fail(rowError(failure, row), planner.options)
         }
         for key in unknownOfRow { noteUnknown(key) }
-        let violation = transaction.draft.takeViolation(finding: planner.entities.finding) { entry in
+        return isApplied
+    }
+
+    /// Throws `RefusedRows` if a row that was applied breaks a rule. Notes its values that are not unique.
+    @inline(__always)
+    private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
+        let violation = draft.takeViolation(finding: planner.entities.finding) { entry in
             duplicates.append(entry, place: lastRow)
             duplicateRows[lastRow] = row
         }
-        if duplicates.count > duplicateCountMax { forgetResolvedDuplicates(transaction.draft) }
+        if duplicates.count > duplicateCountMax { forgetResolvedDuplicates(draft) }
         if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
     }
 
@@ -159,20 +172,15 @@ struct ImportBatch {
 
     /// Plans a row and applies it. If objects turn out to be of other entities than they were read as, reads the row again.
     private mutating func apply(
-        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ transaction: inout WriteTransaction,
-        _ isApplied: inout Bool
+        _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
-        if try isPlanned(row.object, batch, &planner, transaction.draft) {
-            return try applyPlan(batch, batch.value, planner: &planner, &transaction, &isApplied)
-        }
+        if try isPlanned(row.object, batch, &planner, draft) { return try applyPlan(batch, &planner, &draft) }
         var readAs: [Int: EntityNumber] = [:]
         while true {
             readAs.merge(planner.misread) { $1 }
-            let isRecord = sources[Int(row.source)].format == .csv
-            let again = try rereader.read(batch.bytes[row.document.range], readAs, isRecord: isRecord)
-            if try isPlanned(0, again, &planner, transaction.draft) {
-                return try applyPlan(again, batch.value, planner: &planner, &transaction, &isApplied)
-            }
+            let isRecord = input.sources[Int(row.source)].format == .csv
+            let again = try input.rereader.read(batch.bytes[row.document.range], readAs, isRecord: isRecord)
+            if try isPlanned(0, again, &planner, draft) { return try applyPlan(again, &planner, &draft) }
         }
     }
 
@@ -192,19 +200,13 @@ struct ImportBatch {
     }
 
     private mutating func applyPlan(
-        _ batch: borrowing RowBatch, _ value: JSONValue?, planner: inout RowPlanner, _ transaction: inout WriteTransaction,
-        _ isApplied: inout Bool
-    ) throws {
-        try planner.plan.apply(to: &transaction.draft, batch, planner.entities) { object, entity, row in
+        _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
+    ) throws(CambiumError) {
+        try planner.plan.apply(to: &draft, batch, planner.entities) { object, entity, row in
             let table = entity.table.number
             if object.isDescribed, !seen[table].insert(row) { repeated[object.entity, default: 0] += 1 }
             if !mentioned.isEmpty { mentioned[table].insert(row) }
         }
-        isApplied = true
-        guard let finish = hooks.finish, let value, !planner.isRootSkipped else { return }
-        let id = planner.rootObject(transaction.draft)
-        try RowFailure.ofHook { try finish(&transaction, id, value) }
-        planner.noteRoot(transaction.draft)
     }
 
     private mutating func noteUnknown(_ key: String) {
@@ -222,7 +224,7 @@ struct ImportBatch {
 
     func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
         .init(
-            file: sources[Int(row.source)].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
+            file: input.sources[Int(row.source)].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
             message: failure.message)
     }
 }

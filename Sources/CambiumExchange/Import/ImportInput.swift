@@ -1,0 +1,39 @@
+package import CambiumGraph
+package import CambiumModel
+
+/// The input of an import: its sources, and the rules by which rows become objects of a schema.
+package struct ImportInput {
+    let entity: Entity
+    package let schema: Schema
+    let sources: [ImportSource]
+    let options: ImportOptions
+    let resolver: MappingResolver
+    let rereader: RowRereader
+    private let hashKey: HashKey
+
+    /// Throws `.invalidInput` for a mapping that does not fit the schema, and `.notFound` if the schema does not have the entity.
+    package init(
+        _ sources: [ImportSource], _ entity: Entity, _ options: ImportOptions, _ schema: Schema, hashKey: HashKey
+    ) throws(CambiumError) {
+        let entity = try schema.current(entity)
+        let resolver = try MappingResolver(options.mapping, importing: entity, schema)
+        self.entity = entity
+        self.schema = schema
+        self.sources = sources
+        self.options = options
+        self.hashKey = hashKey
+        self.resolver = resolver
+        rereader = RowRereader { try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey) }
+    }
+
+    /// Returns a feed that begins after `firstRow` rows.
+    ///
+    /// - Parameter refused: the rows to leave out, counted from 1 over all sources.
+    package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
+        let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
+        let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
+        let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
+        // A source that cannot be read twice may wait forever for more input.
+        return RowFeed(source, isAhead: !pace.isSingle && sources.allSatisfy(\.isRepeatable))
+    }
+}

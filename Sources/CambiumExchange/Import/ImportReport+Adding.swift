@@ -1,0 +1,55 @@
+import CambiumGraph
+import CambiumModel
+
+extension ImportReport {
+    /// Adds the rows of a batch, up to the row at which it failed. Their objects are added by `addObjects(of:)`, once they are committed.
+    package mutating func addRows(of batch: ImportBatch) {
+        rowCount = batch.lastRow
+        for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }
+        unknownKeysLeftOut += batch.unknownKeysLeftOut
+        for error in batch.errors {
+            if errors.count < Self.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
+        }
+        rowObjects += batch.rowObjects
+    }
+
+    /// Adds the effects of a batch on objects.
+    package mutating func addObjects(of batch: ImportBatch) {
+        var totals: [EntityNumber: Counts] = [:]
+        for (number, count) in batch.deleted { totals[number, default: .init()].deleted += count }
+        for (number, net) in batch.counts {
+            totals[number, default: .init()].add(net)
+            totals[number, default: .init()].repeated += batch.repeated[number] ?? 0
+        }
+        for (number, added) in totals {
+            entities[batch.input.schema.entity(number)?.name ?? "", default: .init()].add(added)
+            if batch.input.entity.family.contains(number) { counts.add(added) }
+        }
+    }
+
+    private mutating func note(unknownKey key: String, _ count: Int) {
+        if unknownKeys[key] == nil, unknownKeys.count >= Self.unknownKeyCountMax {
+            unknownKeysLeftOut += count
+        } else {
+            unknownKeys[key, default: 0] += count
+        }
+    }
+}
+
+extension ImportReport.Counts {
+    fileprivate mutating func add(_ net: NetCounts) {
+        inserted += net.inserted
+        updated += net.updated
+        unchanged += net.unchanged
+        stubs += net.stubs
+    }
+
+    fileprivate mutating func add(_ other: ImportReport.Counts) {
+        inserted += other.inserted
+        updated += other.updated
+        unchanged += other.unchanged
+        deleted += other.deleted
+        stubs += other.stubs
+        repeated += other.repeated
+    }
+}
