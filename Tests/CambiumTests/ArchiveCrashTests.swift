@@ -86,7 +86,7 @@ import Testing
     /// Makes a checkpoint and ends the segment with it.
     private func end(_ store: Store) throws {
         try store.checkpoint()
-        try store.committer.log?.endSegment(with: store.graph.transaction)
+        try store.writer.log?.endSegment(with: store.graph.transaction)
     }
 
     @Test func `files that another program put into the archive are durable before their transactions are retired`() throws {

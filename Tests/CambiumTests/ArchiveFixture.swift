@@ -73,7 +73,7 @@ enum Archiving {
 extension Store {
     @discardableResult
     func compact(_ retention: Retention, in archive: any Volume, isDryRun: Bool = false) throws -> Compaction {
-        try committer.compact(retention, archive: archive, isDryRun: isDryRun)
+        try compact(retention, into: archive, isDryRun: isDryRun)
     }
 }
 

@@ -41,13 +41,13 @@ import Testing
 
     /// Returns the number of row groups that the notes take.
     private func groupCount(_ store: Store) -> Int {
-        let reader = store.committer.timeline.head.version.reader
+        let reader = store.writer.timeline.head.version.reader
         return reader.groupCount(0) - reader.freeGroupCount(0)
     }
 
     /// Returns the number of chunks that were stored before packing and still have a page in use.
     private func usedChunkCount(_ store: Store) -> Int {
-        let space = store.committer.timeline.space
+        let space = store.writer.timeline.space
         let open = Set(space.openChunks.map(Int.init))
         return (0..<space.chunkCount).count { space.live[$0] > 0 && !open.contains($0) }
     }
@@ -64,7 +64,7 @@ import Testing
     ) throws {
         let idle = try thinned(MemoryVolume(), durability)
         let before = idle.memory.pageByteCount
-        #expect(try idle.committer.pack(limits(), stepCountMax: .max))
+        #expect(try idle.upkeep.pack(limits(), stepCountMax: .max))
         let volume = MemoryVolume()
         let busy = try thinned(volume, durability)
         let threads = TwoThreads()
@@ -72,7 +72,7 @@ import Testing
         let errors = threads.run(
             {
                 while threads.count.load(ordering: .relaxed) < 5, !threads.isDone.load(ordering: .acquiring) {}
-                if try !busy.committer.pack(limits, stepCountMax: .max) { throw CambiumError(.notFound, "There was nothing to pack.") }
+                if try !busy.upkeep.pack(limits, stepCountMax: .max) { throw CambiumError(.notFound, "There was nothing to pack.") }
                 threads.isDone.store(true, ordering: .releasing)
             },
             {
@@ -97,10 +97,10 @@ import Testing
         volume.isShut.store(true, ordering: .relaxed)
         let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(100_000)]) }.ticket
         volume.arrivals.wait()
-        #expect(store.committer.timeline.isUnconfirmed)
-        #expect(try store.committer.pack(limits(), stepCountMax: .max))
+        #expect(store.writer.timeline.isUnconfirmed)
+        #expect(try store.upkeep.pack(limits(), stepCountMax: .max))
         // A reader does not see the packing before the transaction is durable.
-        #expect(store.graph.digest() == digest && store.committer.timeline.isUnconfirmed)
+        #expect(store.graph.digest() == digest && store.writer.timeline.isUnconfirmed)
         volume.isBroken.store(isBroken, ordering: .relaxed)
         volume.isShut.store(false, ordering: .relaxed)
         volume.gate.signal()

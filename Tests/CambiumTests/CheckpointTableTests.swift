@@ -129,14 +129,14 @@ import Testing
             for number in try CheckpointRecord.list(volume) {
                 for chunk in tables(try root(volume, number.rawValue)) { #expect(owners.updateValue(number, forKey: chunk) == nil) }
             }
-            let space = store.committer.timeline.space
+            let space = store.writer.timeline.space
             #expect(owners.keys.allSatisfy { space.live[$0] == 0 && !space.mayUse($0) && !space.emptyChunks.contains(UInt32($0)) })
             #expect(space.tableChunks.isEmpty)
         }
         #expect(reader.graph.export == export)
         #expect(try Verification(volume).findings == [])
         // The chunks of dropped checkpoints are used again.
-        #expect(store.committer.timeline.space.chunkCount < 80)
+        #expect(store.writer.timeline.space.chunkCount < 80)
         try store.close()
     }
 
@@ -146,7 +146,7 @@ import Testing
         let before = try tables(root(volume, 3))
         try store.checkpoint()
         let first = try tables(root(volume, 4))
-        _ = try store.committer.store(again: true)
+        _ = try #require(store.checkpoints).store(again: true)
         let second = try tables(root(volume, 4))
         #expect(Set(first).isDisjoint(with: second) && Set(before).isDisjoint(with: second) && !second.isEmpty)
         try store.close()
@@ -157,7 +157,7 @@ import Testing
         let volume = FaultyVolume()
         let store = try made(volume)
         try store.checkpoint()
-        let space = store.committer.timeline.space
+        let space = store.writer.timeline.space
         let chunkCount = space.chunkCount
         var failureCount = 0
         for round in 0..<20 {
@@ -207,12 +207,12 @@ import Testing
             do { try store.write { try $0.insert("Note", ["id": .int(count), "title": .string(text)]) } } catch { break }  // It is full.
             count += 1
         }
-        let free = store.committer.timeline.space.freeChunkCount
+        let free = store.writer.timeline.space.freeChunkCount
         for round in 0..<3 {
             try store.label("full \(round)", store.graph.transaction)
             try store.checkpoint()
         }
-        #expect(count > 1000 && store.committer.timeline.space.freeChunkCount >= free - 8)
+        #expect(count > 1000 && store.writer.timeline.space.freeChunkCount >= free - 8)
         try store.close()
         let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 9), tuning: tuning)
         #expect(again.graph.digest() == store.graph.digest() && again.recovery.notes == [])

@@ -48,7 +48,7 @@ import Testing
             try transaction.set(try note(store, 8), "title", to: .string("another title"))
             try transaction.delete(try note(store, 9))
         }
-        let receipt = try store.committer.record(known, Author())
+        let receipt = try store.pipeline.record(known, Author())
         let number = try #require(receipt.transaction)
         #expect(try digests(volume) == [number: TransactionNumber(rawValue: number.rawValue - 1)])
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
@@ -63,7 +63,7 @@ import Testing
         var definition = Notes.definition
         definition.entities[0].attributes.append(AttributeDefinition("done", .bool, default: true))
         try store.migrate(to: definition)
-        _ = try store.committer.record(known, Author())
+        _ = try store.pipeline.record(known, Author())
         #expect(try Store.reopened(volume).graph.digest() == store.graph.digest())
     }
 

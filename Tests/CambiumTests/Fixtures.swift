@@ -169,8 +169,3 @@ func code(of body: () throws -> Void) -> CambiumError.Code? {
         return (error as? CambiumError)?.code
     }
 }
-
-extension Store {
-    /// Ends the use of a store like the death of its process: the store syncs, closes and records nothing.
-    func abandon() { committer.abandon() }
-}

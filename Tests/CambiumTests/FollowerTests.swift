@@ -86,7 +86,7 @@ import Testing
             bodies = [
                 {
                     try self.insert(store, 1)
-                    try store.committer.log?.endSegment(with: store.graph.transaction)
+                    try store.writer.log?.endSegment(with: store.graph.transaction)
                     try self.insert(store, 2)
                 }
             ]

@@ -107,7 +107,7 @@ import Testing
 
     @Test func `a replay applies every logged change even if the page limit is now lower`() throws {
         let digest = store.graph.digest()
-        store.committer.abandon()
+        store.abandon()
         var tuning = tuning
         tuning.chunkCountMax = 1024
         let reopened = try Store.open(volume, durability: nil, environment: fixedEnvironment(), tuning: tuning)

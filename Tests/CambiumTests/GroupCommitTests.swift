@@ -106,7 +106,7 @@ import Testing
                 let preallocates = durability == .synced && round > 0
                 volume.fail(at: volume.operationCount + (preallocates ? 1 : 0), with: ENOSPC)
                 #expect(code { _ = try insert(store, 2) } == .ioFailure, "round \(round)")
-                #expect(store.graph.export == export && store.committer.timeline.head.digest() == digest)
+                #expect(store.graph.export == export && store.writer.timeline.head.digest() == digest)
                 #expect(store.pageFindings.isEmpty)
             }
             _ = try insert(store, 2)
@@ -126,7 +126,7 @@ import Testing
         // The first operation is the write of the frame, the second one its sync.
         volume.fail(at: volume.operationCount + 1, with: EIO)
         #expect(code { _ = try insert(store, 2) } == .outcomeUnknown)
-        #expect(store.graph.export == export && store.committer.timeline.head.export == export)
+        #expect(store.graph.export == export && store.writer.timeline.head.export == export)
         #expect(store.pageFindings.isEmpty)
         #expect(code { _ = try insert(store, 3) } == .notWritable)
         #expect(code { try store.close() } == .outcomeUnknown)
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `the window of requests drops the oldest request`() throws {
         let store = try Store.inMemory(schema: Notes.schema, environment: fixedEnvironment())
-        let timeline = store.committer.timeline
+        let timeline = store.writer.timeline
         timeline.requestCountMax = 3
         for number in 2...11 { try store.write(Author(requestID: "request \(number)")) { try $0.insert("Memo") } }
         let graph = store.graph

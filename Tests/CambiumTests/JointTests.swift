@@ -211,9 +211,9 @@ import Testing
         let volume = MemoryVolume()
         let store = try made(volume)
         let early = try CheckpointRecord.list(volume)
-        try store.committer.log?.endSegment(with: store.graph.transaction)
+        try store.writer.log?.endSegment(with: store.graph.transaction)
         try add(store, 600)
-        try #require(store.committer.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }
+        try #require(store.commits.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }
         let index = try #require(try SegmentReader(volume, path: "log/00000000000000000001.log").index)
         #expect(index.joints?.map(\.transactionCount) == [4, 7, 10] && index.transactionCount == 12)
         for number in early {

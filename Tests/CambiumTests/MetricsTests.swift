@@ -59,10 +59,10 @@ import Testing
     @Test func `a closure that throws is not counted`() throws {
         struct Withdrawn: Error {}
         let store = try Store.notes()
-        let (before, ticks) = (store.metrics, store.committer.writing.longestTicks(.commit))
+        let (before, ticks) = (store.metrics, store.writer.lock.longestTicks(.commit))
         #expect(throws: Withdrawn.self) { try store.write { _ in throw Withdrawn() } }
         #expect(store.metrics.commitCount == before.commitCount)
-        #expect(store.committer.writing.longestTicks(.commit) == ticks)
+        #expect(store.writer.lock.longestTicks(.commit) == ticks)
     }
 
     @Test func `each use of the lock has its longest hold, and the longest of them comes first`() throws {
@@ -105,7 +105,7 @@ import Testing
         var graph: Graph? = store.graph
         try add(store, 200..<300)
         let metrics = store.metrics
-        let sum = store.committer.timeline.pinnedVersions.reduce(0) { sum, version in
+        let sum = store.writer.timeline.pinnedVersions.reduce(0) { sum, version in
             version.dead.elements.reduce(sum) { $0 + version.space.chunks.granules($1) * PageLayout.granule }
         }
         #expect(metrics.pinnedVersionCount == 1 && metrics.pinnedByteCount == sum && sum > 0)

@@ -43,8 +43,8 @@ import Testing
         for number in 4..<11 { try add(store, number, differing, at: place) }
         try store.checkpoint()
         if isSealed {
-            try store.committer.log?.endSegment(with: store.graph.transaction)
-            try #require(store.committer.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }
+            try store.writer.log?.endSegment(with: store.graph.transaction)
+            try #require(store.commits.sealing).whileNoneIsSealed { sealer, _ in _ = try sealer.seal(TransactionNumber(rawValue: 1)) }
         }
         try add(store, 11, differing, at: place)
         try store.close()
@@ -149,7 +149,7 @@ import Testing
             try store.checkpoint()
         }
         let archive = MemoryVolume()
-        _ = try store.committer.compact(.since(.transaction(TransactionNumber(rawValue: 13))), archive: archive, isDryRun: false)
+        _ = try store.compact(.since(.transaction(TransactionNumber(rawValue: 13))), into: archive, isDryRun: false)
         try checkTrees(volume, countMin: 2)
         for number in 50..<55 { try add(store, number, nil) }
         try store.checkpoint()

@@ -22,7 +22,7 @@ import Testing
             tuning.sealsSegments = false
             let store = try Store.create(volume, schema: Notes.schema, durability: durability, tuning: tuning)
             self.store = store
-            let log = try #require(store.committer.log)
+            let log = try #require(store.writer.log)
             while log.position < tuning.segmentByteCount { try Self.insert(store) }
             volume.isShut.store(true, ordering: .relaxed)
             let own = self

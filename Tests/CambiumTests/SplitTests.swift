@@ -30,7 +30,7 @@ import Testing
             try add(store, number)
             if number == 5 { try store.checkpoint() }
         }
-        try store.committer.log?.endSegment(with: store.graph.transaction)
+        try store.writer.log?.endSegment(with: store.graph.transaction)
         for number in 20..<23 { try add(store, number) }
         return store
     }
@@ -129,7 +129,7 @@ import Testing
         let store = try made(volume)
         try store.close()
         let again = try reopen(volume)
-        let sealing = try #require(again.committer.sealing)
+        let sealing = try #require(again.commits.sealing)
         let path = LogFileName.path(TransactionNumber(rawValue: 1), .segment)
         var whole: [UInt8]?
         try sealing.whileNoneIsSealed { sealer, _ in

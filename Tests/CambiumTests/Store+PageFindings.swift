@@ -3,5 +3,5 @@
 
 extension Store {
     /// The faults in the pages of a store. A background checkpoint waits while they are determined.
-    var pageFindings: [String] { committer.writing.hold { PageChecker.findings(in: committer.timeline) } }
+    var pageFindings: [String] { writer.lock.hold { PageChecker.findings(in: writer.timeline) } }
 }

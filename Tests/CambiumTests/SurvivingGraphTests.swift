@@ -127,9 +127,9 @@ import Testing
         try makeStore(volume)
         let store = try open(volume)
         try rewrite(store, "closed")
-        let checkpointer = try #require(store.committer.checkpointer)
+        let checkpointer = try #require(store.checkpoints).checkpointer
         try store.close()
-        #expect(code { try checkpointer.reclaimChunks(whileNoThreadWrites: store.committer.whileNoThreadWrites) } == .notWritable)
+        #expect(code { try checkpointer.reclaimChunks() } == .notWritable)
         #expect(code { try checkpointer.whileNoneIsMade {} } == .notWritable)
         #expect(code { try store.checkpoint() } == .notWritable)
     }

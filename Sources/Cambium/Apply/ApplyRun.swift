@@ -13,7 +13,7 @@ struct ApplyRun {
     private var present = TransactionNumber.none
     /// The number of the source's transactions that were written when the target was created for this run: 1 for a new target, otherwise 0.
     private let createdCount: Int
-    private var lastPending: Committer.Pending?
+    private var lastPending: PendingCommit?
     /// The number of transactions that were written since the target was last made durable, and of their bytes.
     private var waitingCount = 0
     private var waitingByteCount = 0
@@ -35,7 +35,7 @@ struct ApplyRun {
     }
 
     mutating func run() throws {
-        guard let volume = store.committer.volume else {
+        guard let volume = store.writer.volume else {
             throw CambiumError(.invalidInput, "A store in memory has no log to compare with. Apply to a store on disk.")
         }
         let reader = try LogReader(source)
@@ -73,7 +73,7 @@ struct ApplyRun {
     private mutating func take(_ record: LogRecord) throws {
         if report.appliedCount == createdCount, present.rawValue > 1 { try comparePresent() }
         do {
-            let (pending, time) = try store.committer.commit(record)
+            let (pending, time) = try store.pipeline.copy(record)
             if time > record.metadata.time { report.laterTimeCount += 1 }
             lastPending = pending
         } catch {
@@ -92,7 +92,7 @@ struct ApplyRun {
         }
     }
 
-    private func checkLast() throws { _ = try lastPending.flatMap { store.committer.outcome($0) }?.get() }
+    private func checkLast() throws { _ = try lastPending.flatMap { store.commits.outcome($0) }?.get() }
 
     // MARK: Comparing
 

@@ -73,9 +73,9 @@ extension Store {
         return try create(
             target, settings, durability: nil, environment: environment, tuning: tuning, memory: .standard
         ) { store in
-            let (pending, _) = try store.committer.commit(first)
+            let (pending, _) = try store.pipeline.copy(first)
             try store.waitForDisk()
-            _ = try store.committer.outcome(pending)?.get()
+            _ = try store.commits.outcome(pending)?.get()
         }
     }
 

@@ -3,6 +3,35 @@ import CambiumModel
 
 /// The checkpoint records that are kept, and the chunks that they have. Use these methods only while no other thread makes a checkpoint.
 extension Checkpointer {
+    /// Returns the policy that `store.json` has.
+    func readPolicy() throws -> CheckpointPolicy { CheckpointPolicy(try StoreSettings.read(volume)) }
+
+    /// Sets the policy for the following checkpoints, and writes it into `store.json`.
+    func replacePolicy(_ policy: CheckpointPolicy) throws {
+        // A checkpoint removes the files of interrupted replacements, so no checkpoint may be made during this replacement.
+        try whileNoneIsMade {
+            try writer.lock.hold {
+                try writer.checkOpen()
+                var settings = try StoreSettings.read(volume)
+                policy.apply(to: &settings)
+                try settings.replace(in: volume)
+            }
+            self.policy = policy
+        }
+    }
+
+    /// Removes the checkpoints that could not be used, because there is one now that can be used. A process that has one of them open keeps
+    /// the file of its pages.
+    func dropPassedOver(except newest: TransactionNumber) throws {
+        for number in passedOver where number != newest {
+            if try volume.exists(CheckpointRecord.path(number)) { try volume.remove(CheckpointRecord.path(number)) }
+            kept[number] = nil
+        }
+        if !passedOver.isEmpty { try volume.syncDirectory(CheckpointRecord.directory) }
+        passedOver = []
+        try PageFile.removeDamageMark(volume)
+    }
+
     /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does
     /// the one that stands for the retired log.
     func dropCheckpoints() throws -> Int {

@@ -1,7 +1,7 @@
 internal import CambiumBytes
 import Synchronization
 
-/// The numbers that the committer of a store collects.
+/// The numbers that an open store collects.
 ///
 /// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So it uses plain loads and stores.
 final class MetricsRecord: Sendable {
@@ -40,28 +40,4 @@ final class MetricsRecord: Sendable {
     /// Counts a commit. Call this, and `noteSync`, only while the writer's lock is held.
     func noteCommit() { commitCount.store(commitCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
     func noteSync() { syncCount.store(syncCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
-}
-
-extension Committer {
-    var currentMetrics: StoreMetrics {
-        var found = StoreMetrics()
-        let rate = writing.clock.rate
-        (found.longestHolds, found.waitingWriterCount) = (writing.longestHolds(rate), writing.waiterCount)
-        found.commitCount = metrics.commitCount.load(ordering: .relaxed)
-        found.waitingCommitCount = metrics.waitingCommitCount.load(ordering: .relaxed)
-        found.loggedByteCount = metrics.loggedByteCount.load(ordering: .relaxed)
-        found.syncCount = metrics.syncCount.load(ordering: .relaxed)
-        let upkeep = metrics.upkeep.withLock { $0 }
-        (found.checkpointCount, found.failedCheckpointCount) = (upkeep.checkpointCount, upkeep.failedCheckpointCount)
-        found.checkpointDuration = rate.duration(ofTicks: upkeep.checkpointTicks)
-        found.longestCheckpointDuration = rate.duration(ofTicks: upkeep.longestCheckpointTicks)
-        (found.packingStepCount, found.packedRowCount) = (upkeep.packingStepCount, upkeep.packedRowCount)
-        (found.packedByteCount, found.packingDuration) = (upkeep.packedByteCount, rate.duration(ofTicks: upkeep.packingTicks))
-        let totals = timeline.totals
-        (found.pinnedVersionCount, found.pinnedByteCount) = (totals.pinnedVersionCount, totals.pinnedByteCount)
-        (found.pageByteCount, found.heapByteCount, found.mappedByteCount) = (
-            totals.pageByteCount, totals.heapByteCount, totals.mappedByteCount
-        )
-        return found
-    }
 }

@@ -49,14 +49,14 @@ package struct Statistics: Sendable {
     ///
     /// Throws `.ioFailure` if a file cannot be read, and `.misuse` inside the closure of a write. Complexity: O(objects).
     package init(of store: Store) throws {
-        try store.committer.checkOutsideOfWrites("Statistics(of:)")
+        try store.writer.checkOutsideOfWrites("Statistics(of:)")
         let memory = store.memory
         self.init(store.graph, pageByteCount: memory.pageByteCount)
-        let leases = store.committer.leases.summary
+        let leases = store.leases.summary
         pins = Pins(
             versionCount: memory.pinnedVersionCount, byteCount: memory.pinnedByteCount, leaseCount: leases.count,
             oldestLeaseTime: leases.oldestTime)
-        if let volume = store.committer.volume { add(try Files(volume)) }
+        if let volume = store.writer.volume { add(try Files(volume)) }
     }
 
     private init(_ graph: Graph, pageByteCount: Int) {

@@ -39,7 +39,7 @@ struct ImportRun {
     }
 
     private mutating func run() throws {
-        try store.committer.checkOutsideOfWrites("importRows")
+        try store.writer.checkOutsideOfWrites("importRows")
         if author.requestID != nil, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "An import with a request id is one transaction. Omit the batch size or the request id.")
         }

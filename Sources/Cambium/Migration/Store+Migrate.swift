@@ -58,7 +58,7 @@ extension Store {
             try body(before, &transaction)
         }
         // After this, the indexes are complete, unless others write at the same time.
-        try committer.buildIndexes()
+        try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
         return report
@@ -84,8 +84,8 @@ extension Store {
     ///
     /// Complexity: the time and the memory of the migration, plus O(log after the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
-        try committer.checkOutsideOfWrites("previewMigration")
-        if let volume = committer.volume { return try Self.preview(LogReader(volume), definition) }
+        try writer.checkOutsideOfWrites("previewMigration")
+        if let volume = writer.volume { return try Self.preview(LogReader(volume), definition) }
         struct Done: Error {}
         var report = MigrationReport()
         do {

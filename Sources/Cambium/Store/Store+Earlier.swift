@@ -22,7 +22,4 @@ extension Store {
         moment.number = moment.number ?? newest.transaction
         return try past.graph(at: moment)
     }
-
-    /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
-    package var past: EarlierGraphs? { committer.past }
 }

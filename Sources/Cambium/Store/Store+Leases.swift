@@ -2,11 +2,11 @@ extension Store {
     /// Lends the newest graph until the lease expires, or the caller ends or releases it. O(1); never waits for a writer or for the disk.
     ///
     /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. A lease whose time is over ends with the next
-    ///   read of a lease, or with the next transaction, which frees its pages.
-    public func lease(for duration: Duration? = nil) -> GraphLease { committer.leases.lend(graph, for: duration) }
+    ///   read of a lease, or with the next transaction. The transactions after that free its pages.
+    public func lease(for duration: Duration? = nil) -> GraphLease { leases.lend(graph, for: duration) }
 
     /// Ends the leases that are at least `age` old, and returns their number. Reads of these leases then throw `.expired`. The next
     /// transactions free the pages that only these leases reached. Graphs that other code holds are not affected. Complexity: O(leases).
     @discardableResult
-    public func expireLeases(olderThan age: Duration = .zero) -> Int { committer.leases.expire(olderThan: age) }
+    public func expireLeases(olderThan age: Duration = .zero) -> Int { leases.expire(olderThan: age) }
 }

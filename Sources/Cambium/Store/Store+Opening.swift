@@ -83,11 +83,9 @@ extension Store {
     public static func inMemory(
         schema: Schema, author: Author = Author(), environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
-        let committer = Committer(
-            timeline: Timeline(memory: memory, key: HashKey(secret: environment.randomBytes(16))), log: nil, lock: nil,
-            durability: .memory,
-            environment: environment, sealing: nil, checkpointer: nil)
-        let store = Store(committer: committer, recovery: RecoveryReport())
+        let timeline = Timeline(memory: memory, key: HashKey(secret: environment.randomBytes(16)))
+        let writer = WriterState(timeline, nil, nil, .memory, environment)
+        let store = Store(CommitQueue(writer, nil), nil, recovery: RecoveryReport())
         try store.begin(schema, author)
         return store
     }
@@ -125,7 +123,7 @@ extension Store {
                 try begin(store)
                 try store.close()
             } catch {
-                store.committer.abandon()
+                store.abandon()
                 throw error
             }
         }
@@ -208,14 +206,14 @@ extension Store {
         sealing.tidy()
         // A writer need not share the checkpoint record, because it knows which chunks are in use; and it must be able to drop the record.
         stored.pages?.releaseShare()
-        let checkpointer = try Checkpointer(
-            volume, log: log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,
-            policy: CheckpointPolicy(reader.settings), newFile: newFile)
-        let committer = Committer(
-            timeline: stored.timeline, log: log, lock: lock, durability: durability, environment: environment,
-            sealing: sealing, checkpointer: checkpointer)
+        let storeLock = StoreLock(lock, of: log, pageFile: pageFile ?? newFile, sourceFile: stored.pages?.root.pageFile)
+        let writer = WriterState(stored.timeline, log, storeLock, durability, environment)
         let report = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
-        return Store(committer: committer, recovery: report)
+        let commits = CommitQueue(writer, sealing)
+        let checkpointer = Checkpointer(
+            commits, log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,
+            policy: CheckpointPolicy(reader.settings), newFile: newFile)
+        return Store(commits, CheckpointScheduler(checkpointer), recovery: report)
     }
 }
 

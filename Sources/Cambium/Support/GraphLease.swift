@@ -1,6 +1,7 @@
 internal import CambiumBytes
 public import CambiumGraph
 public import CambiumModel
+import Synchronization
 
 /// A graph that is lent for a limited time. It suits long reads, which must not make the store keep old pages for ever.
 ///
@@ -62,12 +63,13 @@ final class Loan: Sendable {
 /// The leases of one store.
 final class Leases: Sendable {
     private let state = Guarded(State())
+    /// The earliest end of a loan, in microseconds since 1970. It is set while `state` is locked. A write reads it without that lock: if it
+    /// misses a change, the next one sees it.
+    private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
     private let now: @Sendable () -> Timestamp
 
     private struct State {
         var loans: [ObjectIdentifier: Loan] = [:]
-        /// The earliest end of a loan; `Timestamp.max` if no loan has a time limit.
-        var firstEndTime = Timestamp.max
     }
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
@@ -82,7 +84,7 @@ final class Leases: Sendable {
         let loan = Loan(graph, from: time, to: duration.map { time + max(.zero, $0) } ?? .max)
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan
-            state.firstEndTime = min(state.firstEndTime, loan.endTime)
+            if loan.endTime.microsecondsSince1970 < firstEndTime.load(ordering: .relaxed) { noteFirstEnd(loan.endTime) }
         }
         return GraphLease(loan, self)
     }
@@ -94,9 +96,12 @@ final class Leases: Sendable {
 
     func expire() { expire(at: now()) }
 
+    /// Whether the time of some lease is over. O(1), without a lock.
+    func haveEnded(at time: Timestamp) -> Bool { firstEndTime.load(ordering: .relaxed) <= time.microsecondsSince1970 }
+
     /// Ends the leases whose time is over. O(1) if there is no such lease.
     func expire(at time: Timestamp) {
-        if state.withLock({ $0.firstEndTime > time }) { return }
+        if !haveEnded(at: time) { return }
         end(taken { $0.endTime <= time })
     }
 
@@ -112,10 +117,13 @@ final class Leases: Sendable {
         state.withLock { state in
             let over = state.loans.values.filter(isOver)
             for loan in over { state.loans[ObjectIdentifier(loan)] = nil }
-            state.firstEndTime = state.loans.values.lazy.map(\.endTime).min() ?? .max
+            noteFirstEnd(state.loans.values.lazy.map(\.endTime).min() ?? .max)
             return over
         }
     }
+
+    /// Call it only while `state` is locked.
+    private func noteFirstEnd(_ time: Timestamp) { firstEndTime.store(time.microsecondsSince1970, ordering: .relaxed) }
 
     /// Releases the graphs outside of the locks, because that may free all pages of a store.
     private func end(_ loans: [Loan]) {

@@ -117,6 +117,6 @@ import Testing
         try large.store.write { try $0.delete(large.note, clone.root) }
         try large.expect(large.note, in: before, "data")
         try large.expect(clone.root, in: receipt.graph, "data")
-        #expect(PageChecker.findings(in: large.store.committer.timeline) == [])
+        #expect(PageChecker.findings(in: large.store.writer.timeline) == [])
     }
 }

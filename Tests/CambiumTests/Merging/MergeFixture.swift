@@ -39,7 +39,7 @@ enum Merging {
                 if number == 1, segment != 2 { try store.checkpoint() }
             }
             if segment == 2 { try store.checkpoint() }
-            try store.committer.log?.endSegment(with: store.graph.transaction)
+            try store.writer.log?.endSegment(with: store.graph.transaction)
         }
         try add(store, 80)
         return store

@@ -136,7 +136,7 @@ import Testing
         for segment in 0..<4 {
             for number in 0..<3 { try Merging.add(store, segment * 10 + number) }
             if segment == 2 { head = volume.contents[Head.fileName] }
-            try store.committer.log?.endSegment(with: store.graph.transaction)
+            try store.writer.log?.endSegment(with: store.graph.transaction)
         }
         try Merging.add(store, 90)
         let export = store.graph.export

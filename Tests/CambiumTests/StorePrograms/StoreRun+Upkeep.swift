@@ -29,7 +29,7 @@ extension StoreRun {
         var limits = PackingLimits()
         (limits.sparseness, limits.groupCountMin) = (1, 2)
         (limits.wasteByteCountMin, limits.wastePercentMin, limits.usedPercentMax) = (0, 0, 100)
-        _ = try store.committer.pack(limits, stepCountMax: 10)
+        _ = try store.upkeep.pack(limits, stepCountMax: 10)
         try checkAll()
     }
 

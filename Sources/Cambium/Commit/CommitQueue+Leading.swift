@@ -2,30 +2,8 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Makes transactions durable, and reports the outcome to the callers that wait.
-extension Committer {
-    /// Sleeps until a commit is as durable as it must be, and returns its receipt. Throws if the commit has failed.
-    func settle(_ pending: Pending) throws(CambiumError) -> Receipt {
-        guard let group = pending.group else { return try pending.result.get() }
-        if pending.leads { lead(as: group) }
-        while true {
-            if let outcome = group.wait() { return try pending.result(of: outcome).get() }
-            lead(as: group)
-        }
-    }
-
-    /// Returns the result of a commit, or `nil` if it is not known yet.
-    func outcome(_ pending: Pending) -> Result<Receipt, CambiumError>? {
-        guard let group = pending.group else { return pending.result }
-        return group.outcomeIfSettled.map(pending.result(of:))
-    }
-
-    /// Calls `body` when a commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, which it must not block.
-    func whenSettled(_ pending: Pending, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
-        guard let group = pending.group else { return body(pending.result) }
-        group.notify { outcome in body(pending.result(of: outcome)) }
-    }
-
+/// Writes the transactions of groups, and settles them.
+extension CommitQueue {
     /// Writes the open group and syncs. Then provides a leader for the group that formed during the sync.
     ///
     /// - Parameter own: the group that the calling thread waits in; `nil` if it waits in none.
@@ -43,9 +21,9 @@ extension Committer {
         case .failure(let error): return settle(group, as: .failure(error), by: own)
         }
         let synced = sync.map { ($0, $0.run()) }
-        let (outcome, failed, next, hasThreads) = writing.hold(as: .sync) {
-            if sync != nil { metrics.noteSync() }
-            noteLogged()
+        let (outcome, failed, next, hasThreads) = writer.lock.hold(as: .sync) {
+            if sync != nil { writer.metrics.noteSync() }
+            writer.noteLogged()
             let (outcome, failed, next) = end(group, synced)
             // Other commits may join the next group as soon as the lock is free.
             return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
@@ -64,8 +42,8 @@ extension Committer {
     }
 
     private func beginLeading() -> Led {
-        writing.hold(as: .sync) {
-            if let rotation = log?.pendingRotation, !rotation.isDone { return .rotation(rotation) }
+        writer.lock.hold(as: .sync) {
+            if let rotation = writer.log?.pendingRotation, !rotation.isDone { return .rotation(rotation) }
             let group = openGroup
             openGroup = CommitGroup()
             return .group(group, Result { () throws(CambiumError) in try begin(group) })
@@ -73,18 +51,13 @@ extension Committer {
     }
 
     private func settle(_ group: CommitGroup, as outcome: CommitGroup.Outcome, by own: CommitGroup?) {
-        metrics.waitingCommitCount.subtract(group.threadCount + group.listenerCount, ordering: .relaxed)
+        writer.metrics.waitingCommitCount.subtract(group.threadCount + group.listenerCount, ordering: .relaxed)
         group.settle(outcome, sleeperCount: group.threadCount - (own === group ? 1 : 0))
-    }
-
-    /// Updates the number of logged bytes in the metrics. Call it only while `writing` is held.
-    func noteLogged() {
-        if let log { metrics.loggedByteCount.store(log.appendedByteCount + opsFileByteCount, ordering: .relaxed) }
     }
 
     /// Hands a group's transactions to the kernel, and returns the sync that makes them durable. Returns `nil` if everything is durable.
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
-        guard let log else { return nil }
+        guard let log = writer.log else { return nil }
         stopTimer()
         // If this fails, the fate of the frame reports the error to the staged commits. The other commits of the group still wait for the
         // sync.
@@ -103,17 +76,17 @@ extension Committer {
     private func end(
         _ group: CommitGroup, _ synced: (LogWriter.PendingSync, LogWriter.SyncOutcome)?
     ) -> (outcome: CommitGroup.Outcome, failed: CommitGroup?, next: CommitGroup?) {
-        let outcome = synced.flatMap { log?.endSync($0.0, $0.1) } ?? .success(())
+        let outcome = synced.flatMap { writer.log?.endSync($0.0, $0.1) } ?? .success(())
         switch outcome {
         case .success:
-            lastSyncTime.store(environment.now().microsecondsSince1970, ordering: .relaxed)
+            lastSyncTime.store(writer.environment.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
                 // Packing may have made another version of the same transaction since.
-                let newest = timeline.head
+                let newest = writer.timeline.head
                 let isPacked = newest.transaction == graph.transaction
-                timeline.confirm(isPacked ? newest : graph)
-                show(graph)
-                if isPacked { showPacked(newest) }
+                writer.timeline.confirm(isPacked ? newest : graph)
+                writer.show(graph)
+                if isPacked { writer.showPacked(newest) }
             }
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
@@ -127,15 +100,22 @@ extension Committer {
         }
     }
 
-    /// Hands the staged transactions to the kernel. Call it only while `writing` is held.
+    /// Rolls back to the last confirmed version. Call it only while the writer's lock is held.
+    private func rollBack() {
+        writtenGraph = nil
+        writer.timeline.rollBack()
+    }
+
+    /// Hands the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame. Call
+    /// it only while the writer's lock is held.
     ///
     /// If that fails, rolls back the staged transactions. The callers that wait for them learn the error when their group is settled.
     /// Transactions that were written before stay, and their callers go on waiting.
-    ///
-    /// - Parameter group: the group that the staged transactions have joined.
-    /// - Returns: the number of bytes of the frame.
-    func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
-        guard let log else { return .success(0) }
+    func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
+
+    /// Does the same for the transactions that have joined `group`.
+    private func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
+        guard let log = writer.log else { return .success(0) }
         do throws(CambiumError) {
             let byteCount = try log.write()
             if let ended = log.takeEndedSegment() { sealing?.add(ended) }
@@ -143,14 +123,14 @@ extension Committer {
             fate = FrameFate()
             writtenGraph = nil
             group.byteCount += byteCount
-            if durability != .synced { timeline.confirm(timeline.head) }
+            if writer.durability != .synced { writer.timeline.confirm(writer.timeline.head) }
             return .success(byteCount)
         } catch {
             fate.failure = error
             fate = FrameFate()
             if let graph = writtenGraph {
                 writtenGraph = nil
-                timeline.rollBack(to: graph)
+                writer.timeline.rollBack(to: graph)
                 if group.graph != nil { group.graph = graph }
             }
             return .failure(error)
@@ -158,9 +138,9 @@ extension Committer {
     }
 
     /// Hands the staged transactions to the kernel before the caller writes anything else. If that fails, the caller's write fails, too.
-    /// Call it only while `writing` is held.
+    /// Call it only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
-        guard case .failure(let error) = writeStaged(openGroup) else { return }
+        guard case .failure(let error) = writeStaged() else { return }
         // Only the outcome of the other transactions is unknown. The caller's own transaction is certainly not in the log.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(

@@ -1,18 +1,19 @@
 import Synchronization
 
-extension Committer {
-    /// Schedules a sync of the last writes, one interval after the last sync. Call it only while `writing` is held.
+/// The timer that makes the last writes of a `buffered` store durable.
+extension CommitQueue {
+    /// Schedules a sync of the last writes, one interval after the last sync. Call it only while the writer's lock is held.
     func startTimer(at time: Int64, _ interval: Int64) {
         let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
         let (due, isNever) = time.addingReportingOverflow(delay)
         if isNever { return }
         if let timerTime, timerTime <= due { return }
         timerTime = due
-        if timer == nil { timer = environment.makeTimer { [weak self] in self?.syncUnsynced() } }
+        if timer == nil { timer = writer.environment.makeTimer { [weak self] in self?.syncUnsynced() } }
         timer?.start(after: .microseconds(delay))
     }
 
-    /// Cancels the timer, because nothing waits for it any more. Call it only while `writing` is held.
+    /// Cancels the timer, because nothing waits for it any more. Call it only while the writer's lock is held.
     func stopTimer() {
         if timerTime == nil { return }
         timerTime = nil
@@ -21,11 +22,11 @@ extension Committer {
 
     /// Syncs the bytes that were written since the last sync, unless another sync has begun since the timer was started.
     func syncUnsynced() {
-        writing.hold {
-            if isClosed || timerTime == nil { return }
+        writer.lock.hold {
+            if writer.isClosed || timerTime == nil { return }
             timerTime = nil
             // No caller waits for this sync. If it fails, the next commit reports that, or closing does.
-            _ = join(nil, timeline.head, .synced, .listener)
+            _ = join(nil, writer.timeline.head, .synced, .listener)
         }
     }
 }

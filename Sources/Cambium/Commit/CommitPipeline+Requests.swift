@@ -1,13 +1,13 @@
 import CambiumGraph
 import CambiumModel
 
-extension Committer {
+extension CommitPipeline {
     /// Returns the error for an author's request that was applied before, or whose id another request had. Returns `nil` if the request is
     /// new.
     ///
-    /// Call it only while `writing` is held.
+    /// Call it only while the writer's lock is held.
     func refusal(of author: Author) -> CambiumError? {
-        let newest = timeline.head
+        let newest = writer.timeline.head
         guard let request = author.requestID, let entry = newest.request(request) else { return nil }
         if let digest = author.requestDigest, let earlier = entry.digest, digest != earlier {
             return CambiumError(

@@ -1,0 +1,146 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+import Dispatch
+
+/// Decides when checkpoints are made, and makes them in the background while others write. See Docs/CHECKPOINTS.md, "When".
+///
+/// Writes ring the alarm of the `WriterState` when a checkpoint may be due. The scheduler then looks closely, and sets other limits.
+final class CheckpointScheduler: Sendable {
+    let checkpointer: Checkpointer
+    private let upkeep: GraphUpkeep
+    private let writer: WriterState
+    private let tuning: LogTuning
+    private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
+
+    private struct State {
+        /// The number of bytes that were logged when the last automatic checkpoint failed; `nil` if none failed. The next attempt follows
+        /// when the log has grown from there.
+        var failedByteCount: Int?
+        /// The time from which the age of the last checkpoint counts, in microseconds since 1970: the first commit after the last automatic
+        /// attempt, or after the opening. It is `nil` before that commit.
+        var doneTime: Int64?
+        /// Whether an automatic checkpoint is on its way.
+        var isQueued = false
+        var failure: CambiumError?
+    }
+
+    init(_ checkpointer: Checkpointer) {
+        self.checkpointer = checkpointer
+        (writer, tuning) = (checkpointer.writer, checkpointer.tuning)
+        upkeep = GraphUpkeep(writer: writer)
+        writer.alarm.onRing { [weak self] in self?.consider($0) }
+        state.withLock { setAlarm($0) }
+    }
+
+    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log has everything all the same, and another attempt
+    /// follows later.
+    var failure: CambiumError? { state.withLock { $0.failure } }
+
+    // MARK: Making
+
+    /// Packs the pages if the newest transaction has no checkpoint yet. Then stores the newest graph while writers continue.
+    func checkpoint() throws -> CheckpointReceipt {
+        try writer.checkOutsideOfWrites("checkpoint")
+        try upkeep.buildIndexes()
+        if !checkpointer.isNewestStored { _ = try upkeep.pack(PackingLimits(), stepCountMax: GraphUpkeep.stepCountMax) }
+        return try store(again: false)
+    }
+
+    /// Stores the newest graph as a checkpoint, without packing its pages first.
+    ///
+    /// - Parameter again: whether the checkpoint replaces one of the same transaction, because packing has changed the pages.
+    func store(again: Bool) throws -> CheckpointReceipt {
+        let begin = TickClock.now
+        defer { state.withLock { setAlarm($0) } }
+        do {
+            let receipt = try checkpointer.make(again: again)
+            // If the transaction has a checkpoint already, no bytes are written.
+            if receipt.byteCount > 0 { writer.metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
+            return receipt
+        } catch {
+            writer.metrics.upkeep.withLock { $0.failedCheckpointCount += 1 }
+            throw error
+        }
+    }
+
+    /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
+    func makeAtClosing() {
+        if state.withLock({ tailByteCount($0, checkpointer.newest) }) >= tuning.closingCheckpointByteCount { attempt() }
+    }
+
+    private func attempt() {
+        var failure: CambiumError?
+        do { _ = try checkpoint() } catch { failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)") }
+        state.withLock { state in
+            state.isQueued = false
+            state.failure = failure
+            state.doneTime = nil
+            if failure != nil { state.failedByteCount = writer.alarm.loggedByteCount }
+            setAlarm(state)
+        }
+    }
+
+    // MARK: When
+
+    /// Makes a checkpoint in the background if there are many bytes of log, if memory or pages are short, or if the last checkpoint is old.
+    private func consider(_ reading: UpkeepAlarm.Reading) {
+        let newest = checkpointer.newest
+        let isDue = state.withLock { state in
+            if state.isQueued || !tuning.checkpointsInBackground { return false }
+            let doneTime = state.doneTime ?? reading.time
+            state.doneTime = doneTime
+            let tailByteCount = tailByteCount(state, newest)
+            let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
+            let isOld = tailByteCount >= tuning.oldByteCount && reading.time &- doneTime >= tuning.checkpointInterval
+            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort || isOld || reading.isFull
+            setAlarm(state)
+            return state.isQueued
+        }
+        // A block that has not begun must not keep the store alive.
+        if isDue { queue.async { [weak self] in self?.attempt() } }
+    }
+
+    /// Sets the limits at which a write rings. Call it only while `state` is locked.
+    private func setAlarm(_ state: State) {
+        if state.isQueued || !tuning.checkpointsInBackground { return writer.alarm.set(.never) }
+        let newest = checkpointer.newest
+        let begin = tailBegin(state, newest)
+        var limits = UpkeepAlarm.Limits()
+        limits.loggedByteCount = Self.sum(begin, tailByteCountMax(newest))
+        limits.heapByteCount = heapByteCountMax(newest)
+        limits.watchesReserve = true
+        if let doneTime = state.doneTime {
+            limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
+            limits.oldTime = Self.sum(doneTime, tuning.checkpointInterval)
+        } else {
+            // The next commit rings, whatever its numbers are, because its time is not known yet.
+            (limits.oldByteCount, limits.oldTime) = (.min, .min)
+        }
+        writer.alarm.set(limits)
+    }
+
+    /// Returns the sum, or the greatest number if the sum is greater.
+    private static func sum<Number: FixedWidthInteger>(_ first: Number, _ second: Number) -> Number {
+        let (sum, isTooMuch) = first.addingReportingOverflow(second)
+        return isTooMuch ? .max : sum
+    }
+
+    /// The number of logged bytes at the newest checkpoint, or when the last automatic checkpoint failed after it.
+    private func tailBegin(_ state: State, _ newest: NewestCheckpoint) -> Int { max(newest.loggedByteCount, state.failedByteCount ?? .min) }
+
+    /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.
+    private func tailByteCount(_ state: State, _ newest: NewestCheckpoint) -> Int {
+        writer.alarm.loggedByteCount - tailBegin(state, newest)
+    }
+
+    /// The number of bytes of log that trigger a checkpoint.
+    private func tailByteCountMax(_ newest: NewestCheckpoint) -> Int { max(tuning.checkpointByteCount, newest.storedByteCount / 16) }
+
+    /// The number of bytes of pages on the heap beyond which a checkpoint is made, if memory is short.
+    private func heapByteCountMax(_ newest: NewestCheckpoint) -> Int {
+        Self.sum(newest.heapByteCount, writer.timeline.budget.byteCount / 8)
+    }
+}

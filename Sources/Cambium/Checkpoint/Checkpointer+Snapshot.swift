@@ -1,0 +1,57 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// The state that is stored, taken while no thread writes.
+struct CheckpointSnapshot {
+    let frozen: FrozenPages
+    let transaction: TransactionNumber
+    let time: Int64
+    let layout: UInt64
+    let logPosition: LogPosition
+    let schema: SchemaCatalog
+    /// The number of bytes that the store had logged.
+    let loggedByteCount: Int
+}
+
+extension Checkpointer {
+    /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The lock is free during the
+    /// wait. If the store is being closed, the log stays open until the checkpoint is made.
+    func syncLog() throws(CambiumError) {
+        let pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
+        _ = try queue.settle(pending)
+        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. Then this call throws.
+        _ = try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.beginSync() }
+    }
+
+    /// Ends the log at a position that the checkpoint can name, and freezes the existing pages. Call it only while the writer's lock is
+    /// held.
+    ///
+    /// - Returns: `nil` if the newest transaction is `stored`.
+    func snapshot(unlessAt stored: TransactionNumber?) throws -> CheckpointSnapshot? {
+        try writer.checkOpen()
+        guard log.lastTransaction != stored else { return nil }
+        try queue.writeOthers()
+        // An unconfirmed version must be durable before readers see it. Otherwise the sync can wait: the log must only be durable before
+        // the checkpoint record is.
+        let position = try log.endPosition(syncs: timeline.isUnconfirmed)
+        if let ended = log.takeEndedSegment() { queue.sealing?.add(ended) }
+        let graph = timeline.head
+        timeline.confirm(graph)
+        writer.show(graph)
+        writer.showPacked(graph)
+        let schema = graph.schema.catalog
+        let frozen = try timeline.freeze { chunkCount throws(CambiumError) in
+            try tableChunkCount(graph.transaction, schema, chunkCount: chunkCount)
+        }
+        return CheckpointSnapshot(
+            frozen: frozen, transaction: graph.transaction, time: log.lastTime,
+            layout: graph.layout.fingerprint, logPosition: position, schema: schema,
+            loggedByteCount: writer.alarm.loggedByteCount)
+    }
+
+    /// Returns the number of chunks that the table of a checkpoint takes.
+    private func tableChunkCount(_ transaction: TransactionNumber, _ schema: SchemaCatalog, chunkCount: Int) throws(CambiumError) -> Int {
+        try CheckpointRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
+    }
+}

@@ -1,0 +1,57 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+extension Checkpointer {
+    /// Writes the chunks that are not stored yet, and the checkpoint record.
+    ///
+    /// - Returns: the number of bytes that were written; `nil` if a reader shares the record that the transaction already has. Then the
+    ///   chunks of that checkpoint stay as they are, and the next checkpoint writes these chunks again.
+    func write(_ snapshot: CheckpointSnapshot, inFile: Set<Int>) throws -> Int? {
+        let live = snapshot.frozen.image.live
+        let taken = try keptChunks()
+        // The files of a failed checkpoint take disk space that this one needs.
+        try PageFileWriter.removeInterrupted(volume)
+        if taken != nil { try removeUnnamedFiles() }
+        var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
+        defer { writer.close() }
+        let fresh = unstored.filter { live[$0] > 0 }.sorted()
+        // A chunk that is mapped from the file must be there as it is in memory, so it is not compressed.
+        let mapped = self.inFile
+        let stored = try writer.write(
+            fresh,
+            { [isPacked] chunk in
+                if inFile.contains(chunk) { return .none }
+                return isPacked && !mapped.contains(chunk) ? .packed : .asItIs
+            }
+        ) { chunk, body in timeline.withBytes(ofChunk: chunk, body) }
+        var next = live.enumerated().map { chunk, live in
+            var next = live > 0 && chunk < chunks.count ? chunks[chunk] : CheckpointRecord.Chunk()
+            next.live = live
+            return next
+        }
+        for (chunk, stored) in zip(fresh, stored) {
+            next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
+        }
+        if let taken {
+            // The next process that opens the store writes into these chunks first. Otherwise each process would make the file larger.
+            for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
+        }
+        for chunk in snapshot.frozen.tables { next[chunk] = .table }
+        let end = LogPrefix(transaction: snapshot.transaction, time: snapshot.time, position: snapshot.logPosition)
+        try tree.advance(to: end, in: volume)
+        let root = CheckpointRecord(
+            store: store, transaction: snapshot.transaction, time: snapshot.time, fanOutShift: UInt8(PageImage.fanOutShift),
+            isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
+            epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
+            tree: tree.tree)
+        // If this fails, the transaction may have its old record or the new one.
+        kept[snapshot.transaction] = nil
+        guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
+        chunks = next
+        unstored.subtract(fresh)
+        self.inFile.subtract(fresh)
+        kept[snapshot.transaction] = KeptCheckpoint(root, recordByteCount: recordByteCount)
+        return writer.byteCount
+    }
+}

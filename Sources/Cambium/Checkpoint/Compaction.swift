@@ -1,0 +1,64 @@
+internal import CambiumLog
+public import CambiumModel
+
+/// The part of a log that is kept.
+public enum Retention: Sendable, Hashable {
+    /// All of the log.
+    case all
+    /// The transactions since a moment, from the newest checkpoint that is not later than the moment. A moment after the newest transaction
+    /// is an error, because it would retire everything.
+    case since(Point)
+    /// With the number N: the transactions since the oldest of the N newest checkpoints. Older checkpoints are dropped. If there are fewer
+    /// than N, nothing is retired.
+    case checkpoints(Int)
+}
+
+/// The checkpoint that stands for the retired transactions.
+enum CompactionAnchor: Equatable {
+    /// No checkpoint: nothing is retired.
+    case none
+    /// The newest checkpoint that is not later than a transaction.
+    case newest(notAfter: TransactionNumber)
+    /// With the number N: the oldest of the N newest checkpoints. If there are fewer than N, nothing is retired.
+    case oldest(of: Int)
+}
+
+/// The result of a compaction, or the expected result of a dry run.
+public struct Compaction: Sendable, Equatable {
+    /// Whether a compaction retires transactions, or only reports which ones it could retire.
+    public enum Effect: Sendable, Hashable { case retire, preview }
+
+    /// The last transaction of which only author, time, message and a hash are left; `.none` if no transaction is retired.
+    public internal(set) var retiredEnd = TransactionNumber.none
+    /// The earliest transaction whose graph can still be shown.
+    public internal(set) var firstMoment = TransactionNumber.none
+    /// The number of segments of the log that were retired now.
+    package internal(set) var segmentCount = 0
+    /// The number of bytes by which the log has shrunk, without the header of a segment that was begun for the compaction.
+    public internal(set) var logByteCount = 0
+    /// The number of checkpoints that were dropped now.
+    package internal(set) var droppedCount = 0
+    /// The number of bytes by which the stored pages have shrunk; negative if the checkpoint that was made for the compaction takes more.
+    public internal(set) var storedByteCount = 0
+    /// The number of segments that were put into the archive now.
+    package internal(set) var archivedSegmentCount = 0
+    /// The number of bytes of the files that the compaction created in the archive.
+    package internal(set) var archivedByteCount = 0
+    /// The retired transactions that the given archive lacks; empty if no archive was given.
+    public internal(set) var missingFromArchive: [ClosedRange<TransactionNumber>] = []
+}
+
+extension Compaction {
+    /// Puts segments into an archive before they are retired.
+    mutating func keep(
+        _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, isDryRun: Bool, _ reader: LogReader
+    ) throws {
+        guard let archive else { return }
+        let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
+        (archivedSegmentCount, archivedByteCount) = added
+        if isDryRun { return }
+        // Errors for early moments name the archive of this note. So the note is written only if the archive is complete.
+        guard try archive.missing(of: reader.volume).isEmpty else { return }
+        try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
+    }
+}

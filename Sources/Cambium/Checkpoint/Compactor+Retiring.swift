@@ -1,0 +1,133 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+extension Compactor {
+    /// Retires segments up to the checkpoint that a retention names. First compares that checkpoint with the log, because afterwards only
+    /// the checkpoint is left.
+    ///
+    /// - Parameter isDryRun: whether nothing is changed, and the result only states what would be retired.
+    func retireLog(upTo kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool) throws -> Compaction {
+        let volume = checkpointer.volume
+        return try checkpointer.whileNoneIsMade {
+            let reader = try LogReader(volume)
+            let roots = try CheckpointRecord.list(volume)
+            let retiredEnd = try reader.retiredEnd()
+            // Earlier checkpoints no longer stand for any part of the log. They exist only because processes read them.
+            let standing = roots.filter { $0 >= retiredEnd }
+            var compaction = Compaction()
+            let anchor = anchor(kept, standing)
+            if let anchor {
+                if !isDryRun, retiredEnd < anchor {
+                    try compare(anchor, with: reader)
+                    try endSegment(with: anchor)
+                }
+                try sealing.whileNoneIsSealed { sealer, openSegment in
+                    if isDryRun { return try measure(upTo: anchor, after: retiredEnd, archive, reader, &compaction) }
+                    try sealer.removeCovered(before: openSegment)
+                    try retireSegments(upTo: anchor, after: retiredEnd, archive, reader, sealer, &compaction)
+                }
+                let dropped = roots.filter { $0 < anchor }
+                compaction.droppedCount = dropped.count
+                if !isDryRun { compaction.droppedCount = try checkpointer.drop(dropped) }
+            } else {
+                compaction.retiredEnd = retiredEnd
+            }
+            compaction.missingFromArchive = try archive?.missing(of: volume) ?? []
+            let first = compaction.retiredEnd == .none ? TransactionNumber(rawValue: 1) : anchor ?? standing.last
+            compaction.firstMoment = first ?? TransactionNumber(rawValue: 1)
+            return compaction
+        }
+    }
+
+    private func retireSegments(
+        upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
+        _ sealer: SegmentSealer, _ compaction: inout Compaction
+    ) throws {
+        let volume = checkpointer.volume
+        // The last segment may have transactions after the anchor, too.
+        if retiredEnd < anchor, let last = try LogDirectory.segments(volume, upTo: anchor).last {
+            compaction.logByteCount += try sealer.split(last, after: anchor)
+        }
+        guard try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
+            throw CambiumError(.damaged, "No segment begins right after transaction \(anchor), so nothing was retired.")
+        }
+        var segments = try LogDirectory.segments(volume, upTo: anchor)
+        // The segment that was retired last may still have files of ops, if its retirement was interrupted.
+        let begin = segments.last { $0 <= retiredEnd } ?? .none
+        segments.removeAll { $0 < begin }
+        if archive != nil {
+            // The archive need not read a sealed segment to know where it ends.
+            for segment in segments {
+                guard let size = try sealer.seal(segment) else { continue }
+                compaction.logByteCount += size.before - size.after
+            }
+        }
+        // All segments are archived before the first one is retired, so nothing is gone if archiving fails.
+        try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: false, reader)
+        for segment in segments {
+            guard let size = try sealer.retire(segment) else { continue }
+            compaction.segmentCount += 1
+            compaction.logByteCount += size.before - size.after
+        }
+        compaction.retiredEnd = try reader.retiredEnd()
+    }
+
+    /// Measures what would be retired. If a segment would be split, only its bytes before the checkpoint count.
+    private func measure(
+        upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
+        _ compaction: inout Compaction
+    ) throws {
+        let volume = checkpointer.volume
+        var segments = try LogDirectory.segments(volume, upTo: anchor).filter { $0 > retiredEnd }
+        compaction.retiredEnd = segments.isEmpty ? retiredEnd : anchor
+        compaction.segmentCount = segments.count
+        var byteCount = 0
+        let isWhole = try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next)
+        if !isWhole, let last = segments.popLast(), let root = try PageFile.root(volume, store: checkpointer.store, anchor)?.record {
+            byteCount = try LogDirectory.byteCount(volume, last, upTo: LogPrefix(root))
+        }
+        try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: true, reader)
+        if archive != nil, byteCount > 0 {
+            compaction.archivedSegmentCount += 1
+            compaction.archivedByteCount += byteCount
+        }
+        compaction.logByteCount = try segments.reduce(byteCount) { $0 + (try LogDirectory.byteCount(volume, $1)) }
+    }
+
+    /// Returns the checkpoint that will stand for everything before it, or `nil` if nothing can be retired.
+    ///
+    /// - Parameter roots: the existing checkpoints, newest first.
+    private func anchor(_ kept: CompactionAnchor, _ roots: [TransactionNumber]) -> TransactionNumber? {
+        switch kept {
+        case .none: nil
+        case .newest(let last): roots.first { $0 <= last }
+        case .oldest(let count): roots.count < count ? nil : roots[count - 1]
+        }
+    }
+
+    /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log gives another graph. The replay begins with the preceding
+    /// checkpoint, or with the first transaction.
+    private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
+        let stored = try StoredGraph(reader, of: anchor, checksAll: true)
+        for finding in stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline) {
+            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing was retired: \(finding)")
+        }
+        let before: StoredGraph
+        do throws(CambiumError) {
+            before = try StoredGraph(reader, notAfter: EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1)))
+        } catch {
+            // An interrupted compaction made the comparison before it retired the first segment.
+            if error.code == .notFound { return }
+            throw error
+        }
+        // The same holds if the log between the two checkpoints was retired in part, and there is no sound checkpoint between them.
+        if try before.flaws.isEmpty && before.transaction < reader.retiredEnd() { return }
+        var replay = try Replay(before)
+        _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }
+        guard replay.timeline.head.digest() == stored.timeline.head.digest() else {
+            throw CambiumError(
+                .damaged, "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired.")
+        }
+    }
+}

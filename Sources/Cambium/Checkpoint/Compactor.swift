@@ -1,0 +1,91 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// Compacts a store: packs its pages and stores them, and retires the part of its log that a checkpoint stands for.
+struct Compactor {
+    let scheduler: CheckpointScheduler
+    let upkeep: GraphUpkeep
+    let sealing: Sealing
+    let past: EarlierGraphs
+    var checkpointer: Checkpointer { scheduler.checkpointer }
+
+    /// Retires the part of the log that a retention does not keep. Writers continue at the same time.
+    func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
+        // This check comes before anything is written: a refused compaction writes nothing.
+        let anchor = try anchor(for: retention)
+        let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
+        // Earlier graphs that are kept in memory share checkpoints that the compaction may drop.
+        past.forget()
+        if isDryRun { return try retireLog(upTo: anchor, archive, isDryRun: true) }
+        let compaction =
+            if let archive {
+                try archive.withLock(apartFrom: checkpointer.volume) { try packAndRetire(upTo: anchor, archive) }
+            } else {
+                try packAndRetire(upTo: anchor, nil)
+            }
+        sealing.tidy()
+        return compaction
+    }
+
+    private func packAndRetire(upTo anchor: CompactionAnchor, _ archive: SegmentArchive?) throws -> Compaction {
+        let before = try PageFile.byteCount(checkpointer.volume)
+        var isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
+        _ = try scheduler.store(again: isPacked)
+        // Packing leaves holes in open chunks. The checkpoint has frozen these chunks, so they can be emptied, too.
+        for _ in 0..<Self.packingRoundCountMax where isPacked {
+            isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
+            if isPacked { _ = try scheduler.store(again: true) }
+        }
+        var compaction = try retireLog(upTo: anchor, archive, isDryRun: false)
+        try checkpointer.reclaimChunks()
+        compaction.storedByteCount = before - (try PageFile.byteCount(checkpointer.volume))
+        return compaction
+    }
+
+    /// The maximum number of times that pages are packed and stored once more. Each round has little to do, compared with the one before.
+    private static let packingRoundCountMax = 3
+
+    /// Ends the segment that is written to if it has `transaction`, so that later transactions are in another segment.
+    func endSegment(with transaction: TransactionNumber) throws {
+        let (writer, log) = (checkpointer.writer, checkpointer.log)
+        try writer.lock.hold {
+            try writer.checkOpen()
+            try checkpointer.queue.writeOthers()
+            try log.endSegment(with: transaction)
+            if let ended = log.takeEndedSegment() { sealing.add(ended) }
+        }
+    }
+
+    /// Returns the anchor that a retention names. Throws `.notFound` if there is no such moment, or if it is after the newest transaction;
+    /// `.invalidInput` for a retention that is not valid.
+    private func anchor(for retention: Retention) throws -> CompactionAnchor {
+        switch retention {
+        case .all: return .none
+        case .since(.latest): return .newest(notAfter: TransactionNumber(rawValue: .max))
+        case .since(let point):
+            if case .time(let time) = point { try checkNotAfterNewest(time) }
+            do {
+                return .newest(notAfter: try EarlierView(checkpointer.volume, at: point, memory: .standard).graph.transaction)
+            } catch let error as CambiumError where error.code == .notFound {
+                // Everything that the log still has happened after this time.
+                if case .time = point { return .none }
+                throw error
+            }
+        case .checkpoints(let count):
+            guard count > 0 else { throw CambiumError(.invalidInput, "A compaction keeps at least one checkpoint. Use 1 or more.") }
+            return .oldest(of: count)
+        }
+    }
+
+    /// Throws `.notFound` for a time after the newest transaction. A time in the future, or in other units, would stand for the newest
+    /// transaction, so that everything before that would be retired.
+    private func checkNotAfterNewest(_ time: Timestamp) throws(CambiumError) {
+        let (number, newest) = checkpointer.writer.newestTransaction
+        guard time > newest else { return }
+        throw CambiumError(
+            .notFound,
+            "The newest transaction, \(number), has the time \(newest), which is before \(time). Name an earlier time, or transaction "
+                + "\(number). Nothing was retired.")
+    }
+}

@@ -1,0 +1,70 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumModel
+
+/// Packs the pages of the newest graph and builds its indexes, in short steps between which others write.
+struct GraphUpkeep: Sendable {
+    let writer: WriterState
+    private var timeline: Timeline { writer.timeline }
+
+    /// Builds incomplete ordered indexes in short steps, between which others write. Stops if the newest transactions may still be rolled
+    /// back. Each transaction builds a part of the indexes, too.
+    func buildIndexes() throws {
+        while true {
+            let hasMore = try writer.lock.hold(as: .indexing) {
+                if writer.isClosed || timeline.isUnconfirmed { return false }
+                return try timeline.buildIndexes { writer.showPacked($0) }
+            }
+            if !hasMore { return }
+            writer.lock.letOthersIn()
+        }
+    }
+
+    /// Packs the pages in short steps, between which others write. The plans are made while others write.
+    ///
+    /// - Returns: whether packing gained anything.
+    func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
+        let begin = TickClock.now
+        var found = MetricsRecord.Upkeep()
+        var (hasGained, vainCount) = (false, 0)
+        while found.packingStepCount < stepCountMax, vainCount < Self.vainPlanCountMax, var plan = packingPlan(limits) {
+            while !plan.isDone, found.packingStepCount < stepCountMax {
+                try writer.lock.hold(as: .packing) { try step(&plan) }
+                found.packingStepCount += 1
+                writer.lock.letOthersIn()
+            }
+            writer.lock.hold(as: .packing) { timeline.finish(plan) }
+            (found.packedRowCount, found.packedByteCount) = (found.packedRowCount + plan.rowCount, found.packedByteCount + plan.byteCount)
+            hasGained = hasGained || plan.hasGained
+            vainCount = plan.hasGained ? 0 : vainCount + 1
+        }
+        writer.metrics.upkeep.withLock { $0.notePacking(found, ticks: TickClock.ticks(since: begin)) }
+        return hasGained
+    }
+
+    /// Returns a plan, which is made while others write. Returns `nil` if no packing is worthwhile or possible, or if the store was closed.
+    private func packingPlan(_ limits: PackingLimits) -> PackingPlan? {
+        guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
+        var planned: Graph? = writer.graph
+        let plan = planned.flatMap { PackingPlan($0, survey) }
+        // The lock orders these reads before the writes of later transactions, which may reuse the pages. Reference counts order them, too,
+        // but the thread sanitizer does not see that.
+        writer.lock.hold(as: .packing) { planned = nil }
+        return plan
+    }
+
+    /// The maximum number of packing steps before a checkpoint. They move some hundred thousand rows, or copy 256 MiB of pages.
+    static let stepCountMax = 1024
+
+    /// The maximum number of consecutive plans that gain nothing. Without it, packing might never end while writers change everything.
+    private static let vainPlanCountMax = 4
+
+    /// Does one step of a plan. Call it only while the writer's lock is held.
+    private func step(_ plan: inout PackingPlan) throws {
+        try writer.checkOpen()
+        // A version that readers see is never rolled back.
+        if timeline.head.transaction == writer.graph.transaction { timeline.confirm(timeline.head) }
+        try timeline.pack(&plan) { writer.showPacked($0) }
+        timeline.prepareNext()
+    }
+}

@@ -1,0 +1,164 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// Turns the body of a transaction into ops, stages them for the log, and publishes the graph after them.
+///
+/// The next writer builds on the published graph at once. Readers see it when it is as durable as the store promises; the `CommitQueue`
+/// provides for that. The pipeline has no state of its own: it works on the `WriterState` while the writer's lock is held.
+final class CommitPipeline: Sendable {
+    let writer: WriterState
+    let queue: CommitQueue
+    private let leases: Leases
+
+    init(_ queue: CommitQueue, _ leases: Leases) { (writer, self.queue, self.leases) = (queue.writer, queue, leases) }
+
+    enum Checks { case all, none }
+
+    /// Runs a transaction and commits its changes, without waiting for the disk. The caller must then call `settle` or `whenSettled` of the
+    /// queue.
+    ///
+    /// Throws `.misuse` inside the closure of another write of the store.
+    ///
+    /// - Parameters:
+    ///   - use: the purpose that the time of the lock is counted for. For a commit, the time of `body` does not count.
+    ///   - call: the name of the public call, for errors.
+    ///   - body: makes the changes. It is not called if the author's request is known; settling reports that.
+    func commit(
+        _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: CommitQueue.Waiter, as use: WriterLock.Use = .commit,
+        for call: String = "write", _ body: (inout WriteTransaction) throws -> Void
+    ) throws -> PendingCommit {
+        try author.check()
+        try writer.checkOutsideOfWrites(call)
+        var upkeep: UpkeepAlarm.Reading?
+        let pending = try writer.lock.hold(as: use) {
+            try writer.checkOpen()
+            let level = try level(asked)
+            let (lock, timeline) = (writer.lock, writer.timeline)
+            // The steps before the closure take almost no time, except the search for a request.
+            if author.requestID != nil { lock.startCounting() }
+            if author.requestID != nil, let refusal = refusal(of: author) {
+                // The transaction of the request may not be durable yet.
+                var pending = queue.join(nil, timeline.head, level, waiter)
+                pending.refusal = refusal
+                return pending
+            }
+            var transaction = begin(timeline.draft())
+            if use == .commit { lock.stopCounting() }
+            try body(&transaction)
+            lock.resumeCounting()
+            // The closure may have caught the error that failed the transaction.
+            try transaction.checkUsable()
+            // A request is remembered with its outcome, so a request that changed nothing becomes a transaction without ops.
+            if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
+                return queue.join(nil, transaction.takeDraft().original, level, waiter)
+            }
+            return try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
+        }
+        if let upkeep { callForUpkeep(upkeep) }
+        return pending
+    }
+
+    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the tree. If its time is before
+    /// that of the last transaction, the copy gets the later time. Does not wait for the disk.
+    ///
+    /// Throws `.conflict` if the transaction does not follow the last one, `.notWritable` if the store was closed, and the errors of
+    /// `Draft.replay`.
+    ///
+    /// - Returns: the commit, whose result `outcome` returns, and the time that the transaction has in this store.
+    func copy(_ record: LogRecord) throws -> (pending: PendingCommit, time: Timestamp) {
+        var upkeep: UpkeepAlarm.Reading?
+        let copied = try writer.lock.hold(as: .commit) {
+            try writer.checkOpen()
+            let draft = writer.timeline.draft()
+            guard draft.transaction == record.number.rawValue else {
+                throw CambiumError(
+                    .conflict, "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store.")
+            }
+            var transaction = begin(draft)
+            var ops = transaction.ops
+            try transaction.draft.replay(record) { ops.append($0) }
+            transaction.ops = ops
+            writer.lock.startCounting()
+            let author = Author(record.metadata)
+            let pending = try publish(transaction, author, .none, writer.durability, .ticket, as: record, upkeep: &upkeep)
+            return (pending, writer.lastTime)
+        }
+        if let upkeep { callForUpkeep(upkeep) }
+        return copied
+    }
+
+    private func begin(_ draft: consuming Draft) -> WriteTransaction {
+        let ops = if let log = writer.log { log.makeOpWriter() } else { OpWriter() }
+        return WriteTransaction(draft: draft, ops: ops, environment: writer.environment, timeMin: writer.lastTime)
+    }
+
+    /// Checks and publishes a transaction, and stages it for the log.
+    ///
+    /// - Parameter record: the transaction of another log that this one copies; `nil` for a new transaction.
+    /// - Parameter upkeep: receives the numbers for `callForUpkeep` if a limit is reached.
+    private func publish(
+        _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: CommitQueue.Waiter,
+        as record: LogRecord? = nil, upkeep: inout UpkeepAlarm.Reading?
+    ) throws -> PendingCommit {
+        let timeline = writer.timeline
+        let ops = transaction.ops
+        let hasChanges = ops.opCount > 0
+        var draft = transaction.takeDraft()
+        if checks == .all { try draft.check() }
+        if let request = author.requestID { try draft.note(request, author.requestDigest) }
+        let number = TransactionNumber(rawValue: draft.transaction)
+        let encoded = try ops.finish()
+        let now = writer.environment.now()
+        let time = now.microsecondsSince1970
+        try stage(encoded, author, at: now, as: record)
+        // No frame is written during a rotation, so the transaction waits like a synced one.
+        let isSynced = level == .synced || writer.log?.pendingRotation != nil
+        if isSynced { queue.expectStaged() }
+        let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
+        // The group, or the state of the writer, releases the previous version before its pages are freed.
+        let graph = try timeline.publish(draft, isUnconfirmed: isSynced) { if isSynced { queue.add($0) } else { writer.show($0) } }
+        timeline.prepareNext()
+        writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)
+        writer.metrics.noteCommit()
+        if writer.alarm.note(writer.noteLogged(), at: time, timeline) || leases.haveEnded(at: now) {
+            upkeep = UpkeepAlarm.Reading(timeline, at: time)
+        }
+        return queue.join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)
+    }
+
+    /// Gives a transaction its time, and stages it for the log. Does nothing more if the store is in memory.
+    private func stage(_ encoded: EncodedOps, _ author: Author, at now: Timestamp, as record: LogRecord?) throws {
+        let ownTime = record?.metadata.time ?? now
+        let time = max(ownTime, writer.lastTime)
+        writer.lastTime = time
+        guard let log = writer.log else { return }
+        var metadata = TransactionMetadata(time: time)
+        // Most transactions have no text, and even copying `nil` takes time.
+        if author.actor != nil { metadata.actor = author.actor }
+        if author.message != nil { metadata.message = author.message }
+        if author.requestID != nil { metadata.requestID = author.requestID }
+        metadata.requestDigest = author.requestDigest
+        if ownTime < time { metadata.clockLag = ownTime.distance(to: time) }
+        if let record { metadata.clockLag += record.metadata.clockLag }
+        if !log.hasCapacity(for: encoded) { try queue.writeOthers() }
+        try log.stage(metadata, encoded, salt: record?.saltBytes)
+    }
+
+    /// Ends the leases whose time is over, and rings the alarm. Other writers continue at the same time.
+    private func callForUpkeep(_ reading: UpkeepAlarm.Reading) {
+        leases.expire(at: Timestamp(microsecondsSince1970: reading.time))
+        writer.alarm.ring(reading)
+    }
+
+    private func level(_ asked: Durability?) throws(CambiumError) -> Durability {
+        let own = writer.durability
+        guard let asked, asked != own else { return own }
+        guard asked.covers(own) else {
+            throw CambiumError(.invalidInput, "A transaction cannot ask for less durability than the store promises.")
+        }
+        if own == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable.") }
+        return asked
+    }
+}

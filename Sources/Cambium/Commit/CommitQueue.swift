@@ -1,0 +1,134 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+import Dispatch
+import Synchronization
+
+/// Makes transactions durable in groups: one sync serves all transactions that arrived during the previous one.
+///
+/// A transaction that must wait for a sync joins the open group. The leader of the group writes its transactions as one frame and syncs.
+/// The writer's lock is free during the sync. If the disk fails, the timeline rolls back to the last confirmed version. Every caller that
+/// waited for a later version then gets an error.
+///
+/// SENDABLE: mutable state is touched only while the writer's lock is held, or is atomic.
+final class CommitQueue: @unchecked Sendable {
+    let writer: WriterState
+    /// Seals the segments that the log has ended; `nil` for a store in memory.
+    let sealing: Sealing?
+    /// The longest time between two syncs that the durability of the store allows, in microseconds.
+    private let ownInterval: Int64
+    /// The queue on which a group is led if no thread waits for it. A block on it keeps this object, and with it the lock of the store.
+    let queue = DispatchQueue(label: "cambium.store.sync")
+    /// The time of the last sync, at first of the opening, in microseconds since 1970.
+    let lastSyncTime: Atomic<Int64>
+
+    // These properties are accessed only while the writer's lock is held, so no two accesses overlap.
+    @exclusivity(unchecked) var openGroup = CommitGroup()
+    @exclusivity(unchecked) var isSyncing = false
+    /// The fate of the staged transactions.
+    @exclusivity(unchecked) var fate = FrameFate()
+    /// The newest version that was written to the log, while later ones are staged. It is held so that the timeline can roll back to it.
+    @exclusivity(unchecked) var writtenGraph: Graph?
+    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is made for the first commit that leaves any.
+    @exclusivity(unchecked) var timer: (any SyncTimer)?
+    /// The time at which the timer is due, in microseconds since 1970; `nil` if nothing waits for it.
+    @exclusivity(unchecked) var timerTime: Int64?
+
+    /// The kind of caller that waits for a commit. If no thread waits, `queue` leads the group, even if no caller ever asks for the
+    /// outcome.
+    enum Waiter {
+        /// A thread that calls `settle`.
+        case thread
+        /// A caller that calls `whenSettled` at once.
+        case listener
+        /// A caller that may ask at any time. There may be thousands of them, so they hold no version that readers have not seen.
+        case ticket
+    }
+
+    init(_ writer: WriterState, _ sealing: Sealing?) {
+        (self.writer, self.sealing) = (writer, sealing)
+        ownInterval = writer.durability.interval
+        lastSyncTime = Atomic(writer.environment.now().microsecondsSince1970)
+    }
+
+    deinit {
+        timer?.cancel()
+        // Nothing may be renamed after the lock of the store was released.
+        sealing?.close()
+    }
+
+    // MARK: Joining a group
+
+    /// Prepares a staged transaction for the wait in the open group. Call it before its version is published, while the writer's lock is
+    /// held.
+    func expectStaged() { if writtenGraph == nil { writtenGraph = writer.timeline.head } }
+
+    /// Makes `graph` the newest graph of the open group. Call it only while the writer's lock is held.
+    func add(_ graph: Graph) { openGroup.graph = graph }
+
+    /// Adds a commit to the open group if it must wait for a sync. Call it only while the writer's lock is held.
+    func join(
+        _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0,
+        hasChanges: Bool = false
+    ) -> PendingCommit {
+        let log = writer.log
+        let interval = level == writer.durability ? ownInterval : level.interval
+        let isDurable: Bool =
+            switch level {
+            case .memory: true
+            // A transaction without changes may have read changes that are not durable yet.
+            case .synced: number == nil && !isSyncing && log?.isDurable ?? true
+            case .buffered:
+                !(log?.hasStaged ?? false) && (number == nil || !isSyncDue(at: time, interval))
+            }
+        if isDurable {
+            if number != nil, level != .memory { startTimer(at: time, interval) }
+            return PendingCommit(
+                transaction: number, hasChanges: hasChanges, graph: graph, byteCount: byteCount, isStaged: false, fate: nil, group: nil,
+                leads: false)
+        }
+        let group = openGroup
+        let isStaged = number != nil && (level == .synced || log?.hasStaged ?? false)
+        if isStaged { group.transactionCount += 1 }
+        group.graph = graph
+        if waiter == .thread { group.threadCount += 1 } else { group.listenerCount += 1 }
+        writer.metrics.waitingCommitCount.add(1, ordering: .relaxed)
+        let leads = !isSyncing
+        isSyncing = true
+        if leads, waiter != .thread { queue.async { self.lead() } }
+        return PendingCommit(
+            transaction: number, hasChanges: hasChanges, graph: waiter == .ticket ? nil : graph, byteCount: byteCount, isStaged: isStaged,
+            fate: log?.hasStaged ?? false ? fate : nil, group: group, leads: leads && waiter == .thread)
+    }
+
+    /// Whether the last sync was at least `interval` microseconds ago, or the clock was set back to a time before it.
+    private func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
+        let elapsed = time &- lastSyncTime.load(ordering: .relaxed)
+        return elapsed < 0 || elapsed >= interval
+    }
+
+    // MARK: Waiting
+
+    /// Sleeps until a commit is as durable as it must be, and returns its receipt. Throws if the commit has failed.
+    func settle(_ pending: PendingCommit) throws(CambiumError) -> Receipt {
+        guard let group = pending.group else { return try pending.result.get() }
+        if pending.leads { lead(as: group) }
+        while true {
+            if let outcome = group.wait() { return try pending.result(of: outcome).get() }
+            lead(as: group)
+        }
+    }
+
+    /// Returns the result of a commit, or `nil` if it is not known yet.
+    func outcome(_ pending: PendingCommit) -> Result<Receipt, CambiumError>? {
+        guard let group = pending.group else { return pending.result }
+        return group.outcomeIfSettled.map(pending.result(of:))
+    }
+
+    /// Calls `body` when a commit is as durable as it must be, or has failed. `body` runs on an arbitrary thread, which it must not block.
+    func whenSettled(_ pending: PendingCommit, _ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) {
+        guard let group = pending.group else { return body(pending.result) }
+        group.notify { outcome in body(pending.result(of: outcome)) }
+    }
+}

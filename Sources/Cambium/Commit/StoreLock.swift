@@ -1,0 +1,46 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// The lock that keeps other writers out until this store can no longer write.
+struct StoreLock: Sendable {
+    private let lock: any VolumeLock
+    private let volume: any Volume
+    private let store: [UInt8]
+    /// The file that the next checkpoint continues or begins.
+    private let pageFile: UInt64
+    /// The file of pages that the store was opened from; `nil` if the whole log was replayed.
+    private let sourceFile: UInt64?
+
+    init(_ lock: any VolumeLock, of log: LogWriter, pageFile: UInt64, sourceFile: UInt64?) {
+        (self.lock, volume, store) = (lock, log.volume, log.store)
+        (self.pageFile, self.sourceFile) = (pageFile, sourceFile)
+    }
+
+    /// Lets another writer open the store. A lease names the chunks that graphs of this store map, so that no process overwrites them. If
+    /// the lease cannot be made, the lock stays until the last of these graphs is gone.
+    ///
+    /// - Parameters:
+    ///   - mapped: the chunks that versions of this process map from files.
+    ///   - name: a number that no lease of the store has.
+    func release(for timeline: Timeline, mapped: (ofSource: [Int], ofStorage: [Int]), name: UInt64) {
+        do throws(CambiumError) {
+            if let lease = try lease(name, mapped) { timeline.keep(lease) }
+            lock.unlock()
+        } catch {
+            timeline.keep(lock)
+        }
+    }
+
+    /// Releases the lock without a lease, as the death of the process would.
+    func abandon() { lock.unlock() }
+
+    /// Creates a lease that names the mapped chunks, so that later writers do not use them as long as the lease exists. Returns `nil` if no
+    /// chunk is mapped.
+    private func lease(_ name: UInt64, _ mapped: (ofSource: [Int], ofStorage: [Int])) throws(CambiumError) -> ChunkLease? {
+        var chunks = [pageFile: mapped.ofStorage]
+        if let sourceFile { chunks[sourceFile] = (chunks[sourceFile, default: []] + mapped.ofSource).sorted() }
+        chunks = chunks.filter { !$0.value.isEmpty }
+        return chunks.isEmpty ? nil : try ChunkLease(volume, store: store, name: name, chunks: chunks)
+    }
+}

@@ -1,0 +1,78 @@
+internal import CambiumBytes
+import CambiumGraph
+import Synchronization
+
+/// Informs the background work of a store that it may have something to do.
+///
+/// A write compares its numbers with limits, and takes no lock for that. If a limit is reached, the write rings the alarm after it has
+/// released the writer's lock. The answering closure decides whether there is work, and sets other limits.
+final class UpkeepAlarm: Sendable {
+    /// The numbers of the write that rings the alarm.
+    struct Reading {
+        /// The time of the write, in microseconds since 1970.
+        let time: Int64
+        let heapByteCount: Int
+        let isMemoryTight: Bool
+        /// Whether the pages are in the reserve.
+        let isFull: Bool
+    }
+
+    struct Limits {
+        /// The number of logged bytes at which every write rings.
+        var loggedByteCount = Int.max
+        /// The number of logged bytes at which a write rings at `oldTime` or later.
+        var oldByteCount = Int.max
+        var oldTime = Int64.max
+        /// The greatest number of bytes of pages on the heap at which no write rings because memory is short.
+        var heapByteCount = Int.max
+        /// Whether a write rings while the pages are in the reserve.
+        var watchesReserve = false
+
+        /// No write rings.
+        static let never = Limits()
+    }
+
+    /// The number of bytes that were logged since the store was opened, as the last commit found it.
+    private let logged = Atomic(0)
+    // A write may see some of the limits before they are set and some after. A ring too many does no harm, and the next write rings if one
+    // was missed.
+    private let loggedLimit = Atomic(Int.max)
+    private let oldByteLimit = Atomic(Int.max)
+    private let oldTimeLimit = Atomic(Int64.max)
+    private let heapLimit = Atomic(Int.max)
+    private let watchesReserve = Atomic(false)
+    private let answer = Guarded<(@Sendable (Reading) -> Void)?>(nil)
+
+    var loggedByteCount: Int { logged.load(ordering: .relaxed) }
+
+    func set(_ limits: Limits) {
+        loggedLimit.store(limits.loggedByteCount, ordering: .relaxed)
+        oldByteLimit.store(limits.oldByteCount, ordering: .relaxed)
+        oldTimeLimit.store(limits.oldTime, ordering: .relaxed)
+        heapLimit.store(limits.heapByteCount, ordering: .relaxed)
+        watchesReserve.store(limits.watchesReserve, ordering: .relaxed)
+    }
+
+    /// Sets the closure that runs when the alarm rings. It runs on the thread of a write, which it must not block.
+    func onRing(_ answer: @escaping @Sendable (Reading) -> Void) { self.answer.withLock { $0 = answer } }
+
+    /// Notes the bytes that were logged so far, and returns whether a limit is reached. Call it only while the writer's lock is held.
+    func note(_ loggedByteCount: Int, at time: Int64, _ timeline: Timeline) -> Bool {
+        logged.store(loggedByteCount, ordering: .relaxed)
+        return loggedByteCount >= loggedLimit.load(ordering: .relaxed)
+            || time >= oldTimeLimit.load(ordering: .relaxed) && loggedByteCount >= oldByteLimit.load(ordering: .relaxed)
+            || timeline.reservedByteCount > heapLimit.load(ordering: .relaxed) && timeline.budget.isTight
+            || timeline.isInReserve && watchesReserve.load(ordering: .relaxed)
+    }
+
+    /// Calls the closure of `onRing`. Call it only while the writer's lock is not held.
+    func ring(_ reading: Reading) { answer.withLock { $0 }?(reading) }
+}
+
+extension UpkeepAlarm.Reading {
+    /// Reads the numbers of a timeline. Call it only while the writer's lock is held.
+    init(_ timeline: Timeline, at time: Int64) {
+        self.time = time
+        (heapByteCount, isMemoryTight, isFull) = (timeline.reservedByteCount, timeline.budget.isTight, timeline.isInReserve)
+    }
+}

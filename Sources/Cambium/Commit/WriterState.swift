@@ -1,0 +1,120 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+import Synchronization
+
+/// The two heads of a store, its log, and the lock under which they change.
+///
+/// There are two heads: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store promises.
+/// The parts of a store that write share this object, and keep it alive while they work. So the lock of the store is released after the
+/// last of them has ended.
+///
+/// SENDABLE: mutable state is touched only while `lock` is held, or is under a mutex, or is atomic.
+final class WriterState: @unchecked Sendable {
+    /// The writer's lock. It is taken after the lock under which checkpoints are made, and before every other lock.
+    let lock = WriterLock()
+    let timeline: Timeline
+    /// The log; `nil` for a store in memory.
+    let log: LogWriter?
+    let durability: Durability
+    let environment: StoreEnvironment
+    let metrics = MetricsRecord()
+    let alarm = UpkeepAlarm()
+    /// `nil` for a store in memory.
+    private let storeLock: StoreLock?
+    private let visible: Guarded<Graph>
+
+    // These properties are accessed only while `lock` is held, so no two accesses overlap.
+    @exclusivity(unchecked) private(set) var isClosed = false
+    /// The time of the last transaction.
+    @exclusivity(unchecked) var lastTime: Timestamp
+    /// The number of bytes in files of ops that were committed.
+    @exclusivity(unchecked) private var opsFileByteCount = 0
+
+    init(_ timeline: Timeline, _ log: LogWriter?, _ storeLock: StoreLock?, _ durability: Durability, _ environment: StoreEnvironment) {
+        (self.timeline, self.log, self.storeLock) = (timeline, log, storeLock)
+        (self.durability, self.environment) = (durability, environment)
+        visible = Guarded(timeline.head)
+        lastTime = Timestamp(microsecondsSince1970: log?.lastTime ?? 0)
+    }
+
+    deinit { if !isClosed { releaseStoreLock() } }
+
+    /// The volume with the files of the log; `nil` for a store in memory.
+    var volume: (any Volume)? { log?.volume }
+
+    // MARK: The graph that readers see
+
+    /// The newest graph that is as durable as the store promises.
+    var graph: Graph { visible.withLock { $0 } }
+
+    /// Shows a graph to readers, unless they see a newer one already.
+    func show(_ graph: Graph) {
+        visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
+    }
+
+    /// Shows a packed graph in place of the graph of the same transaction, which has other pages. Does nothing if another transaction is
+    /// shown.
+    func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
+
+    // MARK: The lock
+
+    /// Throws `.misuse` inside the closure of a write of this store, where the call would wait for itself.
+    func checkOutsideOfWrites(_ call: String) throws(CambiumError) { try lock.checkNotHeld(by: call) }
+
+    /// Throws `.notWritable` if the store was closed. Call it only while `lock` is held.
+    func checkOpen() throws(CambiumError) {
+        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+    }
+
+    /// Refuses all later writes. Call it only while `lock` is held.
+    func close() { isClosed = true }
+
+    /// Calls `body` under the writer's lock, and then lets waiting writers have the lock.
+    func whileNoThreadWrites(_ body: () -> Void) {
+        lock.hold(as: .reclaiming) { body() }
+        lock.letOthersIn()
+    }
+
+    /// Lets another writer open the store. Call it once, when nothing of this store writes any more.
+    func releaseStoreLock() {
+        guard let storeLock else { return }
+        let name = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+        var mapped: (ofSource: [Int], ofStorage: [Int]) = ([], [])
+        whileNoThreadWrites { mapped = timeline.mappedChunks }
+        storeLock.release(for: timeline, mapped: mapped, name: name)
+    }
+
+    /// Releases the lock of the store as the death of the process would.
+    func abandonStoreLock() { storeLock?.abandon() }
+
+    // MARK: Numbers
+
+    /// Counts the bytes of a committed file of ops. Call it only while `lock` is held.
+    func noteOpsFile(byteCount: Int) { opsFileByteCount += byteCount }
+
+    /// Updates the number of logged bytes in the metrics, and returns it. Call it only while `lock` is held.
+    @discardableResult
+    func noteLogged() -> Int {
+        guard let log else { return 0 }
+        let byteCount = log.appendedByteCount + opsFileByteCount
+        metrics.loggedByteCount.store(byteCount, ordering: .relaxed)
+        return byteCount
+    }
+
+    /// The newest transaction and its time.
+    var newestTransaction: (number: TransactionNumber, time: Timestamp) {
+        lock.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
+    }
+
+    /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
+    /// pages, and of the memory that pages take.
+    var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) {
+        lock.hold(for: "memory") {
+            (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount)
+        }
+    }
+
+    func reserveMemory(byteCount: Int) { lock.hold(for: "reserveMemory") { timeline.reserve(byteCount: byteCount) } }
+}

@@ -1,0 +1,84 @@
+internal import CambiumLog
+public import CambiumModel
+
+/// Checkpoints and compaction.
+extension Store {
+    /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; one checkpoint is made at a
+    /// time. The store also makes checkpoints automatically: when the log after the last one is some MiB long, and at closing.
+    ///
+    /// Throws `.ioFailure` if the disk refuses; then the existing checkpoints stay, and nothing else changes. Throws `.invalidInput` for a
+    /// store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the last checkpoint).
+    @discardableResult
+    public func checkpoint() throws -> CheckpointReceipt {
+        try writer.checkOutsideOfWrites("checkpoint")
+        return try scheduler().checkpoint()
+    }
+
+    /// Returns the policy that decides which checkpoints are kept, from `store.json`. Throws `.invalidInput` for a store in memory,
+    /// `.ioFailure` if the file cannot be read, and `.damaged` if it is corrupt.
+    public func checkpointPolicy() throws -> CheckpointPolicy { try scheduler().checkpointer.readPolicy() }
+
+    /// Sets the policy for the following checkpoints, and writes it into `store.json`.
+    ///
+    /// Throws `.invalidInput` for a policy that is not valid, and for a store in memory; `.ioFailure` if the disk refuses.
+    public func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
+        try policy.check()
+        try writer.checkOutsideOfWrites("setCheckpointPolicy")
+        try scheduler().checkpointer.replacePolicy(policy)
+    }
+
+    private func scheduler() throws(CambiumError) -> CheckpointScheduler {
+        guard let checkpoints else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        return checkpoints
+    }
+
+    /// Retires the part of the log that a retention does not keep. A checkpoint takes the place of the retired transactions. Of each, only
+    /// its author, time and message are left, and a hash of its ops. Its changes, and the graphs before the checkpoint, can no longer be
+    /// shown. Writers continue at the same time.
+    ///
+    /// First packs the pages and makes a checkpoint, whatever the retention. If the newest transaction has a checkpoint already, and
+    /// packing has changed something, the new checkpoint replaces it. No transaction is committed for this.
+    ///
+    /// Retires nothing before the checkpoint was compared with a replay of the log. Throws `.notFound` if there is no such moment, or if it
+    /// is later than the newest transaction, and `.invalidInput` for a retention that is not valid: then nothing was written. Throws
+    /// `.damaged` if the comparison fails, `.ioFailure` if the disk refuses, and `.misuse` inside the closure of a write.
+    /// Complexity: O(log + graph).
+    ///
+    /// - Parameters:
+    ///   - retention: The part of the log that is kept.
+    ///   - archive: The directory that receives the retired segments. They are durable there before they are retired. The directory does
+    ///     not exist yet, is empty, or has retired segments of this store. `Store.backUp` makes a store with the whole history from both.
+    ///     Throws `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something else, and `.locked` if
+    ///     another process adds to it. Then nothing was retired. See Docs/ARCHIVE.md.
+    ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
+    @discardableResult
+    public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
+        let isDryRun = effect == .preview
+        guard let archive else { return try compact(retention, into: nil, isDryRun: isDryRun) }
+        let volume = SystemVolume(root: archive.isEmpty ? "" : SystemVolume.absolute(archive))
+        try volume.checkIsPlace()
+        if isDryRun { return try compact(retention, into: volume, isDryRun: true) }
+        return try volume.withDirectory { try compact(retention, into: volume, isDryRun: false) }
+    }
+
+    func compact(_ retention: Retention, into archive: (any Volume)?, isDryRun: Bool) throws -> Compaction {
+        try writer.checkOutsideOfWrites("compact")
+        guard let checkpoints, let past, let sealing = commits.sealing else {
+            throw CambiumError(.invalidInput, "A store in memory has no log to compact.")
+        }
+        return try Compactor(scheduler: checkpoints, upkeep: upkeep, sealing: sealing, past: past)
+            .compact(retention, archive: archive, isDryRun: isDryRun)
+    }
+
+    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if it succeeded. The log has
+    /// everything all the same.
+    public var checkpointFailure: CambiumError? { checkpoints?.failure }
+
+    /// The last error of sealing or merging segments of the log in the background; `nil` if nothing failed. The segments are as they were,
+    /// and the next opening tries again.
+    public var sealingFailure: CambiumError? { commits.sealing?.failure }
+
+    /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts.
+    /// Afterwards, the next opening checks every checkpoint in whole, and replays the log after a sound one. See Docs/CHECKPOINTS.md.
+    public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
+}

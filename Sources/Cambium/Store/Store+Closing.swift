@@ -1,0 +1,51 @@
+import CambiumGraph
+internal import CambiumLog
+public import CambiumModel
+
+extension Store {
+    /// Syncs, records that nothing is left to write, and releases the lock. A closed store can be read, but not written.
+    ///
+    /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of them
+    /// exist. Throws `.ioFailure` if all of them are durable and the files cannot be closed. Throws `.misuse` inside the closure of a
+    /// write; the store then stays open.
+    ///
+    /// The graphs of the store stay unchanged, whichever process writes to it next: a lease names the chunks that they map from the store's
+    /// files. If the lease cannot be written, the lock is released after the last graph of the store is gone. Complexity: O(chunks).
+    public func close() throws(CambiumError) {
+        try writer.checkOutsideOfWrites("close")
+        if !(writer.lock.hold { writer.isClosed }) { checkpoints?.makeAtClosing() }
+        let pending = writer.lock.hold { () -> PendingCommit? in
+            if writer.isClosed { return nil }
+            writer.close()
+            commits.stopTimer()
+            return commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
+        }
+        // If the store was closed before, there is nothing to do.
+        guard let pending else { return }
+        defer { writer.releaseStoreLock() }
+        checkpoints?.checkpointer.end()
+        commits.sealing?.close()
+        let settled = Result { () throws(CambiumError) in try commits.settle(pending) }
+        let closed = Result { () throws(CambiumError) in
+            try writer.lock.hold { () throws(CambiumError) in
+                let tree = checkpoints?.checkpointer.tree
+                try writer.log?.close(tree?.tree, after: tree?.end)
+                writer.show(writer.timeline.head)
+            }
+        }
+        // The caller must learn first whether its commits are durable, and only then why the files could not be closed.
+        _ = try settled.get()
+        try closed.get()
+    }
+
+    /// Ends the background work and releases the lock without closing the log, as the death of the process would.
+    func abandon() {
+        writer.lock.hold {
+            writer.close()
+            commits.stopTimer()
+        }
+        checkpoints?.checkpointer.end()
+        commits.sealing?.abandon()
+        writer.abandonStoreLock()
+    }
+}

@@ -1,0 +1,50 @@
+import CambiumGraph
+public import CambiumModel
+
+/// Transactions that note facts about the store.
+extension Store {
+    /// Writes the digest of the newest graph into the log. A replay that computes another digest stops there.
+    ///
+    /// The digest is computed while others write. The writer's lock is held only while the digest follows the transactions committed during
+    /// that time. Complexity: O(graph). Throws as `write` does.
+    @discardableResult
+    public func recordDigest(_ author: Author = Author()) throws -> Receipt {
+        try pipeline.recordDigest(author)
+    }
+
+    /// Gives a moment a name, by which readers can ask for it as long as the store exists: `label:NAME` on the command line.
+    ///
+    /// Throws `.invalidInput` if the name is not allowed, and `.notFound` if there is no such transaction. Throws `.ruleViolated` if
+    /// another moment has the name and `existing` is `.refuse`. Otherwise throws as `write` does.
+    ///
+    /// - Parameters:
+    ///   - name: The label: 1 to 255 bytes without control characters.
+    ///   - transaction: The transaction to name; `nil` for the newest one.
+    ///   - existing: The effect if another moment has the name.
+    ///   - author: The author of the label, which is a transaction itself.
+    /// - Returns: the transaction that has the name now.
+    @discardableResult
+    public func label(
+        _ name: String, _ transaction: TransactionNumber? = nil, existing: ExistingLabel = .refuse, author: Author = Author()
+    ) throws -> TransactionNumber {
+        try TransactionLabel.check(name)
+        var labelled = TransactionNumber.none
+        _ = try transact(author, for: "label") { writing in
+            let newest = writing.draft.original
+            labelled = transaction ?? newest.transaction
+            if let other = newest.labels[name] {
+                if other == labelled { return }
+                guard existing == .move else {
+                    throw CambiumError(
+                        .ruleViolated,
+                        "Transaction \(other) already has the label '\(name)'. Choose another name, or move the label with --move.")
+                }
+            }
+            guard labelled <= newest.transaction else {
+                throw CambiumError(.notFound, "Transaction \(labelled) does not exist; the last transaction is \(newest.transaction).")
+            }
+            try writing.record(.label(name, labelled))
+        }
+        return labelled
+    }
+}

@@ -1,0 +1,110 @@
+import CambiumGraph
+import CambiumModel
+import Dispatch
+
+extension Store {
+    /// Runs a transaction: either everything that `body` does happens, or nothing.
+    ///
+    /// Waits for the transactions before it, then for the disk, as `durability` requires. If `body` throws, or rules of the schema are
+    /// broken, the store stays as it was. One `.ruleViolated` reports all broken rules.
+    ///
+    /// A commit has three outcomes. It is done if this call returns. It is not done if this call throws any error except `.outcomeUnknown`.
+    /// With `.outcomeUnknown`, the disk failed after it was given the transaction, so the next opening may or may not find it. Open the
+    /// store again and look, or repeat the write with the same request id. This store object accepts no more writes.
+    ///
+    /// - Parameters:
+    ///   - author: The author of the change, its reason and its request, which the log keeps.
+    ///   - durability: The durability that this transaction waits for; `nil` for the durability of the store. A transaction cannot
+    ///     ask for less.
+    ///   - body: Changes the transaction that it receives.
+    /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
+    ///   if another request with its id was (in both cases `body` is not called); `.ruleViolated`; `.invalidInput` for a weaker durability
+    ///   than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of
+    ///   another write of the store.
+    @discardableResult
+    @inlinable
+    public func write<Result>(
+        _ author: Author = Author(), durability: Durability? = nil,
+        _ body: (inout WriteTransaction) throws -> Result
+    ) throws -> (result: Result, receipt: Receipt) {
+        var result: Result?
+        let receipt = try settled(author, durability) { transaction in result = try body(&transaction) }
+        guard let result else { preconditionFailure("A successful commit has called its closure.") }
+        return (result, receipt)
+    }
+
+    /// Does the work of `write` for a closure without a result, so that only `write` is specialised for the type of the result.
+    @usableFromInline
+    func settled(
+        _ author: Author, _ durability: Durability?, _ body: (inout WriteTransaction) throws -> Void
+    ) throws -> Receipt {
+        try commits.settle(try pipeline.commit(author, durability, waiter: .thread, body))
+    }
+
+    /// Does the same as the blocking `write`, for tasks. The closures run one after the other on a queue of the store. No thread waits for
+    /// the disk, and transactions that arrive during a sync share the next one.
+    ///
+    /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
+    /// begun is finished.
+    @discardableResult
+    public func write<Result: Sendable>(
+        _ author: Author = Author(), durability: Durability? = nil,
+        _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
+    ) async throws -> (result: Result, receipt: Receipt) {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async {
+                    do {
+                        // The first check comes before the wait for other writers, the second one when the turn of this transaction has
+                        // come.
+                        try cancellation.check()
+                        let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
+                            try cancellation.check()
+                            return try body(&transaction)
+                        }
+                        ticket.whenSettled { continuation.resume(with: $0.map { (result, $0) }.mapError { $0 as any Error }) }
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
+    /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
+    ///
+    /// Waits for the transactions before it, never for the disk. Later transactions build on this one. Readers see it after it is as
+    /// durable as it must be. If the disk fails, the tickets of this transaction and of all that build on it throw. Throws as `write` does.
+    public func enqueue<Result>(
+        _ author: Author = Author(), durability: Durability? = nil,
+        _ body: (inout WriteTransaction) throws -> Result
+    ) throws -> (result: Result, ticket: Ticket) {
+        try enqueue(author, durability, .ticket, body)
+    }
+
+    private func enqueue<Result>(
+        _ author: Author, _ durability: Durability?, _ waiter: CommitQueue.Waiter, _ body: (inout WriteTransaction) throws -> Result
+    ) throws -> (result: Result, ticket: Ticket) {
+        var result: Result?
+        let pending = try pipeline.commit(author, durability, waiter: waiter, for: "enqueue") { transaction in
+            result = try body(&transaction)
+        }
+        guard let result else {
+            _ = try commits.settle(pending)
+            throw CambiumError(.repeated, "The request was applied before.")
+        }
+        return (result, Ticket(commits, pending))
+    }
+
+    /// Runs a transaction whose closure returns no result. `body` may also change the draft directly and append the ops for that.
+    func transact(
+        _ author: Author, as use: StoreMetrics.LockUse = .commit, for call: String = "write",
+        _ body: (inout WriteTransaction) throws -> Void
+    ) throws -> Receipt {
+        let pending = try pipeline.commit(author, nil, waiter: .thread, as: use, for: call, body)
+        return try commits.settle(pending)
+    }
+}

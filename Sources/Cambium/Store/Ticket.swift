@@ -1,0 +1,28 @@
+import CambiumModel
+
+/// A handle for waiting until an enqueued transaction is durable.
+public struct Ticket: Sendable {
+    private let commits: CommitQueue
+    private let pending: PendingCommit
+
+    init(_ commits: CommitQueue, _ pending: PendingCommit) {
+        self.commits = commits
+        self.pending = pending
+    }
+
+    /// The receipt of the transaction, as soon as the transaction is as durable as it must be.
+    ///
+    /// Throws `.ioFailure` if the disk refused the transaction: then it did not happen. Throws `.outcomeUnknown` if the disk failed after
+    /// it was given the transaction: then the next opening may or may not find it. The receipt's graph is the one that readers got with the
+    /// transaction. It may contain other transactions that shared the sync.
+    public var receipt: Receipt {
+        get async throws {
+            if let outcome = commits.outcome(pending) { return try outcome.get() }
+            return try await withCheckedThrowingContinuation { continuation in
+                whenSettled { continuation.resume(with: $0.mapError { $0 as any Error }) }
+            }
+        }
+    }
+
+    func whenSettled(_ body: @escaping @Sendable (Result<Receipt, CambiumError>) -> Void) { commits.whenSettled(pending, body) }
+}
