@@ -43,29 +43,26 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether chunks were taken for a table since the chunks of all checkpoints were last counted.
     @exclusivity(unchecked) var holdsTableChunks = false
 
-    /// - Parameters:
-    ///   - file: the file of the checkpoint that the store was opened with; `nil` if a new file is begun.
-    ///   - tailByteCount: the number of bytes of log after that checkpoint.
-    ///   - newFile: a number that no file of the store had before.
+    /// - Parameter tailByteCount: the number of bytes of log after the checkpoint that the store was opened with.
     init(
-        _ queue: CommitQueue, _ log: LogWriter, _ stored: StoredGraph, _ file: UInt64?, leases: ChunkLeases, tailByteCount: Int,
-        tuning: LogTuning, policy: CheckpointPolicy, newFile: UInt64
+        _ queue: CommitQueue, _ log: LogWriter, _ pages: OwnedPages, tailByteCount: Int, tuning: LogTuning, policy: CheckpointPolicy
     ) {
         (self.queue, writer, self.log) = (queue, queue.writer, log)
-        (self.leases, self.tuning, self.policy) = (leases, tuning, policy)
+        (leases, self.tuning, self.policy) = (pages.leases, tuning, policy)
         isPacked = policy.compression == .lz4
-        pageFile = file ?? newFile
+        pageFile = pages.file
+        let root = pages.stored?.root
         var newest = NewestCheckpoint(loggedByteCount: -tailByteCount)
-        if let root = stored.pages?.root, file != nil {
+        if let root, pages.continuedFile != nil {
             chunks = root.chunks
             (newest.transaction, newest.storedByteCount) = (root.transaction, Self.byteCount(root.chunks))
         } else {
             chunks = []
-            if let root = stored.pages?.root { unstored = Set(root.chunks.indices) }
+            if let root { unstored = Set(root.chunks.indices) }
         }
         progress = Guarded(newest)
-        passedOver = stored.passedOver
-        tree = CheckpointTree(stored.pages?.root)
+        passedOver = pages.passedOver
+        tree = CheckpointTree(root)
     }
 
     var volume: any Volume { log.volume }

@@ -109,23 +109,24 @@ extension Compactor {
     /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log gives another graph. The replay begins with the preceding
     /// checkpoint, or with the first transaction.
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
-        let stored = try StoredGraph(reader, of: anchor, checksAll: true)
-        for finding in stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline) {
+        let stored = try LoadedCheckpoint(reader, of: anchor, checksAll: true)
+        let graph = stored.timeline.head
+        for finding in graph.invariantFindings() + PageChecker.findings(in: stored.timeline) {
             throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing was retired: \(finding)")
         }
-        let before: StoredGraph
+        var replay: Replay
         do throws(CambiumError) {
-            before = try StoredGraph(reader, notAfter: EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1)))
+            let before = EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1))
+            replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
         } catch {
             // An interrupted compaction made the comparison before it retired the first segment.
             if error.code == .notFound { return }
             throw error
         }
         // The same holds if the log between the two checkpoints was retired in part, and there is no sound checkpoint between them.
-        if try before.flaws.isEmpty && before.transaction < reader.retiredEnd() { return }
-        var replay = try Replay(before)
-        _ = try replay.run(reader, makesDurable: true) { $0.number > anchor }
-        guard replay.timeline.head.digest() == stored.timeline.head.digest() else {
+        if try replay.origin.flaws.isEmpty && replay.origin.transaction < reader.retiredEnd() { return }
+        _ = try replay.run(makesDurable: true) { $0.number > anchor }
+        guard replay.timeline.head.digest() == graph.digest() else {
             throw CambiumError(
                 .damaged, "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired.")
         }

@@ -55,7 +55,7 @@ struct RepairRun {
         }
         report.findings += outcome.flaws
         if let end = outcome.end {
-            let notes = RecoveryReport(log, StoredGraph(before: log), end, transactionCount: 0).notes
+            let notes = RecoveryReport(log, Replay.Origin(), end, transactionCount: 0).notes
             report.findings += notes.filter { !log.flaws.contains($0) }
         }
         if let corruption = outcome.corruption { report.findings.append(corruption.description) }
@@ -74,15 +74,15 @@ struct RepairRun {
     // MARK: Checkpoints
 
     /// Returns the oldest checkpoint that follows the last saved transaction and verifies completely; `nil` if there is no such checkpoint.
-    private mutating func nextCheckpoint() throws -> StoredGraph? {
+    private mutating func nextCheckpoint() throws -> Replay? {
         for number in try CheckpointRecord.list(log.volume).reversed() where number > last {
             do throws(CambiumError) {
                 if number.rawValue - last.rawValue > RepairGap.countMax {
                     throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before it are missing.")
                 }
-                let stored = try StoredGraph(log, of: number, checksAll: true)
+                let stored = try LoadedCheckpoint(log, of: number, checksAll: true)
                 guard let flaw = (stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline)).first else {
-                    return stored
+                    return try Replay(stored)
                 }
                 report.findings.append("The checkpoint of transaction \(number) is not sound: \(flaw)")
             } catch {
@@ -94,9 +94,8 @@ struct RepairRun {
     }
 
     /// Saves the state of a checkpoint in place of the transactions that led to it.
-    private mutating func save(_ stored: StoredGraph, _ root: CheckpointRecord) throws {
+    private mutating func save(_ stored: Replay, _ root: CheckpointRecord) throws {
         let lost = last.next...root.transaction
-        try stored.completePages()
         let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
         try gap.write(stored.timeline.head, root, to: writer, timeline)
         guard timeline.head.digest() == stored.timeline.head.digest() else {

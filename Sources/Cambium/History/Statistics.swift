@@ -41,7 +41,7 @@ package struct Statistics: Sendable {
     init(_ volume: any Volume) throws {
         let files = try Files(volume)
         let view = try EarlierView(LogReader(volume), at: .latest, memory: .standard)
-        self.init(view.graph, pageByteCount: view.stored.timeline.pageByteCount)
+        self.init(view.graph, pageByteCount: view.timeline.pageByteCount)
         add(files)
     }
 

@@ -55,18 +55,18 @@ public struct Verification: Sendable {
         }
         var redacted: TransactionNumber?
         let retiredEnd = try reader.retiredEnd()
-        let stored = try beginning(reader, after: retiredEnd)
-        var replay = try Replay(stored)
-        if stored.transaction != .none {
+        var replay = try Replay(beginning(reader, after: retiredEnd))
+        let stored = replay.origin.transaction
+        if stored != .none {
             // The tree covers the retired transactions, too.
             _ = try reader.scan(makesDurable: true) { record in
-                guard record.number <= stored.transaction else { return }
+                guard record.number <= stored else { return }
                 try tree.append(record)
                 count += 1
             }
         }
         let end = try replay.run(
-            reader, makesDurable: true,
+            makesDurable: true,
             until: { record in
                 guard case .redacted = record.payload else { return false }
                 redacted = record.number
@@ -80,17 +80,17 @@ public struct Verification: Sendable {
         try end.requireTransaction(in: reader.volume)
         if let finding = tree.finding { noteCorruption("log: \(finding)") }
         logByteCount = try LogDirectory.files(reader.volume).byteCount
-        let notes = RecoveryReport(reader, StoredGraph(before: reader), end, transactionCount: 0).notes
+        let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
         if let redacted {
             findings.append("transaction \(redacted) is redacted, so the graph after it cannot be replayed from the log")
             return true
         }
-        let graph = stored.timeline.head
+        let graph = replay.timeline.head
         let digest = graph.digest()
         self.digest = digest
         for finding in graph.invariantFindings() { noteCorruption("graph: \(finding)") }
-        for finding in PageChecker.findings(in: stored.timeline) { noteCorruption("pages: \(finding)") }
+        for finding in PageChecker.findings(in: replay.timeline) { noteCorruption("pages: \(finding)") }
         if let note = try PageFile.corruptionNote(reader.volume) { noteCorruption("checkpoints: \(note)") }
         for number in try CheckpointRecord.list(reader.volume) where number <= graph.transaction {
             try check(number, reader, transaction: graph.transaction, digest)
@@ -99,16 +99,16 @@ public struct Verification: Sendable {
     }
 
     /// Returns the state that the replay begins with: before the first transaction, or the checkpoint that stands for the retired ones.
-    private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> StoredGraph {
-        if retiredEnd == .none { return StoredGraph(before: reader) }
+    private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> LoadedCheckpoint {
+        if retiredEnd == .none { return LoadedCheckpoint(before: reader) }
         for number in try CheckpointRecord.list(reader.volume).reversed() where number >= retiredEnd {
             do throws(CambiumError) {
-                return try StoredGraph(reader, of: number, checksAll: true)
+                return try LoadedCheckpoint(reader, of: number, checksAll: true)
             } catch {
                 guard error.code == .damaged else { throw error }
             }
         }
-        return try StoredGraph(reader)
+        return try LoadedCheckpoint(reader)
     }
 
     /// Compares every chunk of a checkpoint with its checksum, and the graph that results from the checkpoint with that of the log.
@@ -116,10 +116,9 @@ public struct Verification: Sendable {
         _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
     ) throws {
         do throws(any Error) {
-            let stored = try StoredGraph(reader, of: number, checksAll: true)
-            var replay = try Replay(stored)
-            _ = try replay.run(reader, makesDurable: true) { $0.number > transaction }
-            if stored.timeline.head.digest() != digest {
+            var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
+            _ = try replay.run(makesDurable: true) { $0.number > transaction }
+            if replay.timeline.head.digest() != digest {
                 noteCorruption("a replay from the checkpoint of transaction \(number) leads to another graph than the log")
             }
         } catch let error as CambiumError where error.code == .damaged {

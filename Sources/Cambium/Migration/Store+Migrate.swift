@@ -107,7 +107,7 @@ extension Store {
 
     private static func preview(_ reader: LogReader, _ definition: SchemaDefinition) throws -> MigrationReport {
         let view = try EarlierView(reader, at: .latest, memory: .standard)
-        var draft = view.stored.timeline.draft()
+        var draft = view.timeline.draft()
         return try preview(&draft, definition)
     }
 

@@ -76,7 +76,7 @@ package final class EarlierGraphs: Sendable {
         let forgottenCount = state.withLock { $0.forgottenCount }
         if var view = take(notAfter: moment) {
             let countBefore = view.transactionCount
-            if try StoredGraph.hasCheckpoint(reader, notAfter: moment, after: view.graph.transaction) {
+            if try LoadedCheckpoint.hasCheckpoint(reader, notAfter: moment, after: view.graph.transaction) {
                 keep(view, replayedCount: 0, forgottenCount)
             } else if try advance(&view, reader, moment) {
                 return keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)

@@ -6,7 +6,6 @@ import CambiumModel
 /// The graph at an earlier moment, which can advance to later moments.
 struct EarlierView {
     private var replay: Replay
-    let stored: StoredGraph
     /// The end of the log; `nil` if the log was not read that far.
     private(set) var end: LogReader.End?
 
@@ -16,16 +15,10 @@ struct EarlierView {
     /// Throws `.notFound` if there is no such moment or it was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
     init(_ reader: LogReader, at moment: EarlierMoment, memory: MemoryBudget) throws {
-        try self.init(StoredGraph(reader, notAfter: moment, memory: memory))
-        while true {
-            do {
-                try advance(reader, to: moment)
-                return
-            } catch let error as CambiumError where error.code == .notFound {
-                let nearer = try StoredGraph(reader, notAfter: moment, memory: memory)
-                guard nearer.transaction > stored.transaction else { throw error }
-                try self.init(nearer)
-            }
+        self = try Replay.reading(reader, notAfter: moment, memory: memory) { replay in
+            var view = EarlierView(replay: replay)
+            try view.advance(reader, to: moment)
+            return view
         }
     }
 
@@ -42,18 +35,18 @@ struct EarlierView {
         try EarlierView(volume, at: .latest, memory: .standard).graph.labels
     }
 
-    private init(_ stored: StoredGraph) throws(CambiumError) {
-        self.stored = stored
-        replay = try Replay(stored)
-    }
+    private init(replay: Replay) { self.replay = replay }
 
-    var graph: Graph { replay.timeline.head }
+    var graph: Graph { timeline.head }
+    var timeline: Timeline { replay.timeline }
+    /// The checkpoint that the view began with.
+    var origin: Replay.Origin { replay.origin }
     /// The time of the last transaction.
     var time: Timestamp { replay.lastTime }
     /// The number of transactions that were replayed.
     var transactionCount: Int { replay.transactionCount }
     /// The number of bytes of memory for pages that no file backs.
-    var byteCount: Int { replay.timeline.reservedByteCount }
+    var byteCount: Int { timeline.reservedByteCount }
 
     /// Advances to a moment that is not earlier. Throws as `init` does; after an error, the view must not be used any more.
     mutating func advance(_ reader: LogReader, to moment: EarlierMoment) throws {

@@ -2,11 +2,13 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The only way to make a graph from a log.
+/// The only way to make a graph from a log. A reader begins it with a loaded checkpoint, and a writer with an owned one.
 struct Replay {
     let timeline: Timeline
-    /// The part of the log that the stored graph stands for; `nil` if the replay begins before the first transaction.
-    private let base: LogPrefix?
+    let origin: Origin
+    /// The pages that the replay began with; `nil` if it began before the first transaction.
+    let pages: PageFile?
+    private let reader: LogReader
     /// The number of transactions that were applied.
     private(set) var transactionCount = 0
     /// The time of the last transaction.
@@ -14,13 +16,44 @@ struct Replay {
     /// The place in the log at which reading continues; `nil` if it is not known.
     private var place: SegmentPlace?
 
-    /// Begins with a stored graph, or before the first transaction.
-    init(_ stored: StoredGraph) throws(CambiumError) {
-        try stored.completePages()
-        timeline = stored.timeline
-        base = stored.pages.map { LogPrefix($0.root) }
-        lastTime = stored.pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
+    /// The checkpoint that a replay began with.
+    struct Origin {
+        /// The last transaction in the checkpoint; `.none` if the whole log is replayed.
+        var transaction = TransactionNumber.none
+        /// The flaws of the checkpoints that were passed over.
+        var flaws: [String] = []
     }
+
+    /// Begins with a loaded checkpoint, or before the first transaction.
+    init(_ loaded: consuming LoadedCheckpoint) throws(CambiumError) {
+        try loaded.completePages()
+        (timeline, pages, reader) = (loaded.timeline, loaded.pages, loaded.reader)
+        origin = Origin(transaction: loaded.transaction, flaws: loaded.flaws)
+        lastTime = pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
+    }
+
+    /// Calls `body` with a replay that begins with the newest checkpoint that is not after a moment. If a writer has retired the
+    /// transactions after that checkpoint since, another checkpoint stands for them. Then `body` is called again with that one.
+    ///
+    /// - Parameter body: applies transactions; throws `.notFound` if they were retired.
+    static func reading<Result>(
+        _ reader: LogReader, notAfter moment: EarlierMoment = .latest, memory: MemoryBudget = .standard,
+        _ body: (inout Replay) throws -> Result
+    ) throws -> Result {
+        var replay = try Replay(LoadedCheckpoint(reader, notAfter: moment, memory: memory))
+        while true {
+            do {
+                return try body(&replay)
+            } catch let error as CambiumError where error.code == .notFound {
+                let nearer = try Replay(LoadedCheckpoint(reader, notAfter: moment, memory: memory))
+                guard nearer.origin.transaction > replay.origin.transaction else { throw error }
+                replay = nearer
+            }
+        }
+    }
+
+    /// The part of the log that the checkpoint stands for; `nil` if the replay began before the first transaction.
+    var base: LogPrefix? { pages.map { LogPrefix($0.root) } }
 
     /// Applies every transaction up to a point, or all of them, and returns the end of the log.
     ///
@@ -30,13 +63,14 @@ struct Replay {
     ///   - isEarlier: whether a transaction is after the point. No later transaction is applied then.
     ///   - observe: receives every transaction, including those after the point.
     mutating func run(
-        _ reader: LogReader, makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
+        makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
         // The result of a log without transactions is the graph before the first one.
         let first = timeline.head.transaction
         draft.beginReplayed(first.rawValue)
+        let base = base
         var isStopped = false
         let end = try reader.scanAhead(after: base, makesDurable: makesDurable) { record in
             try observe(record)
@@ -109,5 +143,27 @@ extension Draft {
             }
         }
         if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest) }
+    }
+}
+
+extension LoadedCheckpoint {
+    /// Adds the parts that pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests and
+    /// labels. A writer must find out before this call which chunks are in use.
+    ///
+    /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
+    fileprivate borrowing func completePages() throws(CambiumError) {
+        if let names = pages?.root.firstFormat { try addRegister(names) }
+        try timeline.addIndexes()
+    }
+
+    private borrowing func addRegister(_ names: FirstFormatNames) throws(CambiumError) {
+        try timeline.addRegister { draft throws(CambiumError) in
+            var entries: [RegisterEntry] = []
+            names.forEachRequest { entries.append(RegisterEntry(name: $0, transaction: $1, digest: $2)) }
+            for entry in entries { try draft.note(entry) }
+            var labels: [(name: String, number: TransactionNumber)] = []
+            names.forEachLabel { labels.append(($0, $1)) }
+            for label in labels { try draft.setLabel(label.name, label.number) }
+        }
     }
 }

@@ -27,6 +27,6 @@ public struct ReadOnlyStore: Sendable {
         let reader = try LogReader(volume)
         let view = try EarlierView(reader, at: moment, memory: memory)
         graph = view.graph
-        recovery = RecoveryReport(reader, view.stored, view.end, reached: graph.transaction, transactionCount: view.transactionCount)
+        recovery = RecoveryReport(reader, view.origin, view.end, reached: graph.transaction, transactionCount: view.transactionCount)
     }
 }

@@ -3,44 +3,6 @@ import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// The findings of an opening at the end of a log, and its actions.
-public struct RecoveryReport: Sendable, Equatable {
-    /// Sentences about flaws that did no harm.
-    public var notes: [String] = []
-    /// The number of bytes after the last transaction that verifies. None of them was known to be durable, and an opening for writing cuts
-    /// them off.
-    public var cutByteCount = 0
-    public var lastTransaction = TransactionNumber.none
-    /// The number of transactions that were replayed.
-    public var transactionCount = 0
-    /// The checkpoint that the replay began with; `.none` if the whole log was replayed.
-    public var checkpoint = TransactionNumber.none
-
-    init() {}
-
-    /// - Parameters:
-    ///   - end: the end of the log; `nil` if the log was not read to its end.
-    ///   - reached: the last transaction that was read in that case.
-    init(
-        _ reader: LogReader, _ stored: StoredGraph, _ end: LogReader.End?, reached: TransactionNumber = .none, transactionCount: Int
-    ) {
-        notes = reader.flaws + stored.flaws
-        checkpoint = stored.transaction
-        lastTransaction = end?.lastTransaction ?? reached
-        self.transactionCount = transactionCount
-        guard let end else { return }
-        if let flaw = end.headFlaw { notes.append(flaw) }
-        switch end.verdict {
-        case .clean: break
-        case .tornTail(let file, let offset, let byteCount):
-            cutByteCount = byteCount
-            notes.append("\(file): \(byteCount) bytes at offset \(offset) are not a whole transaction; they were never known to be durable")
-        case .tornCreation(let file):
-            notes.append("\(file): the process ended while it created this segment, which has no transactions")
-        }
-    }
-}
-
 extension Store {
     /// Creates a store in a directory that does not exist yet, is empty, or has only the files of an interrupted creation.
     ///
@@ -118,7 +80,7 @@ extension Store {
             try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let store = try open(
                 volume, try volume.lock(LogWriter.lockFileName), durability: durability, environment: environment, tuning: tuning,
-                memory: memory, isNew: true)
+                memory: memory, requiring: .nothing)
             do {
                 try begin(store)
                 try store.close()
@@ -176,44 +138,37 @@ extension Store {
 
     /// Opens a store whose lock the caller holds. If this succeeds, the store takes over the lock.
     ///
-    /// - Parameter isNew: whether the store is being created, so that it has no transaction yet.
+    /// - Parameter content: the transactions that the log must have.
     private static func open(
         _ volume: any Volume, _ lock: any VolumeLock, durability: Durability?, environment: StoreEnvironment, tuning: LogTuning,
-        memory: MemoryBudget, isNew: Bool = false
+        memory: MemoryBudget, requiring content: ReplayedStore.Content = .store
     ) throws -> Store {
-        let reader = try LogReader(volume)
-        var settings = reader.settings
-        let stored = try StoredGraph(reader, memory: memory, tuning: tuning)
+        let loaded = try LoadedCheckpoint(LogReader(volume), memory: memory, tuning: tuning)
         let newFile = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-        let leases = try ChunkLeases(of: volume, store: reader.settings.store)
-        // The timeline does not know its file yet, so this releases no disk space in it. The space of unneeded chunks was released when
-        // they became unneeded.
-        let pageFile = stored.pageFile(of: reader.settings, leases)
-        stored.reuseChunks(of: pageFile, leases)
-        let chunkCount = stored.pages?.root.chunks.count ?? 0
-        stored.timeline.keepPages(in: PageFileMemory(volume, pageFile ?? newFile, chunkCount: chunkCount))
-        var replay = try Replay(stored)
-        let end = try replay.run(reader)
-        if !isNew { try end.requireTransaction(in: volume) }
-        // An index is incomplete if an earlier version without ordered indexes wrote the store, or if a process ended while it built one.
-        while try stored.timeline.buildIndexes(rowCountMax: 1 << 18) {}
+        let replayed = try ReplayedStore(OwnedCheckpoint(loaded, newFile: newFile), requiring: content)
+        var settings = replayed.reader.settings
         try settings.upgrade(in: volume)
-        let durability = durability ?? Durability(reader.settings.durability)
-        stored.timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
-        let log = try LogWriter(reader, end, preallocates: durability == .synced, tuning: tuning) { environment.randomBytes(16) }
+        return try Store(replayed, lock, durability ?? Durability(settings.durability), environment, tuning)
+    }
+
+    /// Begins to write to a store that was replayed, and takes over its lock. If this throws, the caller keeps the lock.
+    private convenience init(
+        _ replayed: consuming ReplayedStore, _ lock: any VolumeLock, _ durability: Durability, _ environment: StoreEnvironment,
+        _ tuning: LogTuning
+    ) throws {
+        let (timeline, pages, reader) = (replayed.timeline, replayed.pages, replayed.reader)
+        timeline.limit(to: PageCapacity(chunkCountMax: tuning.chunkCountMax))
+        let log = try LogWriter(reader, replayed.end, preallocates: durability == .synced, tuning: tuning) { environment.randomBytes(16) }
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
         // A writer need not share the checkpoint record, because it knows which chunks are in use; and it must be able to drop the record.
-        stored.pages?.releaseShare()
-        let storeLock = StoreLock(lock, of: log, pageFile: pageFile ?? newFile, sourceFile: stored.pages?.root.pageFile)
-        let writer = WriterState(stored.timeline, log, storeLock, durability, environment)
-        let report = RecoveryReport(reader, stored, end, transactionCount: replay.transactionCount)
-        let commits = CommitQueue(writer, sealing)
+        pages.stored?.releaseShare()
+        let storeLock = StoreLock(lock, of: log, pageFile: pages.file, sourceFile: pages.stored?.root.pageFile)
+        let commits = CommitQueue(WriterState(timeline, log, storeLock, durability, environment), sealing)
         let checkpointer = Checkpointer(
-            commits, log, stored, pageFile, leases: leases, tailByteCount: end.byteCount, tuning: tuning,
-            policy: CheckpointPolicy(reader.settings), newFile: newFile)
-        return Store(commits, CheckpointScheduler(checkpointer), recovery: report)
+            commits, log, pages, tailByteCount: replayed.end.byteCount, tuning: tuning, policy: CheckpointPolicy(reader.settings))
+        self.init(commits, CheckpointScheduler(checkpointer), recovery: replayed.recovery)
     }
 }
 

@@ -39,29 +39,15 @@ public final class StoreFollower: @unchecked Sendable {
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     package init(_ volume: any Volume) throws {
-        let begun = try Self.begin(LogReader(volume))
+        let reader = try LogReader(volume)
+        let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }
         (self.volume, position) = (volume, begun)
         newest = Guarded(begun.timeline)
     }
 
-    private static func begin(_ reader: LogReader) throws -> Position {
-        var stored = try StoredGraph(reader)
-        while true {
-            do {
-                return try begin(reader, stored)
-            } catch let error as CambiumError where error.code == .notFound {
-                // A writer has retired the transactions after the checkpoint since it was opened. Another checkpoint stands for them.
-                let newer = try StoredGraph(reader)
-                guard newer.transaction > stored.transaction else { throw error }
-                stored = newer
-            }
-        }
-    }
-
-    private static func begin(_ reader: LogReader, _ stored: StoredGraph) throws -> Position {
-        try stored.completePages()
-        let log = try LogFollower(reader, after: stored.pages.map { LogPrefix($0.root) })
-        var position = Position(timeline: stored.timeline, checkpoint: stored.transaction, log: log)
+    private static func begin(_ reader: LogReader, _ replay: Replay) throws -> Position {
+        let log = try LogFollower(reader, after: replay.base)
+        var position = Position(timeline: replay.timeline, checkpoint: replay.origin.transaction, log: log)
         _ = try advance(&position)
         return position
     }
@@ -114,7 +100,7 @@ public final class StoreFollower: @unchecked Sendable {
         guard newer.count >= Self.newerCountMin, let number = newer.first else { return 0 }
         do {
             let reader = try LogReader(volume)
-            let moved = try Self.begin(reader, StoredGraph(reader, of: number))
+            let moved = try Self.begin(reader, Replay(LoadedCheckpoint(reader, of: number)))
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
             position = moved

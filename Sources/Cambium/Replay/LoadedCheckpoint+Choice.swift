@@ -1,0 +1,60 @@
+internal import CambiumLog
+import CambiumModel
+
+/// The choice of a checkpoint by a moment.
+extension LoadedCheckpoint {
+    /// Whether there is a checkpoint that is after a transaction and not after a moment. Complexity: O(checkpoints); if the moment is a
+    /// time, their records are read.
+    static func hasCheckpoint(
+        _ reader: LogReader, notAfter moment: EarlierMoment, after transaction: TransactionNumber
+    ) throws(CambiumError) -> Bool {
+        for number in try CheckpointRecord.list(reader.volume) where number > transaction {
+            if try !isLater(number, than: moment, reader) { return true }
+        }
+        return false
+    }
+
+    /// Whether a checkpoint is after a moment. Returns `false` if its record is corrupt; the attempt to open that checkpoint reports the
+    /// reason.
+    static func isLater(
+        _ number: TransactionNumber, than moment: EarlierMoment, _ reader: LogReader
+    ) throws(CambiumError) -> Bool {
+        if let last = moment.number, number > last { return true }
+        guard let time = moment.time?.microsecondsSince1970 else { return false }
+        do throws(CambiumError) {
+            return try PageFile.root(reader.volume, store: reader.settings.store, number).map { $0.record.time > time } ?? false
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return true  // A writer has dropped it since.
+        }
+    }
+
+    /// Throws if the log no longer has the first transactions, so that it cannot be replayed from the beginning. Throws `.notFound` if an
+    /// early moment was asked for, and `.damaged` if the checkpoints that stand for these transactions cannot be used.
+    static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
+        let retiredEnd = try reader.retiredEnd()
+        if retiredEnd == .none { return }
+        let oldest = try CheckpointRecord.list(reader.volume).last
+        let hint = reader.archiveHint()
+        if moment != .latest, let oldest, flaws.isEmpty {
+            throw CambiumError(
+                .notFound,
+                "The log of transactions 1 to \(retiredEnd) was retired. The earliest state that can be shown is the one after transaction "
+                    + "\(oldest).\(hint)")
+        }
+        throw CambiumError(
+            .damaged,
+            "The log of transactions 1 to \(retiredEnd) was retired, and no checkpoint that stands for them can be used. "
+                + "Restore the store from a backup.\(hint) \(flaws.joined(separator: "; "))")
+    }
+}
+
+extension LogReader {
+    /// Returns a sentence, with a space before it, that names the archive of everything that was retired. Returns an empty text if the
+    /// archive is not known.
+    func archiveHint() -> String {
+        // The caller appends the sentence to an error. If the note cannot be read, the caller must still throw that error.
+        guard let archive = try? archive() else { return "" }
+        return " The retired log was archived in '\(archive)'. Run 'cambium restore' with '--archive' to make a store that contains it."
+    }
+}

@@ -1,0 +1,130 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+extension PageFile: ChunkSource {
+    package func suppliesSameChunks(as other: any ChunkSource) -> Bool {
+        (other as? PageFile).map(isSameFile) ?? false
+    }
+}
+
+extension UnpackedMemory: ChunkDestination {}
+extension PageFileMemory: PageStorage {}
+
+/// The first step of every opening: the pages of a checkpoint are mapped and checked, or the whole log is to be replayed.
+///
+/// The next step is a `Replay`, for a writer an `OwnedCheckpoint`. Each step consumes the one before.
+struct LoadedCheckpoint: ~Copyable {
+    /// The log that the checkpoint belongs to. None of its frames was read yet.
+    let reader: LogReader
+    let timeline: Timeline
+    /// The stored pages; `nil` if the whole log is replayed.
+    let pages: PageFile?
+    /// The flaws of the checkpoints that were passed over.
+    let flaws: [String]
+    /// The checkpoints that were passed over.
+    let passedOver: [TransactionNumber]
+
+    /// The last transaction that is in the graph.
+    var transaction: TransactionNumber { pages?.root.transaction ?? .none }
+
+    /// Begins before the first transaction of a log.
+    init(before reader: LogReader) {
+        (self.reader, timeline, pages) = (reader, Timeline(replaying: reader), nil)
+        (flaws, passedOver) = ([], [])
+    }
+
+    /// Finds the newest stored graph that is not after a moment. `flaws` reports the checkpoints that cannot be used.
+    ///
+    /// Throws `.ioFailure` if the operating system refuses. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of
+    /// the first transactions was retired. Complexity: O(chunks).
+    ///
+    /// - Parameter memory: the budget for the pages. Pages beyond it are kept in a file without a name.
+    init(
+        _ reader: LogReader, notAfter moment: EarlierMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
+    ) throws(CambiumError) {
+        let note = try PageFile.corruptionNote(reader.volume)
+        var flaws = note.map { ["all pages of the checkpoints are checked, because a process found corruption: \($0)"] } ?? []
+        var passedOver: [TransactionNumber] = []
+        var found: (timeline: Timeline, pages: PageFile?)?
+        for number in try CheckpointRecord.list(reader.volume) {
+            if try Self.isLater(number, than: moment, reader) { continue }
+            do throws(CambiumError) {
+                let loaded = try LoadedCheckpoint(reader, of: number, checksAll: note != nil, memory: memory, tuning: tuning)
+                found = (loaded.timeline, loaded.pages)
+                break
+            } catch {
+                // A writer may have dropped the checkpoint since the directory was listed.
+                if error.code == .notFound { continue }
+                guard error.code == .damaged else { throw error }
+                passedOver.append(number)
+                flaws.append("the checkpoint of transaction \(number) is skipped: \(error)")
+            }
+        }
+        if found == nil { try Self.checkNotRetired(reader, moment, flaws: flaws) }
+        (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
+        (self.reader, self.flaws, self.passedOver) = (reader, flaws, passedOver)
+    }
+
+    /// Opens the stored graph of one transaction. Throws `.notFound` if there is no such checkpoint, and `.damaged` if it is corrupt.
+    ///
+    /// - Parameter checksAll: whether all pages and values are checked, however many there are.
+    init(
+        _ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard,
+        tuning: LogTuning = .standard
+    ) throws(CambiumError) {
+        let pages = try PageFile(
+            reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
+            checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
+            // Chunks are touched in any order, so each one gets disk space by itself.
+            destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
+        let timeline = try Timeline(
+            PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
+            hasRegister: pages.root.firstFormat == nil, source: pages, memory: memory)
+        timeline.requestCountMax = reader.settings.requestWindow
+        guard timeline.head.transaction == number else {
+            throw CambiumError(.damaged, "The pages of checkpoint \(number) belong to transaction \(timeline.head.transaction).")
+        }
+        let byteCount = pages.root.chunks.count { $0.hasPages } * PageFile.chunkByteCount
+        let isProven = checksAll || pages.isCheckedInWhole && byteCount <= tuning.provenByteCountMax
+        let found = isProven ? timeline.storedFlaws() : timeline.storedTableFlaws()
+        guard found.isEmpty else { throw pages.flaw(found.prefix(3).joined(separator: " ")) }
+        guard Self.hasValidLabels(pages, timeline) else {
+            throw pages.flaw("a label has a name that no caller may set, or names a transaction after the checkpoint")
+        }
+        timeline.keepPages(in: PageFileMemory(reader.volume, nil))
+        (self.reader, self.timeline, self.pages) = (reader, timeline, pages)
+        (flaws, passedOver) = ([], [])
+    }
+
+    /// Whether each label is one that a caller may have set. Labels in pages are only examined if all pages were checked.
+    private static func hasValidLabels(_ pages: PageFile, _ timeline: Timeline) -> Bool {
+        var isValid = true
+        func check(_ name: String, _ number: TransactionNumber) {
+            isValid = isValid && TransactionLabel.isValid(name) && (1...pages.root.transaction.rawValue).contains(number.rawValue)
+        }
+        if let names = pages.root.firstFormat {
+            names.forEachLabel { check($0, $1) }
+        } else if pages.isCheckedInWhole {
+            for (name, number) in timeline.head.labels { check(name, number) }
+        }
+        return isValid
+    }
+}
+
+extension Timeline {
+    /// Creates a timeline without transactions. Pages beyond the memory budget are kept in a file of the volume that has no name.
+    convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) {
+        let settings = reader.settings
+        self.init(memory: memory, key: HashKey(secret: settings.indexSecret ?? settings.store))
+        keepPages(in: PageFileMemory(reader.volume, nil))
+        requestCountMax = settings.requestWindow
+    }
+}
+
+extension PageImage {
+    init(_ root: CheckpointRecord) {
+        self.init(epoch: root.epoch, directory: root.pageDirectory, live: root.chunks.map { $0 == .table ? 0 : $0.live })
+    }
+}

@@ -1,0 +1,60 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// The file of pages that a writer writes to, and what it must know about the existing ones.
+struct OwnedPages {
+    /// The stored pages that the store was opened with; `nil` if the whole log was replayed.
+    let stored: PageFile?
+    /// The checkpoints that were passed over.
+    let passedOver: [TransactionNumber]
+    /// The leases of graphs that outlived their store.
+    let leases: ChunkLeases
+    /// The file that the next checkpoint continues; `nil` if it begins a new one.
+    let continuedFile: UInt64?
+    /// The file that the next checkpoint continues or begins.
+    let file: UInt64
+}
+
+/// The second step of an opening for writing: the chunks that no owner needs may be used again, and new pages have a file.
+///
+/// The next step is a `ReplayedStore`. A replay writes pages, so the chunks must be known before that.
+struct OwnedCheckpoint: ~Copyable {
+    let loaded: LoadedCheckpoint
+    let pages: OwnedPages
+
+    /// Only for a writer that has the lock of the store. Throws if the disk refuses.
+    ///
+    /// - Parameter newFile: a number that no file of the store had before.
+    init(_ loaded: consuming LoadedCheckpoint, newFile: UInt64) throws(CambiumError) {
+        let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
+        let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
+        let continuedFile = loaded.continuedFile(leases)
+        // The timeline does not know its file yet, so this releases no disk space in it. The space of unneeded chunks was released when
+        // they became unneeded.
+        timeline.reuse(loaded.owners(of: continuedFile, leases))
+        let file = continuedFile ?? newFile
+        timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
+        pages = OwnedPages(
+            stored: stored, passedOver: loaded.passedOver, leases: leases, continuedFile: continuedFile, file: file)
+        self.loaded = loaded
+    }
+}
+
+extension LoadedCheckpoint {
+    /// Returns the file that the next checkpoint continues, or `nil` if it begins a new one. It begins a new one if the existing file
+    /// cannot be trusted, or has pages in another form than the settings require. It also does so if graphs map chunks of the file, and it
+    /// is not known which.
+    fileprivate borrowing func continuedFile(_ leases: ChunkLeases) -> UInt64? {
+        guard let root = pages?.root, flaws.isEmpty, leases.areReadable else { return nil }
+        return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil
+    }
+
+    /// Returns the owners of the chunks of a file. The other chunks are used again; otherwise each opening would make the file larger.
+    ///
+    /// - Parameter pageFile: the file that the next checkpoint continues; `nil` for a new file, in which no chunk has an owner.
+    fileprivate borrowing func owners(of pageFile: UInt64?, _ leases: ChunkLeases) -> ChunkOwners {
+        guard let pageFile, let root = pages?.root else { return .none }
+        return ChunkOwners(isRooted: root.chunks.map { $0 != .unused }, leased: leases.chunks(of: pageFile))
+    }
+}

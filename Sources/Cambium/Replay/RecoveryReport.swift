@@ -1,0 +1,40 @@
+internal import CambiumLog
+public import CambiumModel
+
+/// The findings of an opening at the end of a log, and its actions.
+public struct RecoveryReport: Sendable, Equatable {
+    /// Sentences about flaws that did no harm.
+    public var notes: [String] = []
+    /// The number of bytes after the last transaction that verifies. None of them was known to be durable, and an opening for writing cuts
+    /// them off.
+    public var cutByteCount = 0
+    public var lastTransaction = TransactionNumber.none
+    /// The number of transactions that were replayed.
+    public var transactionCount = 0
+    /// The checkpoint that the replay began with; `.none` if the whole log was replayed.
+    public var checkpoint = TransactionNumber.none
+
+    init() {}
+
+    /// - Parameters:
+    ///   - end: the end of the log; `nil` if the log was not read to its end.
+    ///   - reached: the last transaction that was read in that case.
+    init(
+        _ reader: LogReader, _ origin: Replay.Origin, _ end: LogReader.End?, reached: TransactionNumber = .none, transactionCount: Int
+    ) {
+        notes = reader.flaws + origin.flaws
+        checkpoint = origin.transaction
+        lastTransaction = end?.lastTransaction ?? reached
+        self.transactionCount = transactionCount
+        guard let end else { return }
+        if let flaw = end.headFlaw { notes.append(flaw) }
+        switch end.verdict {
+        case .clean: break
+        case .tornTail(let file, let offset, let byteCount):
+            cutByteCount = byteCount
+            notes.append("\(file): \(byteCount) bytes at offset \(offset) are not a whole transaction; they were never known to be durable")
+        case .tornCreation(let file):
+            notes.append("\(file): the process ended while it created this segment, which has no transactions")
+        }
+    }
+}
