@@ -19,7 +19,12 @@ package final class InputFile: @unchecked Sendable {
         while descriptor < 0, errno == EINTR { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw SystemFailure.error("open", path, errno) }
         var status = stat()
-        if fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR {
+        if fstat(descriptor, &status) != 0 {
+            let code = errno
+            Glibc.close(descriptor)
+            throw SystemFailure.error("determine the kind of", path, code)
+        }
+        if status.st_mode & S_IFMT == S_IFDIR {
             Glibc.close(descriptor)
             throw CambiumError(.ioFailure, "'\(path)' is a directory; give the path of a file.")
         }
@@ -29,13 +34,13 @@ package final class InputFile: @unchecked Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Whether a file can be read more than once. Returns true if there is no such file, because nothing is known about it.
+    /// Whether a file can be read more than once. Returns true if there is no such file, because opening it fails in any case.
     package static func isRepeatable(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Reads the bytes that follow into a buffer. Returns their number, which is 0 at the end of the file.
+    /// Reads the next bytes of the file into a buffer. Returns their number, which is 0 at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(CambiumError) -> Int {
         while true {
             // SAFETY: the kernel writes at most `buffer.count` bytes.
