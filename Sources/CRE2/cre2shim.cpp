@@ -20,7 +20,7 @@ extern "C" cre2_regex *cre2_compile(const char *pattern, size_t count, char *mes
         size_t kept = std::min(capacity - 1, error.size());
         memcpy(message, error.data(), kept);
         message[kept] = 0;
-        // RE2 tells the faulty part of the pattern, not where it stands.
+        // RE2 reports the invalid part of the pattern, but not its position.
         const std::string &part = made->regex.error_arg();
         const char *found = part.empty() ? pattern
             : std::search(pattern, pattern + count, part.begin(), part.end());

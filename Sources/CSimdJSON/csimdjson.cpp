@@ -1,5 +1,5 @@
-// simdjson finds where tokens begin and checks UTF-8 (its first stage); this walks over them (its second stage keeps neither
-// the text of numbers nor offsets, both of which we need).
+// The first stage of simdjson finds where tokens begin, and checks UTF-8. This file replaces its second stage, which keeps neither the text
+// of numbers nor the offsets of tokens. We need both.
 #include "csimdjson.h"
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ static_assert(offsetof(csimdjson_token, count) == 4 && offsetof(csimdjson_token,
 struct csimdjson_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
     size_t capacity = 0;
-    // As many as the document has starts of tokens, at least; the first `token_count` are in use.
+    // At least as many tokens as the first stage found in the document. The first `token_count` are in use.
     std::vector<csimdjson_token> tokens;
     uint32_t token_count = 0;
     std::vector<uint8_t> strings;
@@ -33,7 +33,7 @@ struct Walk {
     csimdjson_parser &parser;
     const uint8_t *bytes;
     uint32_t count;
-    // Where strings have escapes their ends have to be looked for.
+    // If strings have escapes, the walk must search for the end of each string.
     bool hasEscapes;
     size_t position = 0;
 
@@ -51,7 +51,7 @@ struct Walk {
         return left.count == right.count && memcmp(text(left), text(right), left.count) == 0;
     }
 
-    // Whether keys differ in length, first or last byte: mostly they do, which is seen without comparing them pairwise.
+    // Whether all keys differ in length, first byte or last byte. Most keys do, so they need not be compared pairwise.
     bool differAtSight() const {
         uint64_t seen = 0;
         for (uint32_t key : parser.keys) {
@@ -65,7 +65,7 @@ struct Walk {
         return true;
     }
 
-    // The first key of an object that another one before it equals; 0 where they all differ.
+    // Returns the first key of an object that equals an earlier key, or 0 if all keys differ.
     uint32_t duplicateKey(uint32_t object) {
         auto &keys = parser.keys;
         keys.clear();
@@ -90,7 +90,7 @@ struct Walk {
         return first;
     }
 
-    // Where a token begins in the source: tokens are the starts that neither separate nor close.
+    // Returns the position of a token in the source. The starts also contain separators and closing brackets, which are not tokens.
     size_t sourceOffset(uint32_t token, const uint32_t *starts) const {
         while (true) {
             uint8_t c = bytes[*starts];
@@ -141,7 +141,7 @@ struct Walk {
         }
     }
 
-    // The first quote or backslash from `at` on; `count` where there is none.
+    // Returns the position of the first quote or backslash from `at` on, or `count` if there is no such byte.
     uint32_t quoteOrBackslash(uint32_t at) const {
 #if defined(__SSE2__)
         const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
@@ -156,15 +156,15 @@ struct Walk {
         return at;
     }
 
-    // The closing quote of the string whose opening one is at `start`; `count` where there is none. Without escapes it is the last
-    // byte before what the first stage found next, but for white space.
+    // Returns the position of the quote that closes the string opened at `start`, or `count` if there is no such quote. Without escapes, it
+    // is the last byte before the next token, apart from white space.
     uint32_t closingQuote(uint32_t start, uint32_t next) const {
         uint32_t at = next - 1;
         while (at > start && bytes[at] != '"') at--;
         return at > start ? at : count;
     }
 
-    // The string whose opening quote is at `start`, and what the first stage found next.
+    // Adds the string whose opening quote is at `start`. `next` is the position that the first stage found next.
     int string(uint32_t start, uint32_t next) {
         uint32_t at = hasEscapes ? quoteOrBackslash(start + 1) : closingQuote(start, next);
         if (at < count && bytes[at] == '"') {
@@ -218,7 +218,7 @@ struct Walk {
 
     static bool isDigit(uint8_t c) { return c >= '0' && c <= '9'; }
 
-    // Not a quote: the first stage gives no start to a string directly behind a number or word, so nothing else would see it.
+    // A quote does not end a token. If a string directly follows a number or a word, the first stage does not report the string's start.
     static bool endsToken(uint8_t c) {
         return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '{' || c == '[';
     }
@@ -273,7 +273,7 @@ struct Walk {
         auto &open = parser.open;
         uint32_t index = 0;
         bool wantsValue = true;   // a value, or a key inside an object
-        bool mayClose = false;    // directly behind an opening bracket
+        bool mayClose = false;    // directly after an opening bracket
         auto next = [&]() -> uint32_t { return index < total ? starts[index] : count; };
         while (true) {
             if (wantsValue) {
@@ -332,7 +332,7 @@ struct Walk {
     }
 };
 
-// The first byte of the first sequence that is not well-formed (Unicode 15, table 3-7).
+// Returns the position of the first sequence that is not well-formed UTF-8 (Unicode 15, table 3-7).
 size_t illFormed(const uint8_t *bytes, size_t count) {
     size_t at = 0;
     while (at < count) {
@@ -349,7 +349,8 @@ size_t illFormed(const uint8_t *bytes, size_t count) {
     return at;
 }
 
-// Where the first stage found a mistake that it does not locate. It takes a backslash for an escape outside of strings too.
+// Returns the position of a mistake that the first stage reports without a position. Like that stage, it treats a backslash outside of
+// strings as an escape.
 size_t locate(const uint8_t *bytes, size_t count, int code) {
     if (code == CSIMDJSON_UTF8) return illFormed(bytes, count);
     bool inString = false;

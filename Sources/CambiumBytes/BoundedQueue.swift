@@ -1,6 +1,6 @@
-/// A queue from one thread to another whose bounds keep waits short and memory limited.
+/// A queue from one thread to another, with limits on the number and the weight of its elements.
 ///
-/// Each element has a weight, which counts from `put` until the consumer releases it with `release(weight:)`.
+/// Each element has a weight. It counts as in use from the call of `put` until the consumer calls `release(weight:)`.
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []

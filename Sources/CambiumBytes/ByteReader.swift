@@ -2,7 +2,7 @@
 public enum DecodingError: Error, Hashable, Sendable {
     /// The bytes end before the value does.
     case truncated(offset: Int)
-    /// An encoder does not write such bytes.
+    /// No encoder writes these bytes.
     case invalid(String, offset: Int)
     /// A length exceeds its limit.
     case limitExceeded(String, offset: Int)

@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// A dedicated thread that runs one closure, for work that waits and must not block another owner's thread.
+/// A dedicated thread that runs one closure, for work that waits and would block any other thread.
 public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 

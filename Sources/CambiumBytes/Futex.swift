@@ -17,13 +17,15 @@ public final class Futex: @unchecked Sendable {
         set { cmachine_store(word, newValue) }
     }
 
-    /// Replaces `old` with `new`. Returns `false`, without a change, if the word has another value.
+    /// Replaces `old` with `new`. Returns `false`, without a change, if the number has another value.
     public func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
 
-    /// Sleeps while the word equals `value`, until another thread wakes this one. May return spuriously.
+    /// Sleeps while the number equals `value`, until another thread wakes this thread. May return without a reason, so the caller checks
+    /// again.
     public func wait(while value: UInt32) { cmachine_wait(word, value) }
 
-    /// Wakes one thread that sleeps on the word, or all of them.
+    /// Wakes one thread that sleeps on the number.
     public func wakeOne() { cmachine_wake(word, 1) }
+    /// Wakes all threads that sleep on the number.
     public func wakeAll() { cmachine_wake(word, Int32.max) }
 }

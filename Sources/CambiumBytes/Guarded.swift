@@ -1,7 +1,7 @@
-/// A value that one thread at a time accesses, like the standard library's `Mutex`.
+/// A value that only one thread at a time can access, like the standard library's `Mutex`.
 ///
 /// Thread Sanitizer sees every step of this lock. The standard library acquires a contended `Mutex` in code that is not instrumented, so
-/// the sanitizer reports correct code.
+/// the sanitizer reports errors in correct code.
 ///
 /// SENDABLE: only the thread that holds the lock touches the value.
 public struct Guarded<Value>: ~Copyable, @unchecked Sendable {

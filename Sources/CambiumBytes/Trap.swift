@@ -20,7 +20,7 @@ public enum Trap {
         abort()
     }
 
-    /// Traps with a sentence unless a condition is true.
+    /// Ends the process with a sentence unless a condition is true.
     @inlinable @inline(__always)
     public static func unless(_ condition: Bool, _ sentence: @autoclosure () -> String) {
         if !condition { because(sentence()) }

@@ -1,4 +1,4 @@
-/// A value in a message for people. It is cut after `characterCountMax` code points, and control characters are escaped.
+/// A value as a message shows it: cut after `characterCountMax` code points, with escaped control characters.
 package enum Excerpt {
     package static let characterCountMax = 60
 

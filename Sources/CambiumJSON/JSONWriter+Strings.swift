@@ -13,7 +13,8 @@ extension JSONWriter {
 
     /// Appends text, with escapes for the characters that need them.
     ///
-    /// - Parameter isQuoted: Whether the bytes are the contents of a string. Otherwise they are JSON, whose quotes and line ends stay.
+    /// - Parameter isQuoted: Whether the bytes are the contents of a string. Otherwise they are JSON, and their quotes and line ends are
+    ///   not escaped.
     @inline(__always)
     mutating func appendEscaped(_ utf8: UnsafeRawBufferPointer, isQuoted: Bool) {
         var (plain, index) = (0, 0)

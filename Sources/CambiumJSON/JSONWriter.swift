@@ -41,7 +41,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Ends a line. The next value is not part of the previous one.
+    /// Ends a line. The next value is not part of the previous value.
     public mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false

@@ -12,7 +12,7 @@ uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count);
 /// Returns the same checksum without the processor's CRC instruction, for a test that compares the two.
 uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count);
 
-/// Waits while the word at `address` equals `value`, until another thread wakes this one. May return spuriously.
+/// Waits while the word at `address` equals `value`, until another thread wakes this thread. May return spuriously.
 void cmachine_wait(const uint32_t *address, uint32_t value);
 /// Wakes up to `count` threads of this process that wait on the word at `address`.
 void cmachine_wake(const uint32_t *address, int count);

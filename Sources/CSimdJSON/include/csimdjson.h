@@ -18,13 +18,13 @@ enum {
 
 /// A value, in document order. The members of an object are keys (strings) and values in turn.
 typedef struct {
-    /// The kind in the low 8 bits; bit 8 where a string's bytes are in the string buffer because it had escapes.
+    /// The kind in the low 8 bits. Bit 8 is set if a string has escapes, so that its bytes are in the string buffer.
     uint32_t kind;
-    /// Bytes of a string or number; elements of an array; members of an object.
+    /// The number of bytes of a string or number, elements of an array, or members of an object.
     uint32_t count;
-    /// Where the bytes begin: in the source, or in the string buffer. For an array or object, its bracket in the source.
+    /// The position of the first byte in the source or in the string buffer. For an array or object, the position of its bracket.
     uint32_t offset;
-    /// The token behind this value and all that is in it.
+    /// The token that follows this value and its contents.
     uint32_t next;
 } csimdjson_token;
 
@@ -32,8 +32,8 @@ typedef struct csimdjson_parser csimdjson_parser;
 
 csimdjson_parser *csimdjson_create(void);
 void csimdjson_destroy(csimdjson_parser *parser);
-/// Parses one whole document and checks all of it. `*tokens` and `*strings` are valid until the next call. Returns a
-/// CSIMDJSON_ code; on an error `*position` is the byte offset of the mistake.
+/// Parses one document and checks all of it. `*tokens` and `*strings` are valid until the next call. Returns a CSIMDJSON_ code. If it is an
+/// error, `*position` is the byte offset of the mistake.
 int csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, size_t count, uint32_t depth_max,
                     const csimdjson_token **tokens, size_t *token_count, const uint8_t **strings, size_t *position);
 
