@@ -22,7 +22,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let ioFailure = Code(rawValue: "ioFailure")
         /// The data is corrupt: its bytes differ from the bytes that were written.
         public static let damaged = Code(rawValue: "damaged")
-        /// The store is already open for writing, in this process or another one.
+        /// The store is already open for writing, in this process or another process.
         public static let locked = Code(rawValue: "locked")
         /// A newer version of Cambium wrote the data.
         public static let unsupportedFormat = Code(rawValue: "unsupportedFormat")

@@ -111,7 +111,7 @@ package struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// The rules in ascending order of entity, relationship, and whether at the root; each once.
+    /// The rules in ascending order of entity, then of relationship, then of whether they apply at the root. No rule occurs twice.
     package var rules: [Rule]
     package var depth: Int?
     package var keys: CloneKeys

@@ -60,7 +60,7 @@ extension CloneOptions {
             let kind = owner.attribute(name) == nil ? "has no relationship '\(name)'" : "has '\(name)' as an attribute"
             return CambiumError(.unknownName, "'\(owner.name)' \(kind); the rules of a clone name relationships.")
         }
-        return CambiumError(.unknownName, "No entity has a relationship '\(text)'.")
+        return CambiumError(.unknownName, "No entity has a relationship '\(text)'. Check the name in the request.")
     }
 
     private static func rootValues(_ values: [String: Value], _ entities: [Entity]) throws(CambiumError) -> [RootValue] {

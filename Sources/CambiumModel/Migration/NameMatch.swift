@@ -7,7 +7,7 @@ struct NameMatch {
 
     /// The old name of each new name that has one.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names whose former names still exist as names of their own.
+    /// The new names whose former names the new schema still uses.
     private(set) var ambiguous: [Name] = []
     private var taken: Set<String> = []
 

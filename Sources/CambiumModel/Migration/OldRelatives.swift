@@ -1,5 +1,5 @@
 /// Finds properties that relatives of an entity declared in the old schema. A relative is an old entity that was an ancestor or a
-/// descendant of the entity, or whose new entity is one now.
+/// descendant of the entity, or whose new entity is an ancestor or a descendant now.
 struct OldRelatives {
     private let matcher: SchemaMatcher
     /// For each property name, the old entities that declare it, in the order of the old schema.

@@ -119,7 +119,7 @@ struct SchemaComparison {
         compare(before, json, entity.name, name, isRenamed: oldKey.property != name, oldSubject, subject)
     }
 
-    /// Returns the JSON of a property of the old schema, with the names of the new one.
+    /// Returns the JSON of a property of the old schema, with the names of the new schema.
     private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
         if let attribute = oldAttributes[key] {
             return (attribute.json(withNumbers: false), attribute.number)
@@ -132,7 +132,7 @@ struct SchemaComparison {
         return (relationship.json(withNumbers: false), relationship.number)
     }
 
-    /// Returns an entity of the old schema, with the names of the new one.
+    /// Returns an entity of the old schema, with the names of the new schema.
     private func named(_ entity: EntityDefinition) -> EntityDefinition {
         var named = entity
         if !renamed.isEmpty {

@@ -1,5 +1,5 @@
-/// Matches each entity and property of a new schema with one of the old schema, by name. If a new one only takes the place of an old one,
-/// the matcher records why the old one cannot be converted.
+/// Matches each entity and property of a new schema with an entity or property of the old schema, by name. If a new entity replaces an old
+/// entity of the same name, the matcher records why the old entity cannot be converted. It does the same for properties.
 struct SchemaMatcher {
     struct Key: Hashable {
         let entity: String
@@ -12,7 +12,7 @@ struct SchemaMatcher {
     /// The old names of new entities.
     private(set) var entities: [String: String] = [:]
     private(set) var properties: [Key: Key] = [:]
-    /// The new entities and properties that replace an old one, with the reason.
+    /// The new entities and properties that replace old entities and properties, with the reason.
     private(set) var replacedEntities: [String: (old: String, reason: String)] = [:]
     private(set) var replaced: [Key: (old: Key, reason: String)] = [:]
     var mistakes = SchemaMistakes()

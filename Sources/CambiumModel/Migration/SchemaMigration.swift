@@ -4,7 +4,7 @@
 ///     for change in migration.changes where !change.isAutomatic { print(change.subject, change.reason ?? "") }
 package struct SchemaMigration: Sendable {
     package let before: Schema
-    /// The new schema. Existing entities and properties keep their numbers; new ones have numbers that were never used.
+    /// The new schema. Existing entities and properties keep their numbers; new entities and properties have numbers that were never used.
     package let after: Schema
     /// The changes of the entities in the order of the new schema, each followed by changes of its properties; then the removals.
     package let changes: [SchemaChange]

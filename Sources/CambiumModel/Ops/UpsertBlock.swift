@@ -58,7 +58,8 @@ package struct LinkBlock: Sendable, Equatable {
         case toOne([UInt64])
         /// For each object, the numbers of removed and added members, and the serials of these members one after the other.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, the number of members at the front that stay, the number of members that follow, and the serials of the latter.
+        /// For each object, the number of members at the front that stay, the number of members that follow, and the serials of the
+        /// members that follow.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 

@@ -64,6 +64,6 @@ package final class LinearRegex: @unchecked Sendable {
         }
     }
 
-    /// Whether the expression takes memory because it was used.
+    /// Whether the expression was used, so that it takes memory.
     var isCompiled: Bool { compiled.load(ordering: .acquiring) != nil }
 }

@@ -1,5 +1,5 @@
-/// Finds the attributes that an object may follow. They belong to entities with a relationship to the object's entity, to one of its
-/// ancestors or to one of its descendants.
+/// Finds the attributes whose values an object may take with `followParent`. They belong to entities with a relationship to the object's
+/// entity, to one of its ancestors or to one of its descendants.
 ///
 /// Many entities may each be the parent of many others, so this type counts and limits the steps.
 struct CloneParents {

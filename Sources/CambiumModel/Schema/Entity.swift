@@ -48,7 +48,9 @@ public final class Entity: Sendable {
         relationshipsByNumber = NumberTable(relationships.map { ($0.number.rawValue, $0) })
     }
 
+    /// Returns the attribute that the entity declares or inherits under a name, or `nil` if there is no such attribute.
     public func attribute(_ name: String) -> Attribute? { attributesByName[name] }
+    /// Returns the relationship that the entity declares or inherits under a name, or `nil` if there is no such relationship.
     public func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
     package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }

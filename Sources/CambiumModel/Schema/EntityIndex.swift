@@ -26,7 +26,7 @@ package struct EntityIndex: Sendable, Hashable {
 
     /// The entity that declares the index.
     package let entity: EntityNumber
-    /// The attributes in order of precedence: objects with equal values of the first are sorted by the next one.
+    /// The attributes in order of precedence: objects with equal values of one attribute are sorted by the next attribute.
     package let components: [Component]
 
     package init(entity: EntityNumber, components: [Component]) {

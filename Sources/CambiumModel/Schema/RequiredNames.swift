@@ -11,7 +11,8 @@ extension Schema {
     /// have the entity.
     package func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
-        throw CambiumError(.invalidInput, "The schema has no entity '\(entity.name)' any more. Take it from the newest graph's schema.")
+        throw CambiumError(
+            .invalidInput, "The schema has no entity '\(entity.name)' any more. Look the entity up in the newest graph's schema.")
     }
 }
 

@@ -1,5 +1,5 @@
-/// Entities, attributes and relationships are equal if they have the same number and name in the same hierarchy. So those of a schema
-/// equal those of the schema that a store made of it.
+/// Entities, attributes and relationships are equal if they have the same number and name in the same hierarchy. So an entity of a schema
+/// equals the entity of the schema that a store made from it.
 extension Entity: Hashable {
     public static func == (left: Entity, right: Entity) -> Bool {
         left === right || (left.number == right.number && left.root == right.root && left.name == right.name)

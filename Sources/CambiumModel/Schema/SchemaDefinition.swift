@@ -19,8 +19,10 @@ public struct SchemaDefinition: Sendable, Hashable {
     /// The number of the next entity if it is more than one above the greatest number; otherwise `nil`.
     package var nextNumber: Int?
 
+    /// Creates a definition from an array of entities. `Schema.init` checks it.
     public init(entities: [EntityDefinition]) { self.entities = entities }
 
+    /// Creates a definition from a list of entities. `Schema.init` checks it.
     public init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) { self.entities = entities() }
 }
 

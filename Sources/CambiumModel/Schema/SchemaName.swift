@@ -1,5 +1,5 @@
-/// The name of an entity or a property. It distinguishes the entity or property from an unrelated one with the same number in another
-/// schema.
+/// The name of an entity or a property. It distinguishes the entity or property from an unrelated entity or property with the same number
+/// in another schema.
 ///
 /// The value takes 16 bytes without references, so that handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {

@@ -2,7 +2,7 @@ internal import CambiumJSON
 
 /// Resolves the names of a definition with numbers, and checks its rules.
 ///
-/// Complexity: O(properties + inherited properties). The number of the latter is limited.
+/// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
 struct SchemaResolver {
     /// The treatment of regular expressions. The expressions of a schema in the log were compiled when the schema was set.
     enum Expressions { case compileAll, compileAtFirstUse }

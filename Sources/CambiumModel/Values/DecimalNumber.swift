@@ -45,6 +45,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(isNegative: isNegative, coefficient: coefficient, exponent: exponent)
     }
 
+    /// Creates the number that equals a whole number.
     public init(_ value: Int64) {
         var coefficient = UInt128(value.magnitude)
         var exponent = 0
@@ -66,6 +67,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(negative: isNegative, coefficient: coefficient, exponent: exponent)
     }
 
+    /// Parses a number in JSON syntax, as `-12.50` or `1e3`. Returns `nil` for any other text, for more than 38 significant digits, and for
+    /// a power of ten out of range.
     public init?(_ text: String) { self.init(text.utf8) }
 
     public static func < (left: Self, right: Self) -> Bool {

@@ -10,8 +10,9 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     public let rawValue: UInt64
 
+    /// Creates the id of a root entity's object. Ends the process if the serial is greater than `serialMax`.
     public init(root: EntityNumber, serial: UInt64) {
-        Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits. No store assigns the serial \(serial).")
+        Trap.unless(serial <= Self.serialMax, "A serial has at most 38 bits, but \(serial) has more. Pass a serial that a store assigned.")
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 

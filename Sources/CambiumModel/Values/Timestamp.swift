@@ -17,7 +17,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         microsecondsSince1970 = Int64(exactly: count.rounded()) ?? (count < 0 ? .min : .max)
     }
 
-    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`. Returns `nil` if the text is not one.
+    /// Parses an RFC 3339 time such as `2026-01-31T12:00:00Z`. Returns `nil` if the text is not such a time.
     public init?(_ text: String) {
         var text = text
         guard let seconds = text.withUTF8({ DateText.seconds(UnsafeRawBufferPointer($0)) }) else { return nil }
@@ -45,7 +45,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return DateText.text(whole: Int(whole) - Self.secondsTo2001, fraction: fraction)
     }
 
-    /// Returns the time from this moment to another one. It is negative if the other moment is earlier.
+    /// Returns the time from this moment to another moment. It is negative if the other moment is earlier.
     public func distance(to other: Timestamp) -> Duration {
         let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let (otherSeconds, otherRest) = other.microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)

@@ -66,7 +66,8 @@ extension Value {
         }
     }
 
-    /// Removes the ".0" that Swift writes after whole numbers and JSON does not need. -0.0 keeps it, to remain a negative zero.
+    /// Removes the ".0" that Swift writes after whole numbers and JSON does not need. -0.0 keeps its ".0", because "-0" would lose the
+    /// sign.
     private static func number(_ text: String) -> String {
         text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
