@@ -48,7 +48,7 @@ extension RandomProgram {
         return .insert(id, entity: entity.number, wrongAssignments(entity.attributes))
     }
 
-    /// Returns a block of objects of which only the last one cannot be inserted, or does not exist.
+    /// Returns a block of objects of which only the last object cannot be inserted, or does not exist.
     private mutating func wrongTail(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
         let next = graph.nextSerial(of: entity.root)

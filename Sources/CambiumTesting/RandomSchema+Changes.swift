@@ -3,7 +3,7 @@ package import CambiumModel
 
 /// Changes of a schema: most are automatic, some need a migration by the user, and some conflict with the objects.
 extension RandomSchema {
-    /// Returns a valid schema that differs from another one in one to three aspects.
+    /// Returns a valid schema that differs from another schema in one to three aspects.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
         var definition = schema.definition
         for _ in 0..<Int.random(in: 1...3, using: &random) {

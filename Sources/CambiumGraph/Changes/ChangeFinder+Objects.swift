@@ -15,7 +15,7 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Returns whether the objects of the two groups are, in each graph, all objects of one virtual page.
+    /// Returns whether both groups belong to the same virtual page, and each group has all objects of this page in its graph.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other

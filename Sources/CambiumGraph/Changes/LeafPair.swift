@@ -50,7 +50,7 @@ struct LeafPair {
     }
 
     /// Returns the rows of a word whose texts may differ. A leaf that was copied and changed has the heap of the old leaf, and more. Equal
-    /// cells are then equal texts, unless they refer to pages of their own.
+    /// cells are then equal texts, unless the texts are in separate pages.
     private func differingTexts(_ word: Int) -> UInt64 {
         let byteCount = min(StringLeaf.heapUsed(before), StringLeaf.heapUsed(after))
         let hasSameHeap = memcmp(before + PageLayout.heapOffset, after + PageLayout.heapOffset, byteCount) == 0

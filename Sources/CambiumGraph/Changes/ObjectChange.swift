@@ -75,7 +75,7 @@ public struct ObjectChange: Sendable {
 
 /// The value of an attribute at two moments.
 public struct AttributeChange: Sendable {
-    /// The attribute in the later schema, or in the earlier one if a migration has dropped it.
+    /// The attribute in the later schema, or in the earlier schema if a migration has dropped the attribute.
     public let attribute: Attribute
     /// `.null` if the object or the attribute did not exist yet.
     public let before: Value

@@ -5,10 +5,10 @@ struct PageSharing {
     private enum Extent {
         /// Both graphs are in one page space. There, equal references from versions mean the same page.
         case space
-        /// Both spaces map the chunks of one file, which no process writes to during that time. Pages that were born after the checkpoint
-        /// of a space are in other chunks.
+        /// Both spaces map the chunks of one file, and no process changes these chunks while one of the spaces exists. Pages that were born
+        /// after the checkpoint of a space are in other chunks.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
-        /// Leaves without content have the same references in every space.
+        /// The graphs share only leaves without content, which have the same references in every space.
         case constants
     }
 

@@ -12,7 +12,7 @@ extension RadixVector {
         walk.visit(before.vector.lifted(to: level), after.vector.lifted(to: level), level: Int(level), first: 0, body)
     }
 
-    /// Returns the root as a node of a tree with this many levels.
+    /// Returns the root as a node at this level. If the tree has fewer levels, the root counts as the leftmost descendant of a node.
     private func lifted(to level: UInt32) -> VectorWalk.Node {
         VectorWalk.Node(reference: height == 0 ? 0 : root, missingLevels: height == 0 ? 0 : Int(level - height))
     }
@@ -20,7 +20,7 @@ extension RadixVector {
 
 /// Walks through two vectors side by side. Vectors have at most five levels.
 private struct VectorWalk {
-    /// A node of a level, or a tree of fewer levels. Such a tree stands for the first child of the first child of a node, and so on.
+    /// A node at a level. A tree of fewer levels counts as the leftmost descendant of a node at this level.
     struct Node {
         var reference: PageRef
         var missingLevels: Int

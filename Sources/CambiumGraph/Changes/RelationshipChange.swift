@@ -31,7 +31,7 @@ public struct RelationshipChange: Sendable {
     /// Whether an ordered relationship has the same members in another order.
     public let isMoved: Bool
 
-    /// The relationship in the later schema, or in the earlier one if a migration has dropped it.
+    /// The relationship in the later schema, or in the earlier schema if a migration has dropped the relationship.
     public var relationship: Relationship { links.relationship }
 
     /// All members at the earlier moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).

@@ -1,4 +1,4 @@
-/// A group of rows of one graph, or the place of a group that the graph does not have.
+/// A group of rows of one graph. `page` is `nil` if the graph does not have the group.
 ///
 /// SAFETY: the page belongs to a version that the caller holds.
 struct RowGroup {

@@ -29,7 +29,7 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// Returns the copy of a copied row. The row is mostly one of the span.
+    /// Returns the copy of a copied row. Usually the row is one of the span's rows.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }
@@ -53,7 +53,7 @@ extension Draft {
         return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
     }
 
-    /// Links the copies of members to the copies of their owner and neighbours. A copy stays alone if the original's owner is not copied.
+    /// Links the copies of members to the copies of their owner and neighbours. A copy gets no links if the original's owner is not copied.
     /// Returns whether there is such a copy.
     mutating func copyMembers(
         _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]

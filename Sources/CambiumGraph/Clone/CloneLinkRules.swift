@@ -5,7 +5,7 @@ struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// By link and end: the rule that all concrete entities with the relationship share, for roots and other objects alike.
+    /// For each link and end, the rule that holds for all concrete entities with the relationship, both for roots and for other objects.
     private let rules: [Stance]
 
     private enum Stance {

@@ -61,7 +61,7 @@ struct CloneBranch {
     enum Shape {
         /// A column of the owner has the row at the other end.
         case one(slot: Int)
-        /// A column of the owner has the first member, and a column of the members has the next one.
+        /// A column of the owner has the first member, and a column of the members has the next member.
         case chain(first: Int, next: Int)
         case other
     }
@@ -110,7 +110,8 @@ struct CloneBranches {
     }
 
     @inline(__always) func range(_ entity: EntityNumber, isRoot: Bool) -> Range<Int> {
-        // A row without an entity leads nowhere. It is refused when the rows are counted.
+        // A corrupt row may state an entity that does not exist. Such a row has no branches. The planner refuses it when it counts the
+        // rows.
         guard Int(entity.rawValue) < ranges.count else { return 0..<0 }
         return isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
     }

@@ -13,7 +13,7 @@ package struct ClonePlan: Sendable {
     package let rootIDs: [ObjectID]
     package let hierarchies: [CloneOp.Hierarchy]
     package let setHash: UInt64
-    /// Whether copies get new UUIDs, which need a seed. `needsTime` is whether copies get the time of the clone.
+    /// Whether copies get new UUIDs, which need a seed. `needsTime` tells whether copies get the time of the clone.
     package let needsSeed: Bool
     package let needsTime: Bool
 
@@ -26,8 +26,8 @@ package struct ClonePlan: Sendable {
             hierarchies: hierarchies, setHash: setHash)
     }
 
-    /// Throws `.ruleViolated` if an attribute that gets the time of the op does not allow it, `.invalidInput` if an attribute cannot hold
-    /// it.
+    /// Throws `.ruleViolated` if an attribute that gets the time of the op does not allow this time, and `.invalidInput` if an attribute
+    /// cannot hold the time.
     package func checkTime(_ op: CloneOp) throws(CambiumError) {
         guard let time = op.time else { return }
         for count in hierarchies.flatMap(\.counts) {

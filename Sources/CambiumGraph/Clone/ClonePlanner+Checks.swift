@@ -33,7 +33,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Throws `.ruleViolated` if a value that comes from an ancestor is not there and nothing takes its place.
+    /// Throws `.ruleViolated` if no ancestor has a value that a copy must take from an ancestor, and there is no fallback.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -51,7 +51,7 @@ extension ClonePlanner {
                 throw CambiumError(
                     .ruleViolated,
                     "\(layout.schema.text(of: id, entity: entity)): '\(follower.attribute.name)' takes the value of "
-                        + "'\(path.joined(separator: "."))', but the walk did not come from an object that has it. "
+                        + "'\(path.joined(separator: "."))', but the clone did not reach the object through one that has it. "
                         + "Set '\(options.keys.withoutParent)' to 'keep' or 'blank' in its userInfo.")
             }
         }
@@ -70,8 +70,8 @@ extension ClonePlanner {
         let id = ObjectID(root: entity.root, serial: reader.rows(Int(entry.table)).serial(entry.row))
         throw CambiumError(
             .ruleViolated,
-            "\(layout.schema.text(of: id, entity: entity)): its copy would take from an ancestor a value for "
-                + "'\(follower.attribute.name)' that \(violation)")
+            "\(layout.schema.text(of: id, entity: entity)): its copy would take a value from an ancestor for '\(follower.attribute.name)', "
+                + "which \(violation). Change that value, or '\(options.keys.followParent)' in the userInfo of the attribute.")
     }
 
     /// Returns the value that a copy gets, or `nil` if the value is made for the copy.

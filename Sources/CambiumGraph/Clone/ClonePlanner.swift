@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Walks, counts and checks, so that carrying out the plan cannot fail.
+/// Finds, counts and checks the objects of a clone, so that carrying out the plan cannot fail.
 struct ClonePlanner {
     let reader: Reader
     let layout: GraphLayout
@@ -22,12 +22,14 @@ struct ClonePlanner {
     }
 
     func plan(_ ids: [ObjectID], _ options: CloneOptions, objectCountMax: Int?) throws(CambiumError) -> ClonePlan {
-        guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone needs at least one object.") }
+        guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone needs at least one object. Pass the objects to copy.") }
         guard ids.count <= CloneRequest.rootCountMax else {
             throw CambiumError(
                 .limitExceeded, "A clone takes at most \(CloneRequest.rootCountMax) root objects. Clone the objects in groups.")
         }
-        guard Set(ids).count == ids.count else { throw CambiumError(.invalidInput, "The clone names an object twice.") }
+        guard Set(ids).count == ids.count else {
+            throw CambiumError(.invalidInput, "The clone names an object twice. Name each object once.")
+        }
         var roots: [ObjectPlace] = []
         for id in ids { roots.append(try place(id)) }
         let members = CloneMembers(layout, try ClonePolicy(layout.schema, options))

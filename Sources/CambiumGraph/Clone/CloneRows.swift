@@ -6,7 +6,7 @@ import CambiumBytes
 
 /// The copied rows of one table, and the places of their copies.
 ///
-/// Takes one bit for each row of the table, in memory that is only touched where anything is copied. Also takes 36 bytes for each group of
+/// Takes one bit for each row of the table, in memory that is only touched where rows are copied. Also takes 36 bytes for each group of
 /// 128 rows from which anything is copied.
 struct CloneRows: Sendable {
     /// A group with copied rows, or the rows of a shared group that belong to one virtual page. Pages are in the order of serials, which
@@ -32,7 +32,7 @@ struct CloneRows: Sendable {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { chosen.contains(row) }
 
-    /// Settles the order of the copies when all rows are known. Complexity: O(g log g) for g groups from which anything is copied.
+    /// Determines the order of the copies when all rows are known. Complexity: O(g log g) for g groups from which anything is copied.
     mutating func rank(_ rows: Rows, firstSerial: UInt64) {
         self.firstSerial = firstSerial
         var found: [(virtualPage: UInt32, group: UInt32, bits: UInt128)] = []
@@ -93,7 +93,7 @@ struct CloneRows: Sendable {
 ///
 /// SAFETY: each row is compared with the number of groups that the set was made with, because pages that are not proven may name any row.
 ///
-/// SENDABLE: it changes only while it is filled and ranked. The one thread that made it does this, and shares it afterwards.
+/// SENDABLE: the set changes only while the thread that made it fills and ranks it. This thread shares the set afterwards.
 final class CloneBits: @unchecked Sendable {
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
@@ -163,7 +163,7 @@ final class CloneBits: @unchecked Sendable {
         return words[place] &>> UInt64(row & 63) & 1 != 0
     }
 
-    /// Returns the rows of a group that are in the set, the first one in the lowest bit.
+    /// Returns the rows of a group that are in the set, the first row in the lowest bit.
     @inline(__always) func bits(ofGroup group: UInt32) -> UInt128 {
         let first = Int(group) &* Self.wordsPerGroup
         let low = UInt128(truncatingIfNeeded: words[first])

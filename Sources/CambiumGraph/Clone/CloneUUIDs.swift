@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
 ///
-/// In an index, the UUIDs lie side by side in the order of the copies, as densely as those of the objects that existed before. This holds
-/// for any key of the index. So the index takes the UUIDs bucket by bucket, and in few buckets if the copies are few.
+/// The hashes of the UUIDs ascend in the order of the copies, whatever the key of an index is, and lie as densely as those of the existing
+/// objects. So the index takes the UUIDs bucket by bucket, and in few buckets if the copies are few.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -45,7 +45,8 @@ struct CloneUUIDs {
         return algorithm == .series ? numbered(place) : ascending(place)
     }
 
-    /// Returns a UUID of algorithm 2: a number of a series. There are several series if there are more copies than one series has numbers.
+    /// Returns a UUID of algorithm 2: a number of a series. One series may have fewer numbers than there are copies, then further series
+    /// follow.
     @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
         let series = place &>> bitCount
         let first = series == 0 ? firstSeries : start(ofSeries: series)
@@ -66,7 +67,7 @@ struct CloneUUIDs {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)
         let hash = start &+ place &* distance &+ chance.multipliedFullWidth(by: distance).high
-        // Both halves change by the same bits, which result in the version. So the hash still follows from the UUID.
+        // The same bits change both halves and set the version. So the hash can still be computed from the UUID.
         let rest = Mixing.mixed(low &+ stride) & ~(Self.versionMask | Self.variantMask) | 0x80
         let first = Mixing.unmixed(hash) ^ rest &* Mixing.step
         let version = (first ^ 4 << 52) & Self.versionMask

@@ -7,9 +7,10 @@ struct CloneColumn {
         case fill(StoredCell)
         case uuid(CloneUUIDs)
         case source
-        /// The members' side of a chain that is copied whole: the owners are in the column, and the neighbours are in two other columns.
+        /// The members' side of a chain that is copied completely: the owners are in the column, and the neighbours are in two other
+        /// columns.
         case members(CloneChain)
-        /// The owners' side of such a chain.
+        /// The owners' side of a chain that is copied completely.
         case owners(CloneChain)
     }
 

@@ -108,7 +108,8 @@ struct CloneWalk {
         while let row = caches[place].chain.next() { visit(table, row, from: 0) }
     }
 
-    /// Visits the members of an owner, as stored if the relationship is ordered or the order does not matter, otherwise by ascending id.
+    /// Visits the members of an owner. They come in the stored order if the relationship is ordered or the order does not matter, otherwise
+    /// by ascending id.
     private mutating func visitInOrder(_ branch: CloneBranch, _ owner: UInt32, from index: Int) {
         let reader = reader
         let end = layout.end(branch.link, branch.end)

@@ -28,11 +28,11 @@ extension Draft {
         return CambiumError(.damaged, "The clone of \(roots) does not give the objects that the log states.")
     }
 
-    /// Carries out a plan that was made of the current state of this draft. The plan must have made the op. Keeps memory ready for another
-    /// clone afterwards.
+    /// Carries out a plan that was made of the current state of this draft. The op must be the op of the plan. Keeps memory ready for
+    /// another clone afterwards.
     ///
-    /// Throws `.invalidInput` for a value of the roots that does not fit, which resolving a request finds earlier. Nothing is changed in
-    /// this case. Complexity: O(copied objects and their links).
+    /// Throws `.invalidInput` for a value of the roots that does not fit. Resolving a request finds such a value earlier. Nothing is
+    /// changed in this case. Complexity: O(copied objects and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         try checkUsable()
         try checkCapacity()

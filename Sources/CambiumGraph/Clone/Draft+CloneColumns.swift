@@ -50,7 +50,7 @@ extension Draft {
         store(live, group, GroupLayout.liveBitsOffset)
         store(stubs, group, GroupLayout.stubBitsOffset)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
-        // The rows of a group that this transaction made count as made and changed by it, unless a leaf states another transaction.
+        // Unless a leaf states otherwise, the transaction that made a group counts as the one that made and changed its rows.
         guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {

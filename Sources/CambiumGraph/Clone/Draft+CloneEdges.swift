@@ -81,7 +81,7 @@ extension Draft {
         }
     }
 
-    /// Makes an edge that is in no index, and appends it to those of its lists that are unordered.
+    /// Makes an edge, and appends it to its unordered lists. The caller adds the edge to the index.
     private mutating func addCopy(
         _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
     ) -> UInt32 {
@@ -113,7 +113,7 @@ extension Draft {
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
-        // The owners are on the other side. The copies to which they got links are on this side.
+        // The owners are on the other side, and the copies that they were linked to are on this side.
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
             draft.noteChange(number, 1 - side, owner)
         }

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Adds many rows to an index, bucket by bucket, and notes the rows whose key is there already.
+    /// Adds many rows to an index, bucket by bucket, and notes the rows whose key the index already has.
     ///
     /// - Parameter rows: New rows that are in no index yet.
     /// - Parameter hasNewUUIDs: Whether each key has a UUID that was made for it and that no other key has.

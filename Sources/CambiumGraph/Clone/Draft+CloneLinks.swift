@@ -95,7 +95,7 @@ extension Draft {
 
     // MARK: One to many
 
-    /// Links each copied member to the copy of its owner, or to the owner itself if that is not copied.
+    /// Links each copied member to the copy of its owner, or to the owner itself if the owner is not copied.
     private mutating func copyChains(
         _ number: Int, _ list: ListLayout, _ chain: Chain, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {

@@ -6,7 +6,7 @@ struct TreeBuilder {
 
     init(_ tree: Draft.Tree) { self.tree = tree }
 
-    /// Adds a member after those that were added before. The member must not be in a list.
+    /// Adds a member after the members that were added before. The member must not be in a list.
     mutating func append(_ row: UInt32, _ draft: inout Draft) {
         let priority = Draft.priority(row)
         var left = noRow

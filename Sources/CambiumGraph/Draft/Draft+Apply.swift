@@ -33,7 +33,8 @@ extension Draft {
             let (end, owner, row) = try resolve(id, property, target)
             guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
             guard move(end, owner: owner.row, target: row.row, to: index) else {
-                throw CambiumError(.notFound, "\(text(of: target)) is not a member of the ordered relationship.")
+                throw CambiumError(
+                    .notFound, "\(text(of: target)) is not a member of the ordered relationship. Link the object before you move it.")
             }
         case .delete(let ids):
             var places: [ObjectPlace] = []
@@ -223,7 +224,8 @@ extension Draft {
     ) throws(CambiumError) {
         let (end, owner, row) = try resolve(id, property, target)
         if let index, index < 0 || index > reader.memberCount(end, owner: owner.row) {
-            throw CambiumError(.invalidInput, "Index \(index) is out of range for the relationship of \(text(of: id)).")
+            let count = reader.memberCount(end, owner: owner.row)
+            throw CambiumError(.invalidInput, "Index \(index) is out of range for the relationship of \(text(of: id)). Use 0 to \(count).")
         }
         link(end, owner: owner.row, target: row.row, at: index)
     }

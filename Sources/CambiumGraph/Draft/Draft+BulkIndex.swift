@@ -2,7 +2,7 @@ internal import CMachine
 import CambiumModel
 
 extension Draft {
-    /// Adds the rows of a block to an index, bucket by bucket, and notes the rows whose key is there already.
+    /// Adds the rows of a block to an index, bucket by bucket, and notes the rows whose key the index already has.
     ///
     /// - Parameter rows: New rows of one entity that are in no index yet.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
@@ -18,7 +18,7 @@ extension Draft {
         addEntries(table, index, &entries, &other, isUnique: pending.isOff)
     }
 
-    /// Adds new edges to the index of pairs. None of them may be there already.
+    /// Adds new edges to the index of pairs. The index must have none of them.
     mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
         let reader = reader
         let rows = reader.rows(table.index)

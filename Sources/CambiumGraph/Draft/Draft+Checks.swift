@@ -11,7 +11,7 @@ extension Draft {
         if !violations.isEmpty { throw CambiumError(violations) }
     }
 
-    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because trying a denied deletion breaks many
+    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because a denied deletion breaks many
     /// other rules, too.
     mutating func violations() -> RuleViolations {
         var found: [Violation] = []

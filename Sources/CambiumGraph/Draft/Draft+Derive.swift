@@ -6,7 +6,7 @@ extension Draft {
 
     package mutating func trackChanges(_ limits: HubLimits) { touched = TouchedRows(layout, limits) }
 
-    /// Emits the ops that lead from the original graph to this one. Changes that cancel each other out are in none of them.
+    /// Emits the ops that lead from the original graph to the draft's graph. The ops omit changes that cancel each other out.
     ///
     /// Blocks of inserted and changed objects come first, then blocks of links. Deletions are not derived, so no object may have been
     /// deleted since `trackChanges`. Complexity: O(objects changed).

@@ -18,8 +18,8 @@ extension Draft {
         }
     }
 
-    /// Adds edges that do not exist yet. The edges use memory in many distant places, so the method prefetches it before it uses any of
-    /// it.
+    /// Adds edges that do not exist yet. The edges use memory in many distant places, so the method prefetches all of them before it uses
+    /// one of them.
     private mutating func addEdges(
         _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
     ) {

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A relationship resolved for writing many links. A copy of it increments only one reference count.
+/// A relationship resolved for writing many links. A copy of this value increments only one reference count.
 package struct ImportEnd {
     let end: EndLayout
     let isOrdered: Bool
@@ -47,10 +47,10 @@ package struct KeyPlace {
 }
 
 extension Cell {
-    /// Returns the hash under which an index over one attribute of this type has the value, in a graph with this key.
+    /// Returns the hash that an index over one attribute of this type uses for the value, in a graph with this key.
     @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
         var hash = KeyHash(key)
-        // Text needs no conversion: unlike 0.0, equal texts have one form.
+        // Text needs no conversion: equal texts have equal bytes, unlike 0.0 and -0.0.
         if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
         return hash.value
     }
@@ -89,7 +89,7 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// Returns the row with this key, which is the value of one attribute and has this hash.
+    /// Returns the row with this key. The key is the value of one attribute, and `hash` is its hash.
     @inline(__always)
     package borrowing func row(_ place: KeyPlace, _ key: Cell, hash: UInt64) -> UInt32? {
         let row = reader.row(
@@ -241,7 +241,7 @@ extension Draft {
     /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// Returns the first rule that the row written last breaks. All checks that this row noted count as done.
+    /// Returns the first rule that the last written row breaks. All checks that this row noted count as done.
     ///
     /// A unique value may belong to another object until a later row changes that object, so the check of such values is deferred to the
     /// end. The indexes in `finding` are checked at once: the import finds objects by them, so two objects never share a value there.
@@ -295,7 +295,7 @@ extension Draft {
     /// changed objects.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
-        // An array by entity number: lookups in a dictionary would take longer than all other work.
+        // The array is indexed by entity number. Lookups in a dictionary would take longer than all other work.
         var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]

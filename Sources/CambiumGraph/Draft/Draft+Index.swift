@@ -18,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// Removes a row from the hash that it was added with.
+    /// Removes the entry of a row, which was added with this hash.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
         let first = ownedBucketSlot(table, index, hash)
@@ -64,7 +64,8 @@ extension Draft {
         return slot
     }
 
-    /// Makes a bucket the draft's own. Several slots of the directory may refer to the bucket, and all of them must refer to the copy.
+    /// Copies a bucket unless the draft owns it. Several slots of the directory may refer to the bucket, and all of them must refer to
+    /// the copy.
     private mutating func ownShared(
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
     ) {
@@ -85,7 +86,7 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two buckets that have half of its hashes each. The bucket need not be the draft's own.
+    /// Replaces a bucket by two buckets that have half of its hashes each. The draft need not own the bucket.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
@@ -122,7 +123,7 @@ extension Draft {
         bucket.forEach { fragment, row in (isUpper(fragment, row, depth, table, index) ? upper : lower).add(fragment, row) }
     }
 
-    /// Returns whether the hash of an entry has a one bit at a depth.
+    /// Returns whether the bit of an entry's hash at a depth is 1.
     func isUpper(_ fragment: UInt16, _ row: UInt32, _ depth: Int, _ table: Int, _ index: IndexLayout) -> Bool {
         if depth >= 8, depth < 24 { return fragment & 1 << UInt16(23 - depth) != 0 }
         return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1

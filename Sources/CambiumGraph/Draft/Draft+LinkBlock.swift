@@ -107,7 +107,7 @@ extension Draft {
     }
 }
 
-/// An entity and its descendants. The last entity is kept, because consecutive rows mostly have the same one.
+/// An entity and its descendants. The last entity is kept, because consecutive rows mostly have the same entity.
 private struct Family {
     private let numbers: Set<EntityNumber>
     private var last: EntityNumber?

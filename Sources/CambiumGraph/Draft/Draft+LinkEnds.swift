@@ -24,7 +24,8 @@ extension Draft {
         if let number, let family = schema.entity(relationship.destination)?.family, family.contains(number) { return }
         let wanted = schema.entity(relationship.destination)?.name ?? ""
         throw CambiumError(
-            .invalidInput, "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) is not one.")
+            .invalidInput,
+            "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) has another entity.")
     }
 
     /// Returns the ends of a link that a caller names: the relationship in this schema, and the places of both objects.
@@ -36,7 +37,7 @@ extension Draft {
     ) throws(CambiumError) -> LinkEnds {
         let owner = try livePlace(id)
         let row = try livePlace(target)
-        // The caller's relationship may belong to an equal schema, such as the one that the store was made with.
+        // The caller's relationship may belong to an equal schema, such as the schema that the store was made with.
         guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
             throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
         }
@@ -83,6 +84,6 @@ package struct LinkEnds {
 }
 
 extension Relationship {
-    /// Returns whether a relationship of another schema is this one.
+    /// Returns whether a relationship of another schema is this relationship.
     fileprivate func isNamed(as other: Relationship) -> Bool { name == other.name && number == other.number && root == other.root }
 }

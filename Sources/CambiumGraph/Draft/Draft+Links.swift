@@ -1,9 +1,9 @@
 import CambiumModel
 
 extension Draft {
-    /// Links two objects. An end that holds only one object loses its previous one.
+    /// Links two objects. An end that holds only one object loses its previous object.
     ///
-    /// The index is a position in the ordered list of `owner`. A target that is a member already moves there.
+    /// The index is a position in the ordered list of `owner`. A target that is already a member moves to the index.
     mutating func link(_ end: EndLayout, owner: UInt32, target: UInt32, at index: Int? = nil) {
         switch end.layout {
         case .pair(let tables, let slots):

@@ -48,7 +48,7 @@ extension Draft {
         discard(emptied)
     }
 
-    /// Distributes the entries of a bucket with overflow pages to two others.
+    /// Distributes the entries of a bucket with overflow pages to two other buckets.
     mutating func distributeOverflow(
         _ bucket: Bucket, _ lower: PageRef, _ upper: PageRef, _ depth: Int, _ table: Int, _ index: IndexLayout
     ) {
@@ -62,7 +62,7 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // The crowd comes first, so that a page that fills up finds its crowd.
+        // The rows of the crowd are added first. So a page that becomes full makes the same fragment its crowd: the most frequent one.
         for (fragment, row) in crowd + others {
             let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
             if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }

@@ -48,7 +48,7 @@ extension Draft {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears the rest of a row that moved, in a group that stays.
+    /// Clears the remains of a row that moved, in a group that is not released.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
@@ -181,7 +181,7 @@ extension Draft {
         }
     }
 
-    /// Replaces a leaf of 32-bit offsets by one of 64-bit offsets. The store needs it 2^32 transactions after the group was made.
+    /// Replaces a leaf of 32-bit offsets by a leaf of 64-bit offsets, which a group needs 2^32 transactions after it was made.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
         let old = chunks[reference.pointee]
         let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)

@@ -86,7 +86,7 @@ extension Draft {
         if child != noRow { setLink(tree.members, child, tree.up, parent) }
     }
 
-    /// Rotates a node above its parent. The order of the members stays the same.
+    /// Rotates a node above its parent. The members keep their order.
     private mutating func rotateUp(_ tree: Tree, _ owner: UInt32, _ node: UInt32, _ parent: UInt32) {
         replace(tree, owner, parent, by: node)
         let isLeft = link(tree.members, parent, tree.left) == node
@@ -103,8 +103,8 @@ extension Draft {
         setLink(tree.members, parent, tree.size, UInt32(truncatingIfNeeded: left + right + 1))
     }
 
-    /// Replaces a member by another row at the same position. The row has another priority, so it may rise or sink. The order stays the
-    /// same.
+    /// Replaces a member by another row at the same position. The row has another priority, so it may rise or sink. The members keep their
+    /// order.
     mutating func redirect(_ tree: Tree, owner: UInt32, from row: UInt32, to target: UInt32) {
         let parent = link(tree.members, target, tree.up)
         if parent == noRow {

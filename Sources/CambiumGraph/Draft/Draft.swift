@@ -17,7 +17,7 @@ package struct Draft: ~Copyable {
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
-    /// The number of the current transaction. It is one more than the number of the original, unless it is set.
+    /// The number of the current transaction. It is one more than the number of the original, unless a caller sets it.
     package var transaction: UInt64
     /// The maximum number of requests that the register remembers.
     let requestCountMax: Int
@@ -60,8 +60,8 @@ package struct Draft: ~Copyable {
 
     deinit {
         if isPublished { return }
-        // A released page may have been allocated again. It is in the list twice then, and its birth shows whether it was released here
-        // already.
+        // A released page may have been allocated again. Then it is in the list twice, and its birth shows whether this loop has
+        // released it already.
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
@@ -122,7 +122,8 @@ extension Draft {
     private borrowing func refusal() -> CambiumError {
         let reason = (failure as? CambiumError)?.message ?? ""
         return CambiumError(
-            .notWritable, "The transaction cannot continue, because a change failed halfway: \(reason) Run it again.", underlying: failure)
+            .notWritable, "The transaction cannot continue, because a change failed halfway: \(reason) Repeat the transaction.",
+            underlying: failure)
     }
 }
 
@@ -156,7 +157,7 @@ extension Draft {
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // The size and the kind, without the link that a free page has.
+        // Keeps the size and the kind, but not the link to another free page.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {

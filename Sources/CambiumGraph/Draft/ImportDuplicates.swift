@@ -17,7 +17,7 @@ package struct ImportDuplicates {
         func contains(table: Int, index: Int) -> Bool { table < numbers.count && numbers[table].contains(index) }
     }
 
-    /// An object and an index in which another object had the same key.
+    /// An object (a row of a table), and an index in which another object had the same key.
     package struct Entry: Hashable {
         let table: Int
         let index: Int
@@ -65,8 +65,8 @@ extension ImportDuplicates {
 extension Draft {
     /// Returns the rows of an import that must be left out, ascending. Their values are not unique after all rows are applied.
     ///
-    /// Of the objects that share a value, one keeps it: an object that had it without a conflict, otherwise the object of the earliest
-    /// row.
+    /// Of the objects that share a value, one object keeps the value: an object that had it without a conflict, otherwise the object of
+    /// the earliest row.
     /// Complexity: O(d log d) for d duplicates.
     package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         var refusals: [ImportDuplicates.Refusal] = []

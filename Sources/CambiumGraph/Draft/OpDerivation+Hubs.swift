@@ -5,7 +5,7 @@ extension OpDerivation {
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///
-    /// - Parameter sides: The columns of an edge in which an owner counts. A relationship that is its own inverse has two such columns.
+    /// - Parameter sides: The columns of an edge that may have the owner. A relationship that is its own inverse has two such columns.
     func hubs(among owners: [UInt32], _ end: EndLayout, sides: [Int]) -> [UInt32: HubChange] {
         guard let touched else { return [:] }
         var candidates = RowSet()
@@ -30,7 +30,7 @@ extension OpDerivation {
         return changes.filter { isHub($0.value.touchedCount, memberCount(end, $0.key)) }
     }
 
-    /// Returns the number of members before the change plus the number after it.
+    /// Returns the number of members before the change plus the number of members after the change.
     private func memberCount(_ end: EndLayout, _ owner: UInt32) -> Int {
         before.reader.memberCount(end, owner: owner) + reader.memberCount(end, owner: owner)
     }
@@ -71,7 +71,7 @@ extension OpDerivation {
         return places.before != places.after
     }
 
-    /// Emits the changed order of a hub. Adds a block if few members follow the first difference, otherwise emits ops for each touched
+    /// Emits the changed order of a hub. It emits one block if few members follow the first difference, otherwise ops for each touched
     /// member.
     func emitOrdered(
         _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
@@ -102,7 +102,7 @@ extension OpDerivation {
 
     /// Emits ops that remove the touched members or move them to the end, and then put them in their places in ascending order.
     ///
-    /// A block of the other end may have added a member earlier, at the end. The ops lead to the same order in this case, too.
+    /// A block of the other end may have added a member earlier, at the end. In this case, too, the ops result in the right order.
     ///
     /// - Parameter oldCount: The number of members before the change.
     private func emitMoves(

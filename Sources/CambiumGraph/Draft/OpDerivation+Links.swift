@@ -2,7 +2,7 @@ import CambiumModel
 
 extension OpDerivation {
     /// Emits the changes at one end of a link, if this end reports them. Each ordered end reports its own order. If no end is ordered, the
-    /// to-one end reports for both, or the first end if both are alike.
+    /// to-one end reports the changes of both ends. If both ends are of the same kind, the first end reports them.
     func emitLinks(_ relationship: Relationship, _ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         let end = layout.end(relationship)
         guard reports(end, relationship) else { return }

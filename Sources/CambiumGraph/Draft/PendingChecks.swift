@@ -37,7 +37,7 @@ struct PendingChecks {
         }
     }
 
-    /// Notes that a deletion reached all objects after the first `count`.
+    /// Notes that a deletion noted all objects after the first `count` objects.
     mutating func noteDeletion(since count: Int) {
         if count < objects.count { deletions.append(count..<objects.count) }
     }

@@ -1,4 +1,4 @@
-/// A set of places. Most rows of large changes are bits of a number, because a hash table would cost a cache miss for each of them.
+/// A set of places. The set keeps most rows of a large change as bits, because a hash table would cost a cache miss for each of them.
 struct PlaceSet {
     private var rows: [RowSet]
     private var others: Set<ObjectPlace> = []

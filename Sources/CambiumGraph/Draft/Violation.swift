@@ -38,7 +38,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case .valueRefused(let name, let reason):
             "\(object): '\(name)' \(reason)"
         case .wrongMember(let name, let member, let wanted):
-            "\(object): '\(name)' holds objects of '\(wanted)', but \(member) is not one"
+            "\(object): '\(name)' holds objects of '\(wanted)', but \(member) has another entity"
         }
     }
 }

@@ -19,7 +19,7 @@ struct LeafDirectory {
     /// An upper bound of the number of rows.
     var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
 
-    /// Returns the leaf of a row. Ends the process if the row is of another graph and lies beyond the groups of this one.
+    /// Returns the leaf of a row. Ends the process if the row belongs to another graph and lies beyond the groups of this graph.
     @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
         let group = Int(row &>> PageLayout.rowShift)
         if group >= leaves.count { chunks.refuse("a link leads to a row that does not exist") }
@@ -50,7 +50,8 @@ public struct Column {
     private let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
-    /// The same table if the column has values of a kind; otherwise `ObjectPlace.noTable`. So one comparison decides both.
+    /// The same table if the column has values of this kind; otherwise `ObjectPlace.noTable`. So one comparison checks the table and the
+    /// kind.
     private let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field
@@ -83,10 +84,12 @@ public struct Column {
         }
     }
 
+    /// Returns true or false, or `nil` if the value is null or the attribute has another type.
     public func bool(at place: ObjectPlace) -> Bool? {
         type == .bool && table == place.table ? directory.fixed(place.row, as: UInt8.self).map { $0 != 0 } : nil
     }
 
+    /// Returns a number of the type `double`, or `nil` if the value is null or the attribute has another type.
     public func double(at place: ObjectPlace) -> Double? {
         doubleTable == place.table ? directory.fixed(place.row, as: Double.self) : nil
     }
@@ -108,6 +111,7 @@ public struct Column {
         return Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks).withUnsafeBytes { body($0) }
     }
 
+    /// Returns the value, whatever the type of the attribute is. Complexity: O(bytes of the value).
     public func value(at place: ObjectPlace) -> Value { version.reader.value(of: field, at: place) }
 }
 

@@ -28,7 +28,8 @@ package struct EndHandle: Sendable {
         self.layout = layout
     }
 
-    /// Whether objects at a place may have the relationship. An object of the same hierarchy whose entity does not have it has no members.
+    /// Whether objects at a place may have the relationship. An object of the same hierarchy may have an entity without the relationship.
+    /// It has no members.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { ownerTable == Int(place.table) }
 
     var end: EndLayout {
@@ -47,7 +48,7 @@ extension Graph {
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link. Complexity: O(1).
     @inline(__always)
     package func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        // The handle is passed on as it is: a copy would retain each of its parts.
+        // The handle is passed on unchanged: a copy would retain each of its parts.
         if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
         return reader.target(handle, of: place)
     }

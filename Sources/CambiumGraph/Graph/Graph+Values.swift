@@ -37,7 +37,7 @@ extension Graph {
     /// Complexity: O(1), O(bytes) for text and data.
     package func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
 
-    /// Calls `body` with a stored value. It does not copy the value, except for one of more than 255 bytes.
+    /// Calls `body` with a stored value. It does not copy the value, except for a value of more than 255 bytes.
     @inline(__always)
     package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
         let field = layout.current(field)

@@ -15,7 +15,7 @@ public struct Graph: Sendable {
     init(version: Version) { self.version = version }
 
     var reader: Reader { version.reader }
-    /// Whether all pages were proven to be a graph before they were read. Otherwise, each value must be checked.
+    /// Whether a check proved all pages to be a valid graph before they were read. Otherwise, each value must be checked.
     package var isProven: Bool { version.space.isProven }
     /// Ends the process because a stored page has impossible content.
     package func refuse(_ reason: String) -> Never { version.space.refuse(reason) }
@@ -60,8 +60,10 @@ public struct Graph: Sendable {
     /// Returns the place of an object in this graph, or `nil` if the object is not in it. Complexity: O(log serials), a few loads.
     public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
+    /// Returns the id of the object at a place of this graph. Complexity: O(1).
     public func id(of place: ObjectPlace) -> ObjectID { reader.id(place, layout) }
 
+    /// Returns whether this graph has an object with this id. Complexity: O(log serials).
     public func contains(_ id: ObjectID) -> Bool { place(of: id) != nil }
 
     /// Returns the concrete entity of an object.
@@ -82,6 +84,7 @@ public struct Graph: Sendable {
         layout.tables[Int(place.table)].entities.count { schema.entity($0)?.isAbstract == false } == 1
     }
 
+    /// Returns the concrete entity of an object, or `nil` if the object is not in this graph.
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
 
     /// Whether only the identity of the object is known.

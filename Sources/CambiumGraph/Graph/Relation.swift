@@ -5,7 +5,7 @@ public struct Relation {
     private enum Shape {
         /// To one: a column of the owner contains the row at the other end.
         case one
-        /// To many, unordered: a column of the owner contains the first member, and a column of the members contains the next one.
+        /// To many, unordered: a column of the owner contains the first member, and a column of the members contains the next member.
         case chain
         case other
     }
@@ -15,7 +15,8 @@ public struct Relation {
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
-    /// The same table if the relationship has a shape; otherwise `ObjectPlace.noTable`. So one comparison decides both.
+    /// The same table if the relationship has this shape; otherwise `ObjectPlace.noTable`. So one comparison checks the table and the
+    /// shape.
     private let oneTable, chainTable: UInt32
     private let targetTable: Int
     /// Keeps the pages alive.

@@ -7,7 +7,7 @@ final class Version: @unchecked Sendable {
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
-    /// The pages that a later version superseded and that this version, or an older one, may still reach.
+    /// The pages that a later version superseded, and that this version or an older version may still reach.
     @exclusivity(unchecked) var dead = PageList()
 
     init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace) {

@@ -22,7 +22,7 @@ enum CaseFolding {
     /// Returns the text as an index compares it.
     static func folded(_ text: String) -> String { text.unicodeScalars.reduce(into: "") { $0 += folded($1) } }
 
-    /// A hash of the folding of all characters below U+20000. Another version of Unicode folds more characters. Indexes are rebuilt if the
+    /// A hash of the folding of all characters below U+20000. A later version of Unicode folds more characters. Indexes are rebuilt if the
     /// hash differs.
     ///
     /// Complexity: some milliseconds for the first call, then O(1).

@@ -116,7 +116,7 @@ private struct ColumnCollection {
     }
 
     private mutating func addOrder(_ list: ListLayout, end: Int) {
-        // The other columns of a tree follow from these columns.
+        // The root and the two children determine the other columns of a tree.
         guard case .tree(let root, let left, let right, _, _) = list.shape else { return }
         add(.order(end: end, ownerSlot: nil), list.ownerTable, root)
         for slot in [left, right] { add(.order(end: end, ownerSlot: list.ownerSlot), list.memberTable, slot) }

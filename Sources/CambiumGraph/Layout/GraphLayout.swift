@@ -117,10 +117,12 @@ package final class GraphLayout: Sendable {
     /// Throws `.limitExceeded` if the directory page, or a page that a table needs, would be larger than a page can be.
     func checkPageSizes() throws(CambiumError) {
         guard DirectoryPage.byteCount(self) <= PageLayout.chunkByteCount else {
-            throw CambiumError(.limitExceeded, "A schema has at most 16,000 root entities and many-to-many links.")
+            throw CambiumError(
+                .limitExceeded, "A schema has at most 16,000 root entities and many-to-many links. Declare fewer of them.")
         }
         for table in tables where max(table.pageByteCount, table.groupByteCount) > PageLayout.chunkByteCount {
-            throw CambiumError(.limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' has too many properties.")
+            throw CambiumError(
+                .limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' has too many properties. Declare fewer properties.")
         }
     }
 

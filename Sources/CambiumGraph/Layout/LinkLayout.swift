@@ -3,7 +3,7 @@ import CambiumModel
 /// The members of an owner, stored in columns of both tables as a doubly linked chain or as an ordered tree.
 struct ListLayout: Sendable, Hashable {
     enum Shape: Sendable, Hashable {
-        /// Unordered: the owner has the first member, the last member and the count. Each member has the previous and the next one.
+        /// Unordered: the owner has the first member, the last member and the count. Each member has the previous and the next member.
         case chain(first: Int, last: Int, count: Int, previous: Int, next: Int)
         /// Ordered: the owner has the root. Each member has its left and right children, its parent, and the size of its subtree.
         case tree(root: Int, left: Int, right: Int, up: Int, size: Int)

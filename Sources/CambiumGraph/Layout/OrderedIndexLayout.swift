@@ -1,7 +1,7 @@
 import CambiumBytes
 import CambiumModel
 
-/// The layout of an ordered index over objects of one table: the columns that make up its keys, and how they do so.
+/// The layout of an ordered index over objects of one table: the columns of its keys, and the way in which each column is compared.
 final class OrderedIndexLayout: Sendable {
     struct Component: Sendable {
         let slot: Int
@@ -50,8 +50,8 @@ final class OrderedIndexLayout: Sendable {
     /// The maximum number of indexes of a schema that are kept. Further indexes are not used.
     static let countMax = 2000
 
-    /// Returns the indexes of a schema: the declared ones, and one for each unique set except the identities. Omits an index of an entity
-    /// if an earlier one has the same order.
+    /// Returns the indexes of a schema: the declared indexes, and one for each unique set except the identities. Omits an index of an
+    /// entity if an earlier one has the same order.
     static func all(of schema: Schema, tables: [TableLayout], table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
         var made: [OrderedIndexLayout] = []
         for entity in schema.entities {

@@ -37,7 +37,7 @@ extension Draft {
         pending.migration = plan.checks
     }
 
-    // MARK: Objects and links that go
+    // MARK: Removed objects and links
 
     /// Deletes the objects of dropped entities, and removes other objects from relationships that they no longer have.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
@@ -86,7 +86,7 @@ extension Draft {
 
     // MARK: Values
 
-    /// Converts, fills and clears those values of a table that need it.
+    /// Converts, fills or clears the values of a table that the migration changes.
     private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) {
         for column in converted { convert(table, column) }
         for (slot, column) in table.columns.enumerated() {

@@ -89,7 +89,7 @@ extension Draft {
         group.load(fromByteOffset: GroupLayout.columnsOffset + 4 * slot, as: PageRef.self)
     }
 
-    // MARK: What goes
+    // MARK: Releasing pages
 
     /// Releases a leaf and the blobs to which its cells refer.
     mutating func discardLeaf(_ page: PageRef, _ kind: ColumnKind) {

@@ -82,7 +82,7 @@ extension Draft {
     ) {
         var edges: [UInt32] = []
         collected.sides[0]?.forEach { owner, members in
-            // A link that is its own inverse has each pair on both of its sides, so only one of the two is used.
+            // A link that is its own inverse has each pair of objects twice, once on each side. So only one of the two is used.
             for member in members where !isSymmetric || owner <= member {
                 let edge = newEdge(table, owner, member)
                 edges.append(edge)

@@ -56,7 +56,7 @@ extension MigrationChecks {
 
     /// Returns whether existing objects may have too few or too many members under the new limits.
     private static func mayBreakCount(_ relationship: Relationship, _ before: Relationship?, _ source: LinkSource) -> Bool {
-        // A relationship without a name had no limits.
+        // An old end without a relationship had no limits.
         if relationship.minCount > (before?.minCount ?? 0) { return true }
         guard relationship.isToMany, let max = relationship.maxCount else { return false }
         return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)
@@ -124,7 +124,7 @@ extension Draft {
         return found
     }
 
-    /// Adds the violation that a rule reports for each object of some entities.
+    /// Calls `rule` for each object of some entities, and adds the violation that it returns.
     private func addViolations(
         _ root: EntityNumber, _ entities: Set<EntityNumber>, to found: inout [Violation],
         _ rule: (_ table: TableLayout, _ rows: Rows, _ row: UInt32, _ isStub: Bool) -> Violation.Rule?

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The mapping of a graph from the layout of one schema to the layout of another one. It depends only on the two schemas: equal numbers
-/// identify the same entity or property. Docs/MIGRATION.md has the rules.
+/// The mapping of a graph from the layout of one schema to the layout of another schema. The plan depends only on the two schemas: equal
+/// numbers identify the same entity or property. Docs/MIGRATION.md has the rules.
 struct MigrationPlan {
     let old: GraphLayout
     let new: GraphLayout
@@ -14,7 +14,7 @@ struct MigrationPlan {
     private let dropped: Set<Int>
     let checks: MigrationChecks
 
-    /// Throws `.invalidInput` if an entity or a property of the new schema cannot continue the old one that has its number.
+    /// Throws `.invalidInput` if an entity or a property of the new schema cannot continue the old entity or property that has its number.
     init(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) {
         self.old = old
         self.new = new

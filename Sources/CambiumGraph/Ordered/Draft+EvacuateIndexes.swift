@@ -8,11 +8,11 @@ extension Draft {
         if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
     }
 
-    /// Does the same for the nodes on the way to an entry of an index, and for all leaves under the last of these nodes.
+    /// Copies those nodes on the way to an entry of an index that lie in these chunks, and such leaves under the last of these nodes.
     ///
     /// Complexity: O(children of a node).
     ///
-    /// - Parameter entry: The number of entries before the entry. If the index has fewer entries, the method uses its last one.
+    /// - Parameter entry: The number of entries before the entry. If the index has fewer entries, the method uses its last entry.
     mutating func evacuateIndex(_ number: Int, _ entry: Int, _ victims: [Bool]) {
         guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout), number < directory.count
         else { return }

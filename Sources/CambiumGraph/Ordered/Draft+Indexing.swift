@@ -3,7 +3,7 @@ import CambiumModel
 /// Updates ordered indexes when a draft is published. The draft compares its pages with those of the previous version, sorts the
 /// differences and merges them into the trees. So ops do not handle ordered indexes.
 extension Draft {
-    /// Updates the ordered indexes, and continues to build the first one that is incomplete.
+    /// Updates the ordered indexes, and continues to build the first incomplete index.
     ///
     /// - Parameter rowCountMax: The approximate maximum number of rows that are added to the incomplete index.
     ///
@@ -136,7 +136,7 @@ extension Draft {
         var next = record.groupCount
         let rows = reader.rows(table.index)
         while next < groupCount, count < rowCountMax, !batch.isFull {
-            // A missing group costs little, but there may be many of them, so each counts.
+            // To skip a missing group costs little, but there may be many of them. So each group counts like a row.
             count += 1
             reader.forEachRow(of: table, groups: Int(next)..<Int(next) + 1) { row in
                 guard index.covers(row, rows, table) else { return }
@@ -145,7 +145,7 @@ extension Draft {
             }
             next += 1
         }
-        // `merge` ignores a record without groups. It sets the count to 0 if there are not enough pages.
+        // `merge` ignores a record without groups. It sets the number of groups to 0 if there are not enough pages.
         record.groupCount = max(next, 1)
         merge(&batch, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
@@ -187,7 +187,7 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Gives a graph that was stored before ordered indexes existed space for them. They are built later.
+    /// Adds space for ordered indexes to a graph that was stored before such indexes existed. The indexes are built later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()

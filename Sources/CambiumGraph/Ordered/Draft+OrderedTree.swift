@@ -50,7 +50,7 @@ extension Draft {
         if list.count == 0 { tree = OrderedTree() }
     }
 
-    /// Removes inner nodes at the root that have one child.
+    /// Removes the root as long as it is an inner node with one child.
     private mutating func lowerRoot(_ tree: inout OrderedTree) {
         while tree.height > 1, chunks.inner(tree.root).count == 1 {
             let child = chunks.inner(tree.root).references[0]
@@ -130,7 +130,7 @@ extension Draft {
         work.removeAll()
         guard work.merge(leaf, changes, rest) else { chunks.refuse("an index lacks the entries of objects") }
         delta += work.entries.count - before
-        // The leaf is appended to if all remaining changes add entries at its end.
+        // Whether the changes only append to the leaf: all remaining changes add entries at its end.
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
         return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
@@ -138,7 +138,7 @@ extension Draft {
 
     /// Splits a full leaf into two halves and adds an entry to one of them, without rewriting them.
     ///
-    /// - Returns: `nil` if a rewrite is better: the entries or the new one differ in shape, a half could have a longer prefix, or the
+    /// - Returns: `nil` if a rewrite is better: the entries and the new entry differ in shape, a half could have a longer prefix, or the
     ///   entry comes last.
     private mutating func split(_ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
         let (count, stride) = (leaf.count, leaf.stride)
@@ -249,9 +249,9 @@ extension Draft {
     /// The number of children below which an inner node is joined with a neighbour.
     private static let childCountMin = 4
 
-    /// Returns the children of a node, with the replaced ones exchanged for their replacements.
+    /// Returns the children of a node, with the replacements in place of the replaced children.
     ///
-    /// - Parameter joinsSparse: Whether sparse children are joined with the one before or after them. This reads all children.
+    /// - Parameter joinsSparse: Whether sparse children are joined with the child before or after them. This reads all children.
     private mutating func joined(
         _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
     ) -> OrderedChildren {
@@ -285,7 +285,7 @@ extension Draft {
         return result
     }
 
-    /// Joins a child with the next one, into one node or into two nodes of about the same size.
+    /// Joins a child with the next child, into one node or into two nodes of about the same size.
     private mutating func join(_ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
         var (first, second) = (list.children[child].reference, list.children[child + 1].reference)
         if level == 0 {
@@ -314,7 +314,8 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Replaces one child by two. Returns `false` and changes nothing if there are not two, or the node must be rewritten for them.
+    /// Replaces one child by two. Returns `false` and changes nothing if the list does not have two children, or the node must be rewritten
+    /// for them.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }
         let (first, second) = (list.children[0], list.children[1])
@@ -324,7 +325,7 @@ extension OrderedInner {
         return true
     }
 
-    /// Returns the index of the first sorted change that does not belong to a child. The child must not be the last one.
+    /// Returns the index of the first sorted change that does not belong to a child. The child must not be the last child.
     fileprivate func end(of child: Int, in changes: OrderedChanges, _ range: Range<Int>) -> Int {
         var (low, high) = (range.lowerBound + 1, range.upperBound)
         while low < high {

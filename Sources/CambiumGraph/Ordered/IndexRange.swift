@@ -52,7 +52,7 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the places of the entries that begin with the bytes of an edge, as far as keys keep them.
+    /// Returns the places of the entries that begin with the bytes of an edge. The bytes are cut to the length of a key.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         var bytes = Array(edge.key.prefix(OrderedNode.keyByteCountMax))
         let start = index.reader.rank(of: bytes)
@@ -118,7 +118,7 @@ package struct IndexRange: Sendable {
         return found
     }
 
-    /// Walks through a range. Sorts objects by their whole values if their keys are cut and agree as far as they are kept.
+    /// Walks through a range. Sorts objects by their whole values if their keys were cut and are equal.
     private struct IndexWalk {
         private let range: IndexRange
         private let isReversed: Bool

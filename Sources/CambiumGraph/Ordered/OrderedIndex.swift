@@ -27,9 +27,9 @@ package struct OrderedIndex: Sendable {
 
     /// A place between entries.
     package enum Bound {
-        /// Before all objects that begin with these values.
+        /// Before all objects whose first components have these values.
         case before([Value])
-        /// After all objects that begin with these values.
+        /// After all objects whose first components have these values.
         case after([Value])
     }
 
@@ -41,7 +41,7 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects between two places, in the order of the index. Returns `nil` if a value is not of the type of its attribute, or
     /// if there are more values than components.
     ///
-    /// Complexity: O(log objects). If texts are cut, also O(objects whose keys agree as far as they are kept).
+    /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys are equal).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
         var edges: [IndexRange.Edge?] = [nil, nil]
         for (side, bound) in [lower, upper].enumerated() {
@@ -61,16 +61,16 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects whose first components have these values.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
-    /// Returns a range for each value of a list that the component after some leading values may have, in the order of the index. Omits
-    /// empty ranges and values of another type. The list must not repeat a value.
+    /// Returns a range for each value of a list, in the order of the index. The objects have the leading values in the first components,
+    /// and the value in the next component. Omits empty ranges and values of another type. The list must not repeat a value.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
         let ranges = values.compactMap { range(equalTo: leading + [$0]) }
         return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
     }
 
-    /// Returns the objects whose text in the component after some leading values begins with a text.
+    /// Returns the objects that have the leading values in the first components, and in the next component a text that begins with `text`.
     ///
-    /// Returns `nil` if that component is not a text, or if a value is not of the type of its attribute.
+    /// Returns `nil` if that next component is not a text, or if a value is not of the type of its attribute.
     package func range(prefix text: String, after leading: [Value] = []) -> IndexRange? {
         guard leading.count < layout.components.count, var key = key(leading + [.string(text)]) else { return nil }
         let component = layout.components[leading.count]

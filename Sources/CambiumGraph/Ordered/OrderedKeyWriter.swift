@@ -13,7 +13,7 @@ struct OrderedKeyWriter {
 
     /// The number of bytes beyond the limit that may be written.
     static let slackByteCount = 64
-    /// The number of bytes of a long text that suffice for a whole key, however much they shrink when they are folded.
+    /// The number of bytes of a long text that suffice for a whole key, even if folding makes them much shorter.
     static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
 
     @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {

@@ -10,7 +10,7 @@ enum OrderedSort {
     private static let partCountMax = 16
     private static let digitBitCountMax = 11
 
-    /// - Parameter isBefore: Whether a record is before another one. It must not contradict the order of the heads.
+    /// - Parameter isBefore: Whether a record is before another record. It must not contradict the order of the heads.
     ///
     /// Complexity: O(n) for records with different heads, otherwise O(n log n).
     static func sort(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
@@ -55,7 +55,7 @@ enum OrderedSort {
                 ends[digit] = start
                 start &+= partCount
             }
-            // Each number is the place of the next record of its part, and in the end the end of the part.
+            // Each number is the place of the next record of its part. After the loop it is the end of the part.
             for place in 0..<count {
                 let record = records[place]
                 let digit = digit(record)
@@ -89,7 +89,7 @@ enum OrderedSort {
         }
     }
 
-    /// Sorts records that are in order except within runs of the same head. `isBefore` decides the order within a run.
+    /// Sorts records whose heads are in order already. `isBefore` decides the order of records with the same head.
     private static func finish(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
         var moveCount = 0
         for index in 1..<records.count {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Packing gathers groups of which few rows are live. Their rows move to one group, each to the place that it has in its own group. So if
+/// Packing gathers groups of which few rows are live. Their rows move to one group, and each row keeps its place within the group. So if
 /// one object in a hundred is left, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
 extension Draft {
     /// Moves rows of sparse groups into groups that they share: one step of a plan. Groups that are no longer sparse, because they have
@@ -110,7 +110,7 @@ extension Draft {
 
     // MARK: One row
 
-    /// Moves an object to another row. Everything that referred to the old row refers to the new one afterwards.
+    /// Moves an object to another row. Afterwards, all references to the old row lead to the new row.
     private mutating func move(_ table: TableLayout, row: UInt32, to target: UInt32) {
         copyRow(table, row, target)
         for index in table.indexes where index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table)) {
@@ -119,7 +119,7 @@ extension Draft {
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         for link in layout.links.indices {
-            // If an object is a member of itself, its end as a member must be redirected first.
+            // If an object is a member of itself, the link of the member must be redirected first.
             for end in layout.memberEndsFirst(link) where layout.startTable(end) == table.index {
                 redirect(end, from: row, to: target)
             }
@@ -175,7 +175,7 @@ extension Draft {
         }
     }
 
-    // MARK: What refers to a row
+    // MARK: References to a row
 
     private mutating func redirect(_ end: EndLayout, from row: UInt32, to target: UInt32) {
         switch end.layout {
@@ -230,7 +230,7 @@ extension Draft {
         let old = (link(table.index, edge, 0), link(table.index, edge, 1))
         removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
         setLink(table.index, edge, lists[end].ownerSlot, target)
-        // The edge between an object and itself names the object at both ends.
+        // The edge of an object to itself refers to the object at both ends.
         if isSymmetric, old.0 == old.1 { setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
         let new = (link(table.index, edge, 0), link(table.index, edge, 1))
         guard isSymmetric, new.0 > new.1 else {

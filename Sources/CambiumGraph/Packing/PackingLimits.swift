@@ -5,7 +5,7 @@ package struct PackingLimits: Sendable {
     package var sparseness = 4
     /// The smallest number of groups of a table that is gathered.
     package var groupCountMin = 32
-    /// A step ends when the rows that it has moved, together with the members that changed with them, reach this number.
+    /// A step ends when the number of rows that it has moved, plus the members that changed with them, reaches this number.
     package var rowCountMax = 256
     /// Chunks are emptied if all frozen chunks together have at least this many unused bytes, and if these are at least `wastePercentMin`
     /// percent of the bytes in use.

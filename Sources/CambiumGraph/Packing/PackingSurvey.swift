@@ -9,7 +9,7 @@ package struct PackingSurvey: Sendable {
 extension Timeline {
     /// Collects the facts for a plan. Call it only while no thread writes. Complexity: O(chunks).
     ///
-    /// - Returns: `nil` if so few chunks are left that only changes may use them.
+    /// - Returns: `nil` if few chunks are left, so that packing must leave them for changes.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {
         if space.freeChunkCount < PackingLimits.freeChunkCountMin { return nil }
         var live = Array(UnsafeBufferPointer(start: space.live, count: space.chunkCount))

@@ -1,6 +1,6 @@
 /// A plan to empty chunks of which little is in use: the places that refer to pages that must be copied elsewhere.
 struct PageEvacuation {
-    /// For each chunk, whether it is to be emptied. Chunks with constant pages never are.
+    /// For each chunk, whether it is to be emptied. Chunks with constant pages are never emptied.
     let victims: [Bool]
     /// For each of these chunks, the number of granules that were in use.
     let live: [Int: Int]

@@ -25,7 +25,8 @@ struct RowGathering {
             let live = reader.liveCount(table.index)
             guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
-            // If nothing fitted together, nothing will until there are a quarter more sparse groups, or half of the live rows are gone.
+            // If no two groups fitted together, another try waits until there are a quarter more sparse groups, or half of the live rows
+            // are gone.
             if let vain = survey.memory.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live {
                 continue
             }

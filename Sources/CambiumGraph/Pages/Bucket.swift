@@ -22,7 +22,7 @@ struct Bucket {
     static let blocksOffset = 32
     static let blockStride = 96
     static let byteCount = blocksOffset + blockCount * blockStride
-    /// The depth of the deepest split. A fragment has the bits that splits at depths 8 to 23 look at.
+    /// The depth of the deepest split. A fragment has the bits that splits at depths 8 to 23 use.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
     /// The limit of overflow pages of one bucket in a graph that is not proven, so that the walk through a cyclic chain ends. In a proven
@@ -135,7 +135,7 @@ struct Bucket {
         }
     }
 
-    /// Whether no block can be the home of more than half of all entries, as far as the number of entries that passed it shows.
+    /// Whether no block is the home of more than half of all entries, judged by the number of entries that passed each block.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

@@ -4,7 +4,7 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// A stored value on its way into or out of a column: null, up to 16 bytes, or bytes that the cell does not own.
+/// A stored value that is written to a column or read from one: null, up to 16 bytes, or bytes that the cell does not own.
 ///
 /// SAFETY: `bytes` is valid only during the call that the cell is passed to, or as long as the page exists that it was read from.
 package struct Cell {
@@ -40,7 +40,7 @@ extension Cell {
         return key
     }
 
-    /// Returns the value as indexes compare it if an attribute of this type has it: 0.0 and -0.0 are the same.
+    /// Returns the value in the form that indexes compare for attributes of this type: 0.0 and -0.0 are the same.
     @inline(__always) package func key(_ type: AttributeType) -> Cell { key(type.negativeZero) }
 
     package func equals(_ other: Cell) -> Bool {

@@ -65,10 +65,10 @@ package struct DiskRelease: Sendable {
 extension PageSpace {
     /// Whether the writer may write into a chunk again. No version of this process may have a page in it, and no checkpoint record that is
     /// kept may have it. No checkpoint in progress may have taken it for its table, and no graph that outlives its store may map it. The
-    /// same rule applies to a chunk beyond those of the space, which is new to it.
+    /// same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
-    /// Makes the chunks that may be used again available to writers, and no others, until the next call. Complexity: O(chunks).
+    /// Makes exactly those chunks that may be used again available to writers, until the next call. Complexity: O(chunks).
     ///
     /// - Parameter owners: The owners from now on. Later owners have only chunks that versions of this process have, or that were taken for
     ///   tables. Chunks that were taken for tables before this call belong to these owners, or may be used.
@@ -80,8 +80,8 @@ extension PageSpace {
         tableChunks = []
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
-        // A storage preallocates disk space for chunks that follow the existing ones. A writer may open those chunks at any time, so their
-        // space is released at once.
+        // A storage preallocates disk space for chunks that follow the existing chunks. A writer may open those chunks at any time, so
+        // their space is released at once.
         if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount)?() }
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }

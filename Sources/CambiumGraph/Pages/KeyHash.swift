@@ -11,7 +11,7 @@ struct KeyHash {
 
     @inline(__always) init(_ key: HashKey) { self.key = key }
 
-    /// A value that identifies this hash function. Pages that were filled with one function are useless to another.
+    /// A value that identifies this hash function. Pages that were filled with one hash function cannot be read with another function.
     static let fingerprint: UInt64 = {
         var hash = KeyHash(HashKey(secret: Array("cambium".utf8)))
         hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)

@@ -13,14 +13,14 @@ struct MappingBudget {
 
     init(cutCountMax: Int = 8192) { self.cutCountMax = cutCountMax }
 
-    /// Whether memory inside the heap may be mapped anew. If not, the caller leaves the memory as it is.
+    /// Whether memory inside the heap may be mapped anew. If not, the caller leaves the memory unchanged.
     ///
     /// - Parameter counted: Counts the existing cuts. It is called at most once in 1024 refusals, or in `cutCountMax / 4` permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // Close to the limit, most cuts would only cause another count.
+            // Close to the limit, most further cuts would only make this function count again.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax
                 return false

@@ -5,8 +5,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// The amount of memory that the pages of stores may take without being in a file. Pages beyond it are in files, which the operating system
-/// writes and evicts from memory at will. Stores that are opened with the same budget share it.
+/// The limit of the memory that the pages of stores may take outside of files. Pages beyond the limit are in files: the operating system
+/// writes them and evicts them from memory when it needs to. Stores that are opened with the same budget share it.
 ///
 /// The budget bounds pages. It does not bound the other memory of a transaction: some bytes for each page that it changes.
 public final class MemoryBudget: Sendable {
@@ -26,6 +26,7 @@ public final class MemoryBudget: Sendable {
             .invalidInput, "CAMBIUM_MEMORY is '\(text)', which is not a number of bytes. Set it to a number such as 536870912, 512M or 4G.")
     }
 
+    /// Creates a budget of this number of bytes. A negative number counts as 0.
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
     /// The number of bytes that pages take from the budget. It exceeds `byteCount` if there is no disk, or no space on it.
@@ -34,7 +35,7 @@ public final class MemoryBudget: Sendable {
     /// The number of bytes that are left; 0 if the budget is exhausted.
     var leftByteCount: Int { max(0, byteCount - usedByteCount) }
 
-    /// Whether more than three quarters are in use, so that files should take the place of memory.
+    /// Whether more than three quarters of the budget are in use, so that files should take the place of memory.
     package var isTight: Bool { usedByteCount > byteCount / 4 * 3 }
 
     package var isHalfUsed: Bool { usedByteCount > byteCount / 2 }
@@ -43,7 +44,7 @@ public final class MemoryBudget: Sendable {
 
     func release(_ byteCount: Int) { used.subtract(byteCount, ordering: .relaxed) }
 
-    /// Returns the number of bytes that a text such as `512M` states, or `nil` if it is another text.
+    /// Returns the number of bytes that a text such as `512M` states, or `nil` for any other text.
     package static func byteCount(_ text: String) -> Int? {
         let shift = ["K": 10, "M": 20, "G": 30][text.last.map(String.init) ?? ""]
         guard let count = Int(shift == nil ? text[...] : text.dropLast()), count >= 0 else { return nil }

@@ -20,7 +20,7 @@ extension OrderedEntries {
     func part(from start: Int, limit: Int) -> Range<Int> {
         var size = OrderedLeafSize(entry(start))
         var end = start + 1
-        // More entries never take fewer bytes, so a step that fits needs no look at each entry.
+        // More entries never take fewer bytes. So if a whole step fits, its entries need not be measured one by one.
         while end < count {
             var grown = size
             let next = min(end + stepCount, count)
@@ -90,7 +90,7 @@ struct OrderedLeafSize {
             least = min(least, entry.count)
         }
         count &+= range.count
-        // The entries are in order, so all of them share the bytes that the first and the last one share.
+        // The entries are in order, so all of them share the bytes that the first and the last entry share.
         prefixByteCount = OrderedNode.commonByteCount(first.start, entries.entry(last).start, max: least &- OrderedNode.rowByteCount)
     }
 

@@ -72,7 +72,7 @@ struct OrderedInner {
         return OrderedNode.order(bound.start, bound.count, rest.start, rest.count) > 0
     }
 
-    /// Returns whether some bytes are before the lower bound of a child, which must not be the first one.
+    /// Returns whether some bytes are before the lower bound of a child, which must not be the first child.
     func isBefore(_ child: Int, _ target: OrderedBytes) -> Bool {
         let prefixCount = prefixByteCount
         let order = memcmp(target.start, prefix, min(target.count, prefixCount))
@@ -117,7 +117,7 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child after another one. Returns `false` and changes nothing if the node must be rewritten for it.
+    /// Adds a child after another child. Returns `false` and changes nothing if the node must be rewritten for the new child.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount

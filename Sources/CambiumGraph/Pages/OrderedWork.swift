@@ -1,6 +1,6 @@
 /// The memory of a leaf's entries while the leaf is rewritten. The page space keeps it, so that it is used again.
 final class OrderedWork {
-    /// More bytes than the entries of two leaves take, with their prefixes.
+    /// An upper bound of the bytes that the entries of two leaves take, with their prefixes.
     static let byteCount = 2 * (OrderedNode.byteCount / OrderedNode.rowByteCount) * OrderedNode.entryByteCountMax
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount + OrderedNode.slackByteCount, alignment: 8)
     var used = 0

@@ -74,7 +74,8 @@ final class PageMemory {
     private static let regionByteCountMin = 262_144
 
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int) {
-        // A huge page lies at a multiple of its size. The kernel aligns a mapping that way only if the length is such a multiple, too.
+        // A huge page lies at a multiple of its size. The kernel aligns a mapping for huge pages only if its length is a multiple of this
+        // size, too.
         let isHuge = byteCount >= Self.hugePageByteCount
         let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
         let first = Self.map(whole)
@@ -159,7 +160,7 @@ final class PageMemory {
         if !ranges.isEmpty { supply(ranges) }
     }
 
-    /// Supplies some MiB in advance for a writer that does not pause, whatever is free in chunks.
+    /// Supplies some MiB in advance for a writer that does not pause, however many bytes are free in chunks.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }
@@ -188,7 +189,7 @@ final class PageMemory {
         preparation = MemoryPreparation(ranges)
     }
 
-    /// The size of one huge page, or of two if that is little compared with the memory in use.
+    /// The size of one huge page, or of two huge pages if they are small compared with the memory in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
     /// Keeps enough memory supplied from now on, within bounds, to repeat an operation that took this many bytes.

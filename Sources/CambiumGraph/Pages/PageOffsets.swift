@@ -29,7 +29,7 @@ enum TablePage {
 /// Offsets in the directory page, from which everything else is reached.
 enum DirectoryPage {
     static let transactionOffset = 16
-    /// A vector with the number of cells that refer to a blob in addition to the first one, by the place of the blob's head. Most blobs
+    /// A vector that holds, for the place of a blob's head, the number of cells that refer to the blob after the first cell. Most blobs
     /// have no element.
     static let sharedBlobsOffset = 24
     static let hashKeyOffset = 32

@@ -151,7 +151,8 @@ extension PageSpace {
             rest.isDone = rest.next >= end
             return
         }
-        // Neighbours in the list are taken together, so that the chunks after them are moved once. Some may have nothing to release.
+        // Neighbours in the list are taken together, so that the chunks after them are moved once. Some of the chunks may have nothing to
+        // release.
         let places = rest.next..<min(rest.next + ChunkRelease.stepCountMax, end)
         rest.taken = Array(emptyChunks[places])
         emptyChunks.removeSubrange(places)
@@ -208,7 +209,7 @@ extension PageSpace {
         }
     }
 
-    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address; otherwise each use of the chunk would take another one.
+    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address; otherwise each use of the chunk would take a new address.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
@@ -229,7 +230,7 @@ extension PageSpace {
         switch memories[chunk] {
         case .heap, .window: break
         case .file:
-            // No version reaches the old content, so no thread reads it. If memory is short, the chunk keeps the file's memory.
+            // No version reaches the old content, so no thread reads it. If memory is short, the chunk stays mapped from the file.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:

@@ -24,7 +24,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are carved and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// The chunks that were frozen and that `mayUse` allows to be used again. The last one is opened first.
+    /// The chunks that were frozen and that `mayUse` allows to be used again. The last chunk is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
     /// The chunks that a checkpoint took for its table, until it is known whether a checkpoint record has them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
@@ -59,7 +59,7 @@ final class PageSpace: @unchecked Sendable {
     /// An object that must exist as long as the pages do.
     @exclusivity(unchecked) var companion: AnyObject?
 
-    /// - Parameter root: The facts about a stored space; `nil` for a new one.
+    /// - Parameter root: The facts about a stored space; `nil` for a new space.
     init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
         memory = PageMemory(budget: budget)
         chunks = Chunks(in: PageMemory.map(Chunks.byteCount))
@@ -122,8 +122,8 @@ final class PageSpace: @unchecked Sendable {
         return page
     }
 
-    /// Releases a page. A page in a frozen chunk is only subtracted from the counts. Debug builds poison the page, and do not reuse it
-    /// unless the space is small, so that a later use shows.
+    /// Releases a page. A page in a frozen chunk is only subtracted from the counts. Debug builds overwrite the page, and do not reuse it
+    /// unless the space is small, so that a use after the release is noticed.
     @inline(__always)
     func release(_ page: PageRef) {
         let pointer = chunks[page]
@@ -135,7 +135,7 @@ final class PageSpace: @unchecked Sendable {
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
             memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
-            // Without reuse, a space with few chunks would be full at once.
+            // Only large spaces go without reuse. A space with few chunks would soon be full.
             if capacity.chunkCountMax == PageCapacity.standard.chunkCountMax { return }
         #endif
         pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
@@ -153,9 +153,10 @@ final class PageSpace: @unchecked Sendable {
         list = PageList()
     }
 
-    /// The number of lists that a group of transactions may return before the next transactions take theirs.
+    /// The maximum number of lists that wait for reuse.
     private static let spareListCountMax = 256
-    /// The largest capacity of a list that is kept. It is small, because a version that a reader holds keeps its list.
+    /// The largest capacity of a list that may be reused. It is small, because each version that a reader holds keeps the memory of its
+    /// list.
     private static let spareListCapacityMax = 256
 
     @inline(never)

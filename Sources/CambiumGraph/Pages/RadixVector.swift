@@ -7,7 +7,7 @@ struct RadixVector {
     var height: UInt32
 
     static let empty = RadixVector(root: 0, height: 0)
-    /// The height that suffices for as many elements as a reference of 32 bits can distinguish.
+    /// The height that suffices for 2^32 elements, which is all that a reference of 32 bits can name.
     static let heightMax = (32 + PageLayout.fanOutShift - 1) / PageLayout.fanOutShift
 
     @inline(__always) func get(_ index: Int, _ chunks: Chunks) -> UInt32 {

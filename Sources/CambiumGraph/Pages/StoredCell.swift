@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A checked value in its stored form, on its way from an op to a column.
+/// A checked value of an op in its stored form, before it is written to a column.
 enum StoredCell {
     case null
     case fixed(UInt64, UInt64)
@@ -34,7 +34,7 @@ enum StoredCell {
         }
     }
 
-    /// Describes why a value does not have a type, and the value to pass.
+    /// Returns the end of the message for a value of a wrong type: the reason, and the case of `Value` to pass instead.
     private static func mismatch(_ value: Value, _ type: AttributeType) -> String {
         let kind = Mirror(reflecting: value).children.first?.label ?? "null"
         switch type {
@@ -57,7 +57,7 @@ enum StoredCell {
     private static func checkLength(_ byteCount: Int, _ attribute: Attribute) throws(CambiumError) {
         guard byteCount > Blob.byteCountMax else { return }
         throw CambiumError(
-            .limitExceeded, "A value has at most \(Blob.byteCountMax) bytes, but the one for '\(attribute.name)' has \(byteCount).")
+            .limitExceeded, "A value has at most \(Blob.byteCountMax) bytes, but the value for '\(attribute.name)' has \(byteCount).")
     }
 
     @inline(__always) var isNull: Bool { if case .null = self { true } else { false } }

@@ -29,7 +29,8 @@ struct UUIDSeries {
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
         // Neighbours also differ in the three bits that select their block.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
-        // A key in no series has the number 0, which can be shifted by any count.
+        // For a key that is in no series, `number` and `bitCount` are 0. The result is then correct, too, because 0 stays 0 under any
+        // shift.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 

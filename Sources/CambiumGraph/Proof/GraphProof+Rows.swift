@@ -154,7 +154,8 @@ extension GraphProof {
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
-        // The column with the serial of a copy's original has no attribute type. It is checked as a whole number, and below.
+        // The column with the serial of a copy's original has no attribute type. It is checked as a whole number here, and as a serial
+        // below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
         var bits = present

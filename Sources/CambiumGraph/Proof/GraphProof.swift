@@ -183,7 +183,7 @@ struct GraphProof {
         }
     }
 
-    // MARK: What all pages have in common
+    // MARK: Properties of all pages
 
     /// Proves that the pages that stand for leaves without content have no content.
     private mutating func proveConstants() {

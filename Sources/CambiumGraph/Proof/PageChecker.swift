@@ -1,6 +1,5 @@
 /// Proves that the pages of a timeline are in order. No version reaches a page twice, no reachable page is free, and the newest version
-/// reaches no dead page. No page is younger than the page that refers to it. All reachable pages together are what the space counts as in
-/// use.
+/// reaches no dead page. No page is younger than the page that refers to it. The space counts exactly the reachable pages as in use.
 package struct PageChecker {
     private let timeline: Timeline
     private let chunks: Chunks
@@ -141,7 +140,7 @@ private struct PageWalk {
     let epoch: UInt64
     var seen = Set<PageRef>()
     var findings: [String] = []
-    /// For each blob, the number of cells that refer to it in addition to the first one.
+    /// For each blob, the number of cells that refer to the blob after the first cell.
     private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {

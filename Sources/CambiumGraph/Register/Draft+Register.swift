@@ -1,7 +1,8 @@
 package import CambiumModel
 
 extension Draft {
-    /// Notes that the current transaction applied a request. If the store remembers as many requests as it may, it forgets the oldest one.
+    /// Notes that the current transaction applied a request. If the store remembers as many requests as it may, it forgets the oldest
+    /// request.
     ///
     /// If the request is known, its first transaction counts, and nothing changes. Throws `.limitExceeded` if the store has applied 2^38 -
     /// 1 requests. Complexity: O(1) expected.
@@ -25,12 +26,13 @@ extension Draft {
         }
     }
 
-    /// Makes a label name a transaction, which must not be the one that it already names. Throws `.limitExceeded` if labels were set 2^38 -
-    /// 1 times.
+    /// Sets the transaction that a label names. It must be another transaction than the label names already. Throws `.limitExceeded` if
+    /// labels were set 2^38 - 1 times.
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {
-            throw CambiumError(.limitExceeded, "A store sets its labels at most 2^38 - 1 times.")
+            throw CambiumError(
+                .limitExceeded, "A store sets its labels at most 2^38 - 1 times. Use a transaction number instead of a label.")
         }
         inRegister { draft in
             // The label that was set last must come last, because names with different bytes may be equal strings.
@@ -94,7 +96,7 @@ extension Draft {
         if after != before { ownedDirectory().storeBytes(of: after, toByteOffset: offset, as: PageRef.self) }
     }
 
-    /// Creates the directory of a register without requests and labels. The layout of the draft must be that of the register.
+    /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
     /// Replaces the directory page of a graph of format 1, which does not refer to a register, by one that does.

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The inner graph of each version, which contains the requests and the labels of a store. Decision 22.
+/// The inner graph of each version, which contains the requests and the labels of a store (decision 22).
 enum Register {
     static let layout = GraphLayout(schema, hasRegister: false)
     static let requests = table("Request")
@@ -10,11 +10,11 @@ enum Register {
     struct TableColumns {
         let table: TableLayout
         let entity: EntityNumber
-        /// The id of a request, or the name of a label: the key of the table's index.
+        /// The column of the id of a request, or of the name of a label. The table has an index of this column.
         let name: Int
-        /// The transaction that applied a request, or that a label names.
+        /// The column of the transaction that applied a request, or that a label names.
         let transaction: Int
-        /// The digest of a request's content. Labels have no such column.
+        /// The column of the digest of a request's content; `nil` for labels.
         let digest: Int?
     }
 

@@ -1,5 +1,5 @@
 extension OrderedTree {
-    /// Whether the numbers fit each other and the limits of a tree.
+    /// Whether the numbers agree with each other and with the limits of a tree.
     var isPossible: Bool {
         height == 0 ? self == OrderedTree() : root != 0 && height <= UInt32(OrderedNode.heightMax) && count <= TableLayout.rowCountMax
     }
@@ -20,7 +20,7 @@ extension OrderedIndexLayout {
 }
 
 extension Reader {
-    /// Returns the page of the ordered indexes, or 0 if it has not been made yet.
+    /// Returns the page of the ordered indexes, or 0 if there is no such page yet.
     func indexDirectoryReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.indexesOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)

@@ -87,7 +87,7 @@ struct ListRows: Sequence, IteratorProtocol {
         }
     }
 
-    /// Begins at a member of an ordered list, which is the first one that it returns. The sequence is empty if there is no such member.
+    /// Begins at a member of an ordered list, which the sequence returns first. The sequence is empty if `member` is `nil`.
     init(_ reader: Reader, _ list: ListLayout, from member: UInt32?) {
         rows = reader.rows(list.memberTable)
         restCount = 4 * rows.rowCountEnd

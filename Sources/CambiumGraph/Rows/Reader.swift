@@ -1,7 +1,7 @@
 internal import CMachine
 import CambiumModel
 
-/// An object's place in one graph: fast to read with, and meaningless in any other graph.
+/// The place of an object in one graph. Reads with a place are fast, but it has no meaning in any other graph.
 ///
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
@@ -110,7 +110,7 @@ struct Rows {
     func isShared(_ group: UInt32) -> Bool {
         let page = self.group(group << PageLayout.rowShift)
         guard page.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared else { return false }
-        // The last virtual page of small groups has the same number, but does not have this column.
+        // If groups are small, the last virtual page has the number `isShared`, too, but its group does not have this column.
         return chunks.birth(page.load(fromByteOffset: GroupLayout.columnsOffset + 4 * TableLayout.virtualPageSlot, as: PageRef.self)) != 0
     }
 
@@ -157,6 +157,6 @@ struct Rows {
 }
 
 extension Reader {
-    /// For each blob, the number of cells that refer to it in addition to the first one.
+    /// For each blob, the number of cells that refer to the blob after the first cell.
     var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
 }

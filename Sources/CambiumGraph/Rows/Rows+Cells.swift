@@ -33,7 +33,7 @@ extension Rows {
         return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
     }
 
-    /// Whether a column holds a value that an index cannot distinguish from this one.
+    /// Whether a column holds a value that an index cannot distinguish from `cell`.
     ///
     /// - Parameter cell: The value as `Cell.key(_:)` returns it.
     @inline(__always) func hasKey(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell, _ negativeZero: UInt64) -> Bool {
@@ -79,7 +79,7 @@ extension Rows {
     /// The number of columns up to which their leaves are prefetched.
     private static var prefetchedCountMax: Int { 4 }
 
-    /// Prefetches the leaves that setting a few values of a row copies, all at once.
+    /// Prefetches, all at once, the leaves that are copied when a few values of a row are set.
     @inline(__always) func prefetch(_ values: [(Attribute, Value)], _ row: UInt32, _ table: TableLayout) {
         if values.count > Self.prefetchedCountMax { return }
         let group = group(row)

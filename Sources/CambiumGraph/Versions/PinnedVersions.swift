@@ -11,7 +11,7 @@ struct PinnedVersions {
     /// A ring, in which the pin at index 0 stands between the newest version and the oldest.
     private var pins = [Pin(version: nil, older: 0, newer: 0)]
     private var freePlaces: [Int] = []
-    /// The index at which the next search for a version to drop begins.
+    /// The index at which the next search for a released version begins.
     private var lookPlace = 0
     private(set) var count = 0
     /// The number of granules of the pages that only these versions reach.
@@ -40,7 +40,7 @@ struct PinnedVersions {
         count += 1
     }
 
-    /// Removes all versions with this epoch or a later one.
+    /// Removes all versions with this epoch or a later epoch.
     mutating func removeAll(from epoch: UInt64, _ space: PageSpace) {
         while let newest = pins[pins[0].older].version, newest.epoch >= epoch {
             deadGranules -= Self.granules(newest.dead, space)
@@ -64,7 +64,7 @@ struct PinnedVersions {
 
     // MARK: Freeing pages
 
-    /// Frees pages that no version after the pinned ones can reach. If pinned versions can reach a page, the newest of them keeps it.
+    /// Frees pages that no version after the pinned versions can reach. If pinned versions can reach a page, the newest of them keeps it.
     mutating func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
@@ -102,8 +102,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops a version if readers have released it. Pages that older versions may need go to the next older one. Returns whether it dropped
-    /// the version.
+    /// Drops a version if readers have released it. Pages that older versions may need pass to the next older version. Returns whether it
+    /// dropped the version.
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older

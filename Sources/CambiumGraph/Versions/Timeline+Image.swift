@@ -6,7 +6,7 @@ import Synchronization
 package struct PageImage: Sendable {
     /// The epoch at or before which all pages of the version were born.
     package let epoch: UInt64
-    /// The reference of the page from which all others are reached.
+    /// The reference of the page from which all other pages are reached.
     package let directory: UInt32
     /// For each chunk, the number of granules of 16 bytes that the version uses in it.
     package let live: [UInt16]
@@ -40,7 +40,7 @@ package struct FrozenPages: Sendable {
     package let image: PageImage
     /// The chunks that were frozen and must be stored.
     package let fresh: [Int]
-    /// The chunks among `fresh` that are in the file already, because their memory is the file's.
+    /// The chunks among `fresh` that are in the file already, because their memory is a mapping of the file.
     package let inFile: [Int]
     /// The chunks for the table, ascending.
     package let tables: [Int]
@@ -49,7 +49,7 @@ package struct FrozenPages: Sendable {
 }
 
 extension Timeline {
-    /// Creates a timeline whose newest version is a stored one. Nothing is rebuilt. Complexity: O(chunks).
+    /// Creates a timeline whose newest version is a stored version. Nothing is rebuilt. Complexity: O(chunks).
     ///
     /// Throws `.damaged` if this program lays the schema out in another way, or if no graph can have such an image.
     ///
@@ -99,7 +99,7 @@ extension Timeline {
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // A released page in a frozen chunk looks as it did before. So rolling back could release it twice.
+        // The release of a page in a frozen chunk leaves no mark in the page. So rolling back could release the page twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
@@ -114,8 +114,8 @@ extension Timeline {
         return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables, disk: disk)
     }
 
-    /// Takes the chunks for the table, and the disk space that they release. Each of them may be a new chunk, which adds an entry to the
-    /// table.
+    /// Takes the chunks for the table, and collects the disk space that they release. Each of them may be a new chunk, which adds an
+    /// entry to the table.
     private func takeTableChunks(
         _ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int
     ) throws(CambiumError) -> (tables: [Int], disk: DiskRelease) {
@@ -139,7 +139,7 @@ extension Timeline {
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// Makes the chunks that no version of this process and no owner needs available to writers, and no others. Releases their memory and
+    /// Makes exactly those chunks available to writers that no version of this process and no owner needs. Releases their memory and
     /// disk space that is not needed soon. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
@@ -181,8 +181,8 @@ extension Timeline {
     /// The budget that the memory of pages counts against.
     package var budget: MemoryBudget { space.memory.budget }
 
-    /// Maps the file in the place of the memory of frozen chunks that are stored in it. The chunks are ascending. Readers may read them at
-    /// the same time.
+    /// Replaces the memory of frozen chunks by a mapping of the file in which they are stored. The chunks are ascending. Readers may read
+    /// them at the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
         noteTotals()

@@ -7,11 +7,11 @@ import Synchronization
 /// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline lets one thread at a time make, change,
 /// publish or drop drafts.
 ///
-/// SENDABLE: `head` is under a mutex. The rest belongs to the one writer, so no two accesses overlap, and none needs a check.
+/// SENDABLE: `head` is under a mutex. The rest belongs to the one writer, so no two accesses overlap, and the runtime need not check them.
 package final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>
-    /// The superseded versions that a reader still held when they were superseded.
+    /// The versions that a reader still held when a newer version superseded them.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     private let counters = TimelineCounters()
     /// The unconfirmed versions, which may still be rolled back.
@@ -89,9 +89,9 @@ package final class Timeline: @unchecked Sendable {
     ///
     /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
     /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
-    /// - Parameter show: A closure that gets the new version before pages of the old one are freed. A caller that releases the old version
-    ///   there spares the next transaction the work.
-    /// Throws `.notWritable` if another draft was published since this one was made, or if a change of the draft failed half-way. In that
+    /// - Parameter show: A closure that gets the new version before pages of the old version are freed. A caller that releases the old
+    ///   version there spares the next transaction the work.
+    /// Throws `.notWritable` if another draft was published after this draft was made, or if a change of the draft failed half-way. In that
     /// case the draft is dropped.
     @discardableResult
     package func publish(
@@ -108,7 +108,7 @@ package final class Timeline: @unchecked Sendable {
             return true
         }
         guard isNewest else {
-            throw CambiumError(.notWritable, "The draft is not based on the newest version. Make it again.")
+            throw CambiumError(.notWritable, "The draft is not based on the newest version. Repeat the changes in a new draft.")
         }
         var born = draft.takeBorn()
         if isUnconfirmed { unconfirmed.append(epoch: draft.epoch, born, after: previous) }
@@ -134,8 +134,8 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
-    /// Makes the last confirmed version the newest one again, and frees the pages of the versions after it, which no reader may read any
-    /// more. Complexity: O(pages that these versions made).
+    /// Makes the last confirmed version the newest version again, and frees the pages of the versions after it, which no reader may read
+    /// any more. Complexity: O(pages that these versions made).
     @discardableResult
     package func rollBack() -> Graph { removeUnconfirmed(to: nil) }
 
@@ -158,9 +158,10 @@ package final class Timeline: @unchecked Sendable {
         return Graph(version: newest)
     }
 
-    /// Frees pages that no version can reach: a page that was born at B and superseded at D is needed while a version lives in [B, D).
+    /// Frees pages that no version can reach. A page that was born at epoch B and superseded at epoch D is needed while a version of [B,
+    /// D) exists.
     private func retire(_ previous: inout Version, _ superseded: inout PageList) {
-        // No thread can get `previous` any more. If it is unique, no reader holds it. The draft held it, and the draft is gone.
+        // No thread can get `previous` any more, and the draft that held it is gone. So if there is one reference, no reader holds it.
         if isKnownUniquelyReferenced(&previous) {
             pinned.bury(superseded, space)
         } else {
@@ -196,7 +197,7 @@ extension Timeline {
     /// Limits the graph to fewer pages than this program can address.
     package func limit(to capacity: PageCapacity) { space.capacity = capacity }
 
-    /// Whether only the reserve for deletions is left. The caller must not read this while a draft is being written.
+    /// Whether so few pages are left that only deletions may use them. The caller must not read this while a draft is being written.
     package var isInReserve: Bool { space.isInReserve }
 }
 

@@ -16,7 +16,7 @@ package struct TimelineTotals: Sendable, Equatable {
 
 /// The totals of a timeline, which its writer stores and any thread loads.
 ///
-/// Each number is atomic, but two of them may be of different moments.
+/// Each number is atomic, but two numbers may be of different moments.
 final class TimelineCounters: Sendable {
     private let pinnedVersionCount = Atomic(0)
     private let pinnedByteCount = Atomic(0)

@@ -3,7 +3,7 @@
 struct UnconfirmedVersions {
     /// The last confirmed version; `nil` if no version may be rolled back.
     private(set) var base: Version?
-    /// The versions after the base, oldest first, with the number of pages that each made.
+    /// The versions after the base, oldest first, with the number of pages that each version made.
     private var versions: [(epoch: UInt64, pageCount: Int)] = []
     private var pages: [PageRef] = []
 

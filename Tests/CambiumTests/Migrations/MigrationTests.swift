@@ -156,7 +156,7 @@ import Testing
                 ObjectID(root: $0.schema.required("Note").root, serial: 3))
         }
         let wrong = try notes.refusal { $0["Memo"][relationship: "about"].destination = "Letter" }
-        #expect(wrong?.message.contains("Memo/1: 'about' holds objects of 'Letter', but Note/3 is not one") == true)
+        #expect(wrong?.message.contains("Memo/1: 'about' holds objects of 'Letter', but Note/3 has another entity") == true)
     }
 
     // MARK: Relationships
