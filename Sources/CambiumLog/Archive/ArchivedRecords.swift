@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// Reads the transactions of an archive in order, from any of its segments that have them. The archive may be divided into other segments
+/// Reads the transactions of an archive in order, from the segments that have them. The archive may be divided into other segments
 /// than the log.
 struct ArchivedRecords {
     private let volume: any Volume
@@ -16,7 +16,7 @@ struct ArchivedRecords {
         (self.volume, self.listed) = (volume, listed)
     }
 
-    /// Returns a transaction. It must follow the last one that was returned, if there is one.
+    /// Returns a transaction. Each call must ask for the transaction that follows the last returned transaction.
     ///
     /// Returns `nil` if no segment has the transaction with its ops. Throws `.damaged` if the segment that should have it does not verify.
     mutating func record(_ number: TransactionNumber) throws(CambiumError) -> LogRecord? {
@@ -25,7 +25,7 @@ struct ArchivedRecords {
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
             do throws(CambiumError) {
-                // Only a sealed segment has transactions after the beginning of the next one.
+                // Only a sealed segment can have transactions that the next segment has, too.
                 let isCovering = segment != listed.last(where: { $0 <= number })
                 var found = try SegmentRecords(volume, segment, from: number)
                 if found.isRetired || isCovering && (found.sealedEnd ?? .none) < number { continue }
@@ -55,7 +55,7 @@ struct ArchivedRecords {
         return try records?.jointChecksum()
     }
 
-    /// Returns the same checksum if the segment ends there, and `nil` otherwise.
+    /// Returns the checksum after the last returned transaction if the segment ends there; otherwise `nil`.
     func endChecksum() throws(CambiumError) -> UInt32? {
         guard let records, !records.hasRest, records.sealedEnd ?? last == last else { return nil }
         var following = records

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A store and its archive, read together as the store was before any of its log was retired. No file can be written through it.
+/// A store and its archive, read together as if nothing of the log had been retired. This volume refuses writes.
 package struct ArchivedVolume: Volume {
     private let store: any Volume
     private let archive: any Volume
@@ -17,10 +17,10 @@ package struct ArchivedVolume: Volume {
     /// The greatest number of attempts to list the segments of the store while a writer merges them.
     private static let listingCountMax = 10
 
-    /// Reads what was retired from the archive, and compares it with what the store has kept of it.
+    /// Reads the retired transactions from the archive, and compares them with the hashes that the store has kept.
     ///
     /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions; `.conflict` if the archive belongs to
-    /// another store; `.damaged` if its content is not what was retired. Complexity: O(bytes that were retired).
+    /// another store; `.damaged` if its transactions are not the retired ones. Complexity: O(bytes that were retired).
     package init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
@@ -59,7 +59,7 @@ package struct ArchivedVolume: Volume {
         return paths
     }
 
-    /// Returns the segments of the store that the archive replaces. Throws `.damaged` if the archive ends inside one of them.
+    /// Returns the segments of the store that the archive replaces. Throws `.damaged` if the archive ends inside one of these segments.
     private static func hidden(
         by paths: Set<String>, of source: SegmentArchive, _ listed: [TransactionNumber], _ retiredEnd: TransactionNumber
     ) throws -> Set<String> {
@@ -95,7 +95,7 @@ package struct ArchivedVolume: Volume {
 
     private static func isRetired(_ file: any VolumeFile) throws(CambiumError) -> Bool {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
-        // The reader of the segment reports a header that cannot be read.
+        // If the header cannot be read, the reader of the segment reports that.
         return (try? SegmentHeader.decode(bytes, file: ""))?.header.kind == .retired
     }
 
@@ -131,5 +131,7 @@ package struct ArchivedVolume: Volume {
     package func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool { throw refusal }
     package func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool { throw refusal }
 
-    private var refusal: CambiumError { CambiumError(.notWritable, "A store that is read with its archive does not accept writes.") }
+    private var refusal: CambiumError {
+        CambiumError(.notWritable, "A store that is read with its archive does not accept writes. Open it without the archive.")
+    }
 }

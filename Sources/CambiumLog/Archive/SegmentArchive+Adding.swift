@@ -4,8 +4,8 @@ package import CambiumModel
 extension SegmentArchive {
     /// Creates the archive's directories, and calls `body` while this process has the lock that is needed to add to the archive.
     ///
-    /// Throws `.locked` if this process or another one is adding to the archive; `.ioFailure` if the disk refuses; `.cannotCreate` if the
-    /// files of the archive would be the store's own files; and the errors of `body`. If nothing was archived by then, removes the lock
+    /// Throws `.locked` if this process or another process is adding to the archive; `.ioFailure` if the disk refuses; `.cannotCreate` if
+    /// the files of the archive would be the store's own files; and the errors of `body`. If nothing was archived, removes the lock
     /// file and the directory that this call created.
     package func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
@@ -13,7 +13,7 @@ extension SegmentArchive {
         let lock = try lock(isNew: made.contains(StoreFileName.lock))
         defer { lock.unlock() }
         do {
-            // Another process may have begun an archive of another store here since the first check.
+            // Another process may have begun an archive of another store in this directory since the first check.
             try checkPlace()
             try volume.createDirectory(LogDirectory.name)
             try volume.syncDirectory("")
@@ -34,11 +34,11 @@ extension SegmentArchive {
         }
     }
 
-    /// Removes the names that this call created, if nothing was archived.
+    /// Removes the files and directories that this call created, if nothing was archived.
     ///
     /// - Parameter made: the names in the archive's directory that did not exist before.
     private func removeIfEmpty(_ made: [String]) {
-        // If a name cannot be removed, the next call uses it.
+        // If one of them cannot be removed, the next call uses it.
         guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
@@ -57,7 +57,7 @@ extension SegmentArchive {
         }
     }
 
-    /// Makes segments, and the files of their ops, durable in the archive as they are in a log, and reads them there.
+    /// Copies segments, and the files of their ops, from a log to the archive. Makes the copies durable and reads them again to check them.
     ///
     /// Compares each transaction that the archive already has. Replaces a segment only if it is corrupt: the archive may have the
     /// transactions in other segments, from before the log merged them.
@@ -66,13 +66,13 @@ extension SegmentArchive {
     /// log is corrupt; `.ioFailure` if the disk refuses. After an error, some of the files may be in the archive. Complexity: O(bytes).
     ///
     /// - Parameter segments: neighbouring segments, ascending.
-    /// - Returns: the number of segments that the archive did not have in whole, and the bytes of the files that were created.
+    /// - Returns: the number of segments that the archive did not have completely, and the bytes of the files that were created.
     package func add(_ segments: [TransactionNumber], from source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
             let isLast = segment == segments.last
             let files = try files(of: segment, in: source, isLast: isLast)
-            // The process that put them there may not have waited for the disk.
+            // The process that copied these files may not have waited for the disk.
             for path in files.present { try sync(path) }
             if files.lacking.isEmpty { continue }
             segmentCount += 1
@@ -88,8 +88,8 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    /// Returns the result that `add` would have. Throws as `add` does, except if the archive continues after the segments: others may
-    /// follow them.
+    /// Returns the result that `add` would have. Throws as `add` does, except if the archive continues after the segments, because the
+    /// caller may add more segments.
     package func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
@@ -126,14 +126,14 @@ extension SegmentArchive {
     }
 
     /// Returns the files of a segment in a log: those whose content the archive lacks, and those whose content it has. Returns no files if
-    /// the segment was already retired. The files that are present have their names in the archive, where other segments may have the
-    /// transactions.
+    /// the segment was already retired. Files whose content the archive has are given by their names in the archive, where other segments
+    /// may have the transactions.
     private func files(
         of segment: TransactionNumber, in source: any Volume, isLast: Bool
     ) throws -> (lacking: [String], present: [String]) {
         var records = try SegmentRecords(source, segment)
         if records.isRetired { return ([], []) }
-        // `nil` after the archive was found to lack a transaction, or to be corrupt.
+        // `nil` if the archive lacks a transaction or is corrupt.
         var archived: ArchivedRecords? = ArchivedRecords(volume, try LogDirectory.segments(volume))
         var (lacking, present): ([String], [String]) = ([], [])
         var last = segment
@@ -169,16 +169,16 @@ extension SegmentArchive {
         }
         guard let other else { return nil }
         guard other.isSame(as: record) else { throw conflict(archived.segments.last ?? record.number, record.number) }
-        // A segment of the archive may end inside the log's segment, which was then merged from that segment and others.
+        // A segment of the archive may end inside a segment of the log, if the log merged it with others later.
         if let checksum, let recorded = records.checksum(after: record.number), recorded != checksum {
             throw conflict(archived.segments.last ?? record.number, record.number)
         }
         return archived
     }
 
-    /// Throws `.conflict` if the archive, after its last transaction, continues in another way than the log's segment.
+    /// Throws `.conflict` if the archive, after its last transaction, continues with other transactions than the log's segment.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
-        // A reader of the store with its archive needs a segment of the store that begins after the archive's last one.
+        // A reader of the store with its archive needs a segment of the store that begins after the archive's last segment.
         if isLast, try archived.endChecksum() == nil { throw laterTransactions(archived.segments.last ?? last, after: last) }
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }

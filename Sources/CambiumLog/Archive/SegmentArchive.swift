@@ -52,13 +52,14 @@ package struct SegmentArchive: Sendable {
                 found = try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.store
             } catch {
                 guard error.headerFailure != nil else { throw error }
-                // The store of this segment cannot be determined. A later call that needs the segment reports that.
+                // The store of this segment cannot be determined. If a later call needs the segment, that call reports the corruption.
                 continue
             }
             if found != store {
                 throw CambiumError(
                     .conflict,
-                    "'\(volume.name)' is the archive of another store: of store \(HexText.encode(found)), not of \(HexText.encode(store)).")
+                    "'\(volume.name)' is the archive of another store: of store \(HexText.encode(found)), not of \(HexText.encode(store)). "
+                        + "Choose the archive of this store.")
             }
         }
     }
@@ -81,7 +82,8 @@ package struct SegmentArchive: Sendable {
         return next <= retiredEnd ? gaps + [next...retiredEnd] : gaps
     }
 
-    /// Returns the transactions of the archive's segments, ascending. A segment that is open, or cannot be read, counts up to the next one.
+    /// Returns the transactions of the archive's segments, ascending. A segment that is open, or cannot be read, counts as if it had all
+    /// transactions up to the next segment.
     private func ranges() throws -> [ClosedRange<TransactionNumber>] {
         let listed = try LogDirectory.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
@@ -107,10 +109,10 @@ package struct SegmentArchive: Sendable {
 
     // MARK: Reading
 
-    /// Returns the files to read in place of a retired segment. Each of their transactions is the one whose hash the segment has kept.
+    /// Returns the files to read in place of a retired segment. Each of their transactions has the hash that the segment has kept.
     ///
-    /// Throws `.notFound` if the archive does not have the transactions; `.damaged` if it is corrupt, or if its content is not what was
-    /// retired. Complexity: O(bytes).
+    /// Throws `.notFound` if the archive does not have the transactions; `.damaged` if it is corrupt, or if its transactions are not the
+    /// retired ones. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
         var kept = try SegmentRecords(source, segment)
         var whole = ArchivedRecords(volume, try LogDirectory.segments(volume))
@@ -118,13 +120,18 @@ package struct SegmentArchive: Sendable {
         var place = LogFileName.path(segment, .segment)
         func lost() -> CambiumError {
             CambiumError(
-                .notFound, "The archive lacks the changes of transactions \(segment) to \(end): its segments do not have all of them.",
+                .notFound,
+                "The archive lacks the changes of transactions \(segment) to \(end): its segments do not have all of them. "
+                    + "Use a complete copy of the archive.",
                 place: .init(file: "\(volume.name)/\(place)"))
         }
-        func damage(_ message: String) -> CambiumError { CambiumError(.damaged, message, place: .init(file: "\(volume.name)/\(place)")) }
+        func damage(_ message: String) -> CambiumError {
+            CambiumError(
+                .damaged, "\(message) Restore the file from a copy of the archive.", place: .init(file: "\(volume.name)/\(place)"))
+        }
         while let record = try kept.next() {
             guard let other = try whole.record(record.number) else {
-                // The segment that should have the transaction has this name, unless the archive is divided in another way.
+                // A segment that begins with the transaction would have this name, unless the archive is divided in another way.
                 place = LogFileName.path(record.number, .segment)
                 throw lost()
             }
@@ -133,7 +140,7 @@ package struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) of the archive is not the transaction that was retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here. The retired segment, which contains all of them, lists their checksums.
+            // A segment of the archive ends here. The retired segment lists the checksum at the end of each of its former segments.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The segment does not end like the segment that was retired.")
             }

@@ -12,7 +12,7 @@ struct SegmentRecords {
 
     /// Opens a segment. Throws `.damaged` if its header or its index does not verify, and `.notFound` if there is no such file.
     ///
-    /// - Parameter begin: the first transaction that is returned; `nil` for the first one of the segment.
+    /// - Parameter begin: the first transaction that is returned; `nil` for the first transaction of the segment.
     init(_ volume: any Volume, _ segment: TransactionNumber, from begin: TransactionNumber? = nil) throws(CambiumError) {
         self.volume = volume
         self.begin = begin ?? segment
@@ -53,7 +53,7 @@ struct SegmentRecords {
         return following.lastChecksum
     }
 
-    /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame does not verify, or if bytes follow the last one.
+    /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame does not verify, or if bytes follow the last frame.
     mutating func next() throws(CambiumError) -> LogRecord? {
         do {
             // A joint has no transactions.
@@ -61,7 +61,7 @@ struct SegmentRecords {
         } catch {
             throw Self.named(error, volume, reader.path)
         }
-        if rest.isEmpty, !reader.isAtEnd { throw damage("A frame does not verify.") }
+        if rest.isEmpty, !reader.isAtEnd { throw damage("A frame of the segment does not verify. Restore the file from a backup.") }
         return rest.popLast()
     }
 

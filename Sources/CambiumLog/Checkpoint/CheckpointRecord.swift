@@ -40,15 +40,15 @@ package struct CheckpointRecord: Sendable {
     package var transaction: TransactionNumber
     /// The time of that transaction, in microseconds since 1970.
     package var time: Int64
-    /// The number of rows of a group of the page space, as a power of two.
+    /// The binary logarithm of the number of rows in a group of the page space.
     package var fanOutShift: UInt8
-    /// Whether chunks are stored compressed if they take less disk space then.
+    /// Whether chunks are stored compressed if this saves disk space.
     package var isPacked: Bool
     /// A hash of the layout of the schema in pages. A program with another layout cannot use the pages.
     package var layout: UInt64
     /// The position at which the log continues after the transaction.
     package var logPosition: LogPosition
-    /// The file of the pages, as the number in its name.
+    /// The number in the name of the file of pages.
     package var pageFile: UInt64
     package var epoch: UInt64
     package var pageDirectory: UInt32
@@ -56,7 +56,7 @@ package struct CheckpointRecord: Sendable {
     package var chunks: [Chunk]
     /// The tree over the log up to the transaction; `nil` if the log could not be read that far, and in format 1.
     package var tree: MerkleTree?
-    /// The data that a record of format 1 has in addition to the pages. In later formats, the pages contain them.
+    /// The data that a record of format 1 has in addition to the pages. In later formats, the pages contain this data.
     package var firstFormat: FirstFormatNames?
 
     package init(
@@ -119,7 +119,8 @@ package struct CheckpointRecord: Sendable {
         let schemaByteCount = OpCodec.byteCount(ofSchema: schema)
         guard schemaByteCount <= Format.Root.schemaByteCountMax else {
             let limit = Format.Root.schemaByteCountMax >> 20
-            throw CambiumError(.limitExceeded, "A checkpoint holds a schema of at most \(limit) MiB of JSON; this schema is larger.")
+            throw CambiumError(
+                .limitExceeded, "A checkpoint holds a schema of at most \(limit) MiB of JSON; this schema is larger. Use a smaller schema.")
         }
         let byteCount = CheckpointTable.byteCount(schemaByteCount: schemaByteCount, chunkCount: chunkCount, isPacked: isPacked)
         let tableByteCountMax = Format.Root.recordByteCountMax - Format.Root.fixedByteCount - treeByteCount(transaction)
@@ -177,7 +178,7 @@ package struct CheckpointRecord: Sendable {
         return kind
     }
 
-    /// Returns the store that a record belongs to, or `nil` if its checksum does not fit.
+    /// Returns the store that a record belongs to, or `nil` if the checksum of the record does not match.
     static func store(in bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count >= Format.Root.headerByteCount + 12, bytes.starts(with: Format.Root.magic),
             ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4)))

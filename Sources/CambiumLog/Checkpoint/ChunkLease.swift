@@ -4,8 +4,8 @@ package import CambiumModel
 /// A lease: a file next to the checkpoint records, which informs later writers of the chunks that are mapped by graphs that outlive their
 /// store. The process shares the file as long as this object exists.
 ///
-/// The lock ends with the process, so a lease that is not shared names nothing. It is not synced, because a power failure ends all
-/// processes. Docs/CHECKPOINTS.md has the bytes.
+/// The lock ends with the process, so a lease that no process shares has no effect. The file is not synced, because a power failure ends
+/// all processes. Docs/CHECKPOINTS.md has the bytes.
 package final class ChunkLease: Sendable {
     static let suffix = ".lease"
     private static let nameDigitCount = 16
@@ -14,7 +14,7 @@ package final class ChunkLease: Sendable {
     private let path: String
     private let share: any VolumeLock
 
-    /// Creates a lease. The caller must have the lock of the store, so that no writer looks for leases before this one is shared.
+    /// Creates a lease. The caller must have the lock of the store, so that no writer looks for leases before this lease is shared.
     ///
     /// Throws `.ioFailure` and `.cannotCreate` if the disk refuses; then there is no lease. Complexity: O(chunks).
     ///
@@ -38,7 +38,7 @@ package final class ChunkLease: Sendable {
     }
 
     deinit {
-        // No other process removes a shared lease, so the name still belongs to this one.
+        // No other process removes a shared lease, so the name still belongs to this object.
         try? volume.remove(path)  // A file that is left is not shared, so the next writer removes it.
         share.unlock()
     }

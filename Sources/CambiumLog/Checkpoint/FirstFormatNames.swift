@@ -24,7 +24,7 @@ package struct FirstFormatNames: Sendable {
         let count: UInt32
         let bytes: [UInt8]
 
-        /// Decodes names. Throws if a part of a name is missing, or if bytes follow the last one.
+        /// Decodes names. Throws if a part of a name is missing, or if bytes follow the last name.
         fileprivate init(_ reader: inout ByteReader) throws(DecodingError) {
             count = try reader.read(UInt32.self)
             let byteCount = Int(try reader.read(UInt32.self))

@@ -18,7 +18,7 @@ package protocol ChunkDestination: AnyObject, Sendable {
 ///
 /// SENDABLE: the record and the mapping do not change, and the chunks that were read are under a lock.
 package final class PageFile: @unchecked Sendable {
-    /// A file that a process makes when it finds a corrupt stored graph. While it exists, each stored graph is checked in whole before it
+    /// A file that a process makes when it finds a corrupt stored graph. While it exists, each stored graph is checked completely before it
     /// is used.
     static let damageMark = CheckpointRecord.directory + "/DAMAGED"
     package static let chunkByteCount = 65_536
@@ -147,7 +147,7 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Removes the mark, so that stored graphs are no longer all checked in whole.
+    /// Removes the mark, so that stored graphs are no longer checked completely.
     package static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)
@@ -165,8 +165,8 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Opens the file of a record. A writer may have dropped the record since it was read, or replaced it by one with another file. If the
-    /// same record still exists, its file was lost.
+    /// Opens the file of a record. A writer may have dropped the record since it was read, or replaced it by a record with another file.
+    /// If the same record still exists, its file was lost.
     private static func open(
         _ volume: any Volume, _ path: String, _ record: String, _ recordBytes: [UInt8]
     ) throws(CambiumError) -> any VolumeFile {
@@ -195,7 +195,7 @@ package final class PageFile: @unchecked Sendable {
 
     // MARK: Chunks
 
-    /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that is not as it was stored.
+    /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that differs from what was stored.
     package func checkAll() throws(CambiumError) {
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             if root.chunks[chunk].packedByteCount > 0 {
@@ -207,7 +207,7 @@ package final class PageFile: @unchecked Sendable {
     }
 
     /// Returns the address of a chunk, after its bytes were compared with the checksum. If they differ, requests that the next opening
-    /// checks stored graphs in whole, and ends the process, as `CorruptPages` describes.
+    /// checks stored graphs completely, and ends the process, as `CorruptPages` describes.
     package func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {
@@ -223,7 +223,7 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Requests that the next opening checks stored graphs in whole, and ends the process, as `CorruptPages` describes.
+    /// Requests that the next opening checks stored graphs completely, and ends the process, as `CorruptPages` describes.
     ///
     /// - Parameter reason: the fault of the pages, in words.
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
@@ -234,7 +234,7 @@ package final class PageFile: @unchecked Sendable {
         CorruptPages.end(error)
     }
 
-    /// Returns the error for pages whose checksums fit, but which are not a graph.
+    /// Returns the error for pages that have the right checksums, but do not form a graph.
     package func flaw(_ reason: String) -> CambiumError {
         CambiumError(
             .damaged,
@@ -305,7 +305,7 @@ package final class PageFile: @unchecked Sendable {
     }
 }
 
-/// Determines which chunks to read from the disk when one is touched: only that chunk, and also those that follow if chunks are touched in
+/// Determines which chunks to read from the disk when a chunk is touched: also the following chunks, if chunks are touched in
 /// order.
 private struct ReadAhead {
     private var next = 0

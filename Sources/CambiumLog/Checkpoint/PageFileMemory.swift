@@ -13,12 +13,12 @@ internal import CambiumModel
 /// SENDABLE: only one thread at a time uses it.
 package final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
-    /// `nil` for a file without a name, which ends with the process.
+    /// The number in the file's name; `nil` for a file without a name, which ends with the process.
     private let pageFile: UInt64?
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
-    /// The chunks whose disk space was preallocated in advance.
+    /// The chunks whose disk space was preallocated.
     private var ahead = 0..<0
     private var aheadEnd: Int
 
@@ -43,7 +43,7 @@ package final class PageFileMemory: @unchecked Sendable {
         return window.base + chunk * PageFile.chunkByteCount
     }
 
-    /// Preallocates disk space for a chunk, and also for those that follow it if it is a new one.
+    /// Preallocates disk space for a chunk, and also for the following chunks if it is a new chunk.
     private func takeSpace(from chunk: Int) -> Bool {
         if chunk < aheadEnd { return takeSpace(chunk..<chunk + 1) }
         let chunks = chunk..<chunk + max(1, min(chunk, Self.aheadCountMax))
@@ -82,7 +82,7 @@ package final class PageFileMemory: @unchecked Sendable {
         // A file without a name that was not opened has no disk space.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        // The caller may release the space later. So these chunks get new space one by one, and never in advance.
+        // The caller may release the space later. So these chunks are not among those that get space in advance.
         aheadEnd = max(aheadEnd, chunks.upperBound)
         guard let file = try? opened() else { return nil }  // A file that does not exist has no disk space.
         return {
@@ -90,7 +90,8 @@ package final class PageFileMemory: @unchecked Sendable {
         }
     }
 
-    /// Returns the window, which is made at its first use. A process whose address space is limited gets a smaller window, or no window.
+    /// Returns the window of the file, and makes it at the first call. A process whose address space is limited gets a smaller window, or
+    /// no window.
     private func openedWindow() -> FileMapping? {
         if window != nil || isWindowRefused { return window }
         var byteCount = Format.Lease.chunkCountMax * PageFile.chunkByteCount

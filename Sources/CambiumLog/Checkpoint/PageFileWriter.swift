@@ -26,7 +26,7 @@ package struct PageFileWriter {
 
     /// The way in which a chunk gets into the file.
     package enum Storing: Sendable {
-        /// The memory of the chunk is the file's, so its bytes are there already.
+        /// Nothing is written: the memory of the chunk is mapped from the file, so the file has its bytes already.
         case none
         case asItIs
         /// The chunk is compressed if it then takes at most 48 KiB.
@@ -36,7 +36,7 @@ package struct PageFileWriter {
     /// The checksum of a chunk in the file, and its compressed length; 0 for a chunk that is not compressed.
     package typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
 
-    /// Writes chunks. No stored graph may have any of them.
+    /// Writes chunks. No stored graph may use any of these chunks.
     ///
     /// - Parameters:
     ///   - chunks: ascending.

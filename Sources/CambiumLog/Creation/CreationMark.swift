@@ -86,8 +86,8 @@ struct CreationMark: Equatable {
         } catch { return beginning(bytes) }
     }
 
-    /// Judges bytes without a valid header. They are a torn mark if each byte that is known in advance is as it was written, or is a zero
-    /// that the disk had there.
+    /// Decides what bytes without a valid header are. They are a torn mark if each byte with a known value has this value, or is zero
+    /// because its write did not reach the disk.
     private static func beginning(_ bytes: [UInt8]) -> Content {
         zip(bytes, start).allSatisfy { $0 == $1 || $0 == 0 } ? .torn : .foreign
     }

@@ -1,9 +1,9 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The directory of a store that is being created. The mark names each file, durably, before the file is made.
+/// The directory of a store that is being created. The mark names each file before the file is made, and this name is durable.
 ///
-/// The mark itself is not visible through this volume, and the lock is the one that the creation has.
+/// The mark itself is not visible through this volume, and its lock is the lock that the creation has.
 final class CreationVolume: Volume {
     private let base: any Volume
     private let state: Guarded<State>
@@ -116,7 +116,7 @@ final class CreationVolume: Volume {
     func diskByteCount(of path: String) throws(CambiumError) -> Int { try base.diskByteCount(of: path) }
 }
 
-/// A stand-in for the lock of the directory, which the creation has until it ends.
+/// A lock that stands for the lock of the directory, which the creation holds until it ends.
 private final class HeldLock: VolumeLock {
     func unlock() {}
 }

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The only way to create a store: as a whole or not at all, in a directory that contains nothing else.
+/// The only way to create a store. Either the whole store is created, or nothing, and the directory contains nothing else.
 ///
 /// A mark names the files before they are made. It is removed when the store is complete and durable. Until then, the directory is not a
 /// store. If the process ends before that, the next creation in the directory removes the files that the mark names, and nothing else.
@@ -135,7 +135,7 @@ package enum StoreCreation {
         }
     }
 
-    /// Removes the files that a mark names, durably, and then the mark.
+    /// Removes the files that a mark names, makes this durable, and then removes the mark.
     static func remove(_ mark: CreationMark?, from volume: any Volume) throws(CambiumError) {
         for name in (mark?.names ?? []).sorted() where try volume.kind(of: name) == .regularFile { try volume.remove(name) }
         for directory in [LogDirectory.name, CheckpointRecord.directory] where try volume.exists(directory) {

@@ -59,8 +59,8 @@ package struct StoreSettings: Equatable, Sendable {
         try replace(in: volume)
     }
 
-    /// Reads the settings of a store. Throws `.notFound` if there is no store, or if its creation was interrupted; `.damaged` if they
-    /// cannot be read.
+    /// Reads the settings of a store. Throws `.notFound` if there is no store, or if its creation was interrupted; `.damaged` if the
+    /// settings cannot be read.
     package static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         try checkPresence(volume)
         return try decode(try volume.bytes(of: fileName), file: fileName)
@@ -100,10 +100,13 @@ package struct StoreSettings: Equatable, Sendable {
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
     }
 
-    /// Decodes settings. Throws `.damaged` if the text is not one that `encode` writes, and `.unsupportedFormat` for a later format.
+    /// Decodes settings. Throws `.damaged` if the text is not a text that `encode` writes, and `.unsupportedFormat` for a later format.
     package static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
         func damaged(_ flaw: String) -> CambiumError {
-            CambiumError(.damaged, "\(flaw), so this is not a store, or the store is corrupt.", place: .init(file: file))
+            CambiumError(
+                .damaged,
+                "\(flaw), so this is not a store, or the store is corrupt. Restore it from a backup, or run 'cambium repair'.",
+                place: .init(file: file))
         }
         guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
         guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format of a store") }
@@ -111,7 +114,8 @@ package struct StoreSettings: Equatable, Sendable {
         guard let format = UInt16(version), Format.versions.contains(format) else {
             throw CambiumError(
                 .unsupportedFormat,
-                "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version).",
+                "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version). "
+                    + "Use a newer program.",
                 place: .init(file: file))
         }
         var fields: [Substring: Substring] = [:]

@@ -10,7 +10,7 @@ package struct ArchiveNote: Equatable, Sendable {
 
     /// The path of the archive.
     package let archive: String
-    /// The archive has everything that was retired, as long as no later transaction than this is retired.
+    /// The last transaction that was retired when the note was written. The archive may lack transactions that were retired later.
     package let end: TransactionNumber
 
     package init(_ archive: String, upTo end: TransactionNumber) {

@@ -4,9 +4,9 @@ enum Format {
     /// The oldest version that is read. The first writer converts such a store to the current version.
     static let oldestVersion: UInt16 = 1
     static let versions = oldestVersion...version
-    /// The version of files that are the same in all versions.
+    /// The version of the kinds of files that are the same in all formats.
     static let fileVersion: UInt16 = 1
-    /// The greatest number that a transaction can have, so that there is always a next one.
+    /// The greatest number that a transaction can have, so that a next transaction always exists.
     static let transactionMax: UInt64 = 1 << 62
 
     enum Segment {
@@ -51,7 +51,7 @@ enum Format {
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
-        /// The greatest sequence, so that there is always a next one.
+        /// The greatest sequence, so that a next sequence number always exists.
         static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24

@@ -2,7 +2,7 @@
 package struct LogTuning: Sendable {
     /// A transaction with this number of bytes of ops, or more, gets a separate file for them.
     package var largeByteCount = 4 << 20
-    /// The number of bytes of ops that completes a frame of such a file.
+    /// The number of bytes of ops that completes a frame of a separate file.
     package var opsFrameByteCount = 1 << 20
     /// The number of bytes that completes a segment: another segment follows.
     package var segmentByteCount = 64 << 20
@@ -19,10 +19,10 @@ package struct LogTuning: Sendable {
 
     /// Whether checkpoints are made automatically while other threads write. If false, they are made only at closing.
     package var checkpointsInBackground = true
-    /// The number of bytes of log after the newest checkpoint that triggers another one, if it is also a sixteenth of that checkpoint's
-    /// bytes or more.
+    /// The number of bytes of log after the newest checkpoint that triggers another checkpoint, if the number is also a sixteenth of that
+    /// checkpoint's bytes or more.
     package var checkpointByteCount = 4 << 20
-    /// The number of bytes of log that triggers a checkpoint once the last one is `checkpointInterval` microseconds old.
+    /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10
     package var checkpointInterval: Int64 = 300_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
@@ -32,16 +32,16 @@ package struct LogTuning: Sendable {
     /// The greatest size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
     /// they are first read.
     package var checkedByteCountMax = 8 << 20
-    /// The greatest size of a stored graph that is proven when it is opened, pages and values. The proof takes about 3 ms for each MiB.
+    /// The greatest size of a stored graph whose pages and values are proven when it is opened. The proof takes about 3 ms for each MiB.
     package var provenByteCountMax = 1 << 20
     /// The greatest size of a schema and a table of chunks that the record of a checkpoint contains itself, if it has enough space for
     /// them.
     package var recordedTableByteCountMax = 4096
-    /// The number of bytes of a chunk that a part of such a table uses.
+    /// The number of bytes of a chunk that a part of a table in chunks uses.
     package var tablePartByteCountMax = 65_536
     /// The greatest number of chunks of 64 KiB that the pages of the graph take.
     package var chunkCountMax = 1 << 20
-    /// The number of checkpoints that are kept whatever the settings state: the newest one, and one to fall back to.
+    /// The number of checkpoints that are always kept: the newest checkpoint, and one more in case the newest is corrupt.
     package var newestCheckpointCount = 2
     /// The number of bytes that checkpoints for time travel may always take, however small the newest checkpoint is.
     package var pastByteCountMin = 64 << 20

@@ -9,7 +9,7 @@ package struct MerkleTree: Sendable, Equatable {
 
     package init() {}
 
-    /// Creates a tree that continues an earlier one. Returns `nil` if a tree with this number of leaves cannot have these complete
+    /// Creates a tree that continues an earlier tree. Returns `nil` if a tree with this number of leaves cannot have these complete
     /// subtrees.
     init?(leafCount: UInt64, subtrees: [[UInt8]]) {
         guard subtrees.count == leafCount.nonzeroBitCount, subtrees.allSatisfy({ $0.count == Self.hashByteCount }) else { return nil }
@@ -23,7 +23,7 @@ package struct MerkleTree: Sendable, Equatable {
     /// - Parameter leafHash: 32 bytes, the hash of the leaf with its prefix of zero.
     mutating func append(leafHash: [UInt8]) {
         var hash = leafHash
-        // Each subtree as high as the new one becomes a part of the new one.
+        // Each subtree as high as the new subtree becomes a part of the new subtree.
         for _ in 0..<leafCount.trailingOneBitCount { hash = Self.node(subtrees.removeLast(), hash) }
         subtrees.append(hash)
         leafCount += 1

@@ -7,7 +7,9 @@ extension Volume {
         let file = try open(path, .read)
         defer { file.close() }
         let byteCount = try file.byteCount()
-        guard byteCount <= 1 << 20 else { throw CambiumError(.damaged, "The file has more than 1 MiB.", place: .init(file: path)) }
+        guard byteCount <= 1 << 20 else {
+            throw CambiumError(.damaged, "The file has more than 1 MiB, so it is not a file of a store.", place: .init(file: path))
+        }
         return try file.read(at: 0, count: byteCount)
     }
 

@@ -11,8 +11,8 @@ package struct LogCopy {
 
     /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
-    /// The segments that were copied, and the last transaction of the sealed ones. A segment that does not begin after it is covered, and
-    /// not copied.
+    /// The segments that were copied, and the last transaction of the sealed ones. A segment that begins at or before that transaction is
+    /// covered by them, and is not copied.
     private var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
     /// The greatest number of attempts to copy the segments while a writer replaces some of them.
     private static let attemptCountMax = 10
@@ -45,7 +45,7 @@ package struct LogCopy {
         try target.syncDirectory("")
     }
 
-    /// Returns the paths of the files that a copy of the store would have by now.
+    /// Returns the paths of the files that a copy of the store at this moment has.
     package static func names(in source: any Volume) throws(CambiumError) -> [String] {
         let log = try source.list(LogDirectory.name).filter { LogFileName.parse($0) != nil }.map { "\(LogDirectory.name)/\($0)" }
         let roots = try CheckpointRecord.list(source).map(CheckpointRecord.path)
@@ -53,7 +53,7 @@ package struct LogCopy {
         return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
     }
 
-    /// Copies the segments up to the one with the end of the log, as the directory had them at one moment, and the segments that must
+    /// Copies the segments up to the segment with the end of the log, as the directory had them at one moment, and the segments that must
     /// follow.
     ///
     /// Returns the checkpoints that existed after the log was copied.
@@ -73,7 +73,7 @@ package struct LogCopy {
         throw CambiumError(.ioFailure, "The log was compacted repeatedly while it was copied. Make the backup again.")
     }
 
-    /// Copies the segments once. Returns `nil` if the directory has other segments in the end. Throws `.notFound` if a segment is gone.
+    /// Copies the segments once. Returns `nil` if the directory has other segments afterwards. Throws `.notFound` if a segment is gone.
     private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
         let listed = try source.segments().filter { $0 <= tail.header.firstTransaction }
         for segment in listed where segment > copied.end {
@@ -83,7 +83,7 @@ package struct LogCopy {
         // Lists the checkpoints before the search for a segment after the last transaction: a checkpoint of that transaction may depend on
         // one.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // A segment that was sealed during the copy must be followed by another one, of which the header is enough.
+        // A segment that was sealed during the copy must be followed by another segment. Its header is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
@@ -96,8 +96,8 @@ package struct LogCopy {
 
     /// Copies a segment.
     ///
-    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all bytes. A segment that was sealed during the
-    ///   copy is copied as a whole.
+    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all of its bytes. A segment that was sealed
+    ///   during the copy is copied as a whole.
     private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
@@ -189,7 +189,7 @@ package struct LogCopy {
 }
 
 extension VolumeFile {
-    /// Creates a file of another volume with the first bytes of this one, and syncs it. The caller syncs the directory.
+    /// Creates a file of another volume with the first bytes of this file, and syncs it. The caller syncs the directory.
     func copy(_ byteCount: Int, to target: any Volume, _ path: String) throws(CambiumError) {
         let partByteCount = 1 << 20
         let copy = try target.open(path, .create)
@@ -197,7 +197,9 @@ extension VolumeFile {
         var offset = 0
         while offset < byteCount {
             let bytes = try read(at: offset, count: min(partByteCount, byteCount - offset))
-            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "'\(path)' became shorter while it was copied.") }
+            guard !bytes.isEmpty else {
+                throw CambiumError(.ioFailure, "'\(path)' became shorter while it was copied. Repeat the command.")
+            }
             try copy.write(bytes, at: offset)
             offset += bytes.count
         }

@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns false if it is the last one, and its creation was interrupted or is under way.
+    /// Opens the next segment. Returns false if it is the last segment, and its creation was interrupted or is under way.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
@@ -48,15 +48,14 @@ extension LogCursor {
                 return true
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
-            // The position is at the end of the segment before the one whose creation was interrupted.
+            // The position is at the end of the segment before the segment whose creation was interrupted.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)
         return true
     }
 
-    /// Opens a segment, and checks its name and its store. Returns `nil` if the segment is the last one, and is gone or only the beginning
-    /// of one.
+    /// Opens a segment, and checks its name and its store. Returns `nil` if this is the last segment, and it is gone or incomplete.
     private mutating func openSegment(at place: Int) throws -> SegmentReader? {
         let path = LogFileName.path(segments[place], .segment)
         let next: SegmentReader
@@ -73,7 +72,7 @@ extension LogCursor {
         return next
     }
 
-    /// Passes over segments that begin inside the segment that was read last, because that one was split or merged with others since.
+    /// Passes over segments that begin inside the segment that was read last, because that segment was split or merged with others since.
     private mutating func passOverCovered(before wanted: TransactionNumber) throws {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
         guard mayBeWritten, try isSealedByNow(lastRead) else {
@@ -83,7 +82,7 @@ extension LogCursor {
         segments.removeAll { $0 > lastRead && $0 < wanted }
     }
 
-    /// Whether a segment that was open when it was read is sealed by now, or is a part of another one.
+    /// Whether a segment that was open when it was read has been sealed since, or is a part of another segment.
     private func isSealedByNow(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed
@@ -95,17 +94,18 @@ extension LogCursor {
 
     /// Returns the segment in which the log continues from a position, and which begins before the position.
     private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
-        // A segment that an interrupted merge left is found before the merged segment, which begins earlier.
+        // The search goes from the last segment to the first. So it finds a segment that an interrupted merge left before it finds the
+        // merged segment.
         for place in segments.indices.reversed() where segments[place] <= base.transaction {
             do {
                 guard var next = try openSegment(at: place) else { break }
                 guard try next.begin(after: base) else { continue }
-                // The end of the segment that was read last, or of an earlier one, leads nowhere.
+                // The position is at the end of the segment that was read last, or of an earlier segment, so the log continues in another.
                 if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
                 index = place
                 return next
             } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, mayBeWritten) {
-                continue  // If it is not elsewhere, the error below is thrown.
+                continue  // If no other segment has the position, the error below is thrown.
             }
         }
         guard lastRead != nil, index < segments.count else {
@@ -116,7 +116,7 @@ extension LogCursor {
             "The segment begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
-    /// Whether the following transactions may be in another segment than the one that cannot be read, because a writer merged that one.
+    /// Whether the following transactions may be in another segment than the unreadable one, because a writer merged that segment.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && mayBeWritten
     }
@@ -149,7 +149,7 @@ extension LogCursor {
             begin = next.offset
         }
         if let last = next.sealedEnd {
-            // An interrupted merge or split left segments that this one covers.
+            // An interrupted merge or split left segments that this segment covers.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }
@@ -167,7 +167,7 @@ extension LogCursor {
         return true
     }
 
-    /// Whether the last segment was removed since it was listed. Returns false if it is only the beginning of a segment. Throws in any
+    /// Whether the last segment was removed since it was listed. Returns false if only its beginning was written. Throws in any
     /// other case.
     private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
         let isLast = place == segments.count - 1

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A position in a log from which the log is read further. Another process may write to the log at the same time.
+/// A position in a log, from which reading continues. Another process may write to the log at the same time.
 struct LogCursor {
     let volume: any Volume
     let settings: StoreSettings
@@ -14,10 +14,10 @@ struct LogCursor {
     let syncs: Bool
     let salvages: Bool
     var head: Head?
-    /// A place shortly before the last transaction that was read while another process may write; a later read continues there. At first,
-    /// the place from which this read continues.
+    /// The place at which a later read continues, shortly before the last transaction that was read. Only a log that another process may
+    /// write needs it. At first, the place at which this read begins.
     var place: SegmentPlace?
-    /// The segments in the directory when it was last listed, as their first transactions, ascending.
+    /// The first transactions of the segments that were in the directory when it was last listed, ascending.
     var listed: [TransactionNumber]
     /// The segments in `listed`, except those that the preceding segment is known to cover.
     var segments: [TransactionNumber]
@@ -26,14 +26,14 @@ struct LogCursor {
     var reader: SegmentReader?
     /// The offset at which the read of the current segment began; 0 for its header.
     var begin = 0
-    /// The segment that was read last, as its first transaction.
+    /// The first transaction of the segment that was read last.
     var lastRead: TransactionNumber?
-    /// The last segment, if it is only the beginning of one. `isGone` is true if the segment was removed since it was listed.
+    /// The last segment, if only its beginning was written. `isGone` is true if the segment was removed since it was listed.
     var unfinished: (path: String, isGone: Bool)?
     var end: LogReader.End
-    /// The greatest number of records that are handed over at once.
+    /// The greatest number of records that one call of `body` receives.
     var batchCountMax = 64
-    /// The state in which the segment before the unfinished one was left.
+    /// The state of the segment before the unfinished one, when the cursor left it.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// The greatest number of times that a log is judged again because it changed during the judgement.
@@ -71,16 +71,16 @@ struct LogCursor {
 
     // MARK: Reading on
 
-    /// Receives some transactions at a time, in order. It may take the array and leave another one in its place.
+    /// Receives some transactions at a time, in order. It may take the array and leave another array in its place.
     typealias BatchBody = (inout [LogRecord]) throws -> Void
 
-    /// Calls `body` with every transaction that the log has by now, in order. Throws as `advance(batches:)`.
+    /// Calls `body` with every transaction that the log has now, in order. Throws as `advance(batches:)`.
     mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
 
     /// As `judge(batches:)`, one transaction after the other.
     mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Calls `body` with all transactions that the log has by now.
+    /// Calls `body` with all transactions that the log has now.
     ///
     /// Throws `.damaged` if a segment is corrupt and others follow it; and the errors of `body`.
     mutating func advance(batches body: BatchBody) throws {
@@ -96,7 +96,7 @@ struct LogCursor {
         }
     }
 
-    /// Lists the directory again. The segments up to the current one stay the same.
+    /// Lists the directory again. The segments up to the current segment stay the same.
     private mutating func list() throws(CambiumError) {
         listed = try LogDirectory.segments(volume)
         let current = reader?.header.firstTransaction ?? segments[index]
@@ -108,7 +108,8 @@ struct LogCursor {
     private mutating func readFrames(_ body: BatchBody) throws {
         guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
-        // Frames beyond this length are newer than this call. Leaving them out ends the call, however fast another process writes.
+        // Frames beyond this length were written after this call began. The call omits them, so that it ends even if another process
+        // writes fast.
         let byteCount = reader?.byteCount ?? 0
         // A caller that stops soon should not wait until all of a large segment is verified.
         var stepByteCount = Self.stepByteCountMin
@@ -121,7 +122,7 @@ struct LogCursor {
     }
 
     private static let stepByteCountMin = 64 << 10
-    /// The bytes of ops that are handed over at once. One frame may have more.
+    /// The number of bytes of ops that one call of `body` receives. One frame may have more.
     private static let batchByteCountMax = 8 << 20
 
     private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {
@@ -193,7 +194,7 @@ struct LogCursor {
         return segments.firstIndex { $0 > segment } ?? segments.count
     }
 
-    /// Whether the next segment continues where the frames of this one end. If so, the bytes after the frames held no transaction.
+    /// Whether the next segment continues where the frames of this segment end. If so, the bytes after the frames held no transaction.
     private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             let following = segments[place(after: last.header.firstTransaction)]
@@ -218,8 +219,8 @@ struct LogCursor {
             jointOffset: reader.jointOffset)
     }
 
-    /// Moves back to the segment before one whose creation was interrupted. The next writer may remove the interrupted segment and continue
-    /// in the preceding one.
+    /// Moves back to the segment before the segment whose creation was interrupted. The next writer may remove the interrupted segment
+    /// and continue in the preceding one.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
@@ -229,8 +230,8 @@ struct LogCursor {
         (unfinished, left) = (nil, nil)
     }
 
-    /// Whether a segment without frames was replaced by another one of the same name since it was opened. If so, the caller opens the new
-    /// one.
+    /// Whether a segment without frames was replaced by another segment of the same name since it was opened. If so, the caller opens the
+    /// new segment.
     private mutating func isReplaced() throws -> Bool {
         guard mayBeWritten, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
         do throws(CambiumError) {
@@ -289,7 +290,7 @@ struct LogCursor {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
-            // The writer that removed the unfinished segment may have written to the segment before since then.
+            // The writer that removed the unfinished segment may have written to the preceding segment since.
             if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
         }
@@ -309,10 +310,10 @@ struct LogCursor {
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
 
-    /// Whether a segment that has no file is a part of an earlier one. HEAD is not written again when segments are merged.
+    /// Whether a segment that has no file is a part of an earlier segment. HEAD is not written again when segments are merged.
     private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         guard let last = listed.last, segment < last else { return false }
-        // An interrupted merge may have left other segments between the two.
+        // An interrupted merge may have left other segments between the merged segment and the missing one.
         for before in listed.reversed() where before < segment {
             let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
             // A segment that has lost its index is judged by its frames instead.
@@ -375,7 +376,7 @@ extension LogReader.End {
 }
 
 extension [LogRecord] {
-    /// Calls `body` with each record in its place, because copying a record changes the reference counts of its parts.
+    /// Calls `body` with each record without copying it, because a copy changes the reference counts of its parts.
     func forEachInPlace(_ body: (LogRecord) throws -> Void) throws {
         let records = span
         for place in records.indices { try body(records[place]) }

@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// Follows a log that another process writes, up to its durable end.
 ///
-/// The follower holds nothing that the writer waits for. It syncs bytes before it reads them, so that no caller acts on a transaction that
+/// The follower holds no lock that the writer waits for. It syncs bytes before it reads them, so that no caller acts on a transaction that
 /// a power failure may remove. A process that has a segment open can still read it after the writer has sealed or replaced it.
 package struct LogFollower {
     private let volume: any Volume
@@ -22,9 +22,9 @@ package struct LogFollower {
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
     /// The first call judges how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log has no transaction. A
-    /// later call throws `.damaged` if a segment is corrupt and another one follows it. Bytes at the end that do not verify are left to the
-    /// next call, because another process may be writing them. If `body` throws, its error is thrown, and the next call begins where this
-    /// one did.
+    /// later call throws `.damaged` if a segment is corrupt and another segment follows it. Bytes at the end that do not verify are left
+    /// to the next call, because another process may be writing them. If `body` throws, its error is thrown, and the next call reads the
+    /// same transactions again.
     ///
     /// Complexity: O(bytes that were appended), and at least one listing of the directory.
     package mutating func advance(_ body: (LogRecord) throws -> Void) throws {

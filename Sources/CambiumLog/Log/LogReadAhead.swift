@@ -5,8 +5,8 @@ internal import CambiumModel
 final class LogReadAhead: Sendable {
     /// A log of more bytes is read on a dedicated thread. The number exceeds the zeros that a writer keeps at the end of a segment.
     static let byteCountMin = 2 << 20
-    /// The limits of the batches that wait for the caller: their number, and the bytes of ops in them and in the batch that the caller
-    /// uses.
+    /// The limits of the batches that wait for the caller: the number of batches, and the bytes of ops in them and in the batch that the
+    /// caller uses.
     private static let batchCountMax = 2
     private static let pendingByteCountMax = 32 << 20
     /// The greatest number of records in a batch: some MiB of memory.
@@ -41,7 +41,9 @@ final class LogReadAhead: Sendable {
             used.withLock { $0.append(batch.records) }
             queue.release(weight: batch.byteCount)
         }
-        guard let outcome = outcome.withLock({ $0 }) else { throw CambiumError(.ioFailure, "The log was not read to its end.") }
+        guard let outcome = outcome.withLock({ $0 }) else {
+            throw CambiumError(.ioFailure, "The log was not read to its end. Repeat the command.")
+        }
         return try outcome.get()
     }
 

@@ -28,7 +28,9 @@ package struct LogReader: Sendable {
             return StoreSettings(store: store, creationTime: 0, durability: .synced)
         }
         throw CambiumError(
-            .damaged, "The settings of the store, its segments and its checkpoints cannot be read.", place: .init(file: volume.name))
+            .damaged,
+            "The settings of the store, its segments and its checkpoints cannot be read. Restore the store from a backup.",
+            place: .init(file: volume.name))
     }
 
     /// Opens the log of a store whose settings are known.
@@ -99,7 +101,7 @@ package struct LogReader: Sendable {
         package var segmentCount = 0
         /// The state in which a writer continues the last segment.
         var tail: SegmentTail?
-        /// Throws `.notFound` if there is no transaction: a store exists once the first one, which has the schema, is durable.
+        /// Throws `.notFound` if there is no transaction: a store exists once the first transaction, which has the schema, is durable.
         ///
         /// - Parameter volume: the volume of the log.
         package func requireTransaction(in volume: any Volume) throws(CambiumError) {
@@ -137,7 +139,9 @@ package struct LogReader: Sendable {
         do {
             try scan(makesDurable: true) { throw Reached(record: $0) }.requireTransaction(in: volume)
         } catch let reached as Reached { return reached.record }
-        throw CambiumError(.damaged, "The log does not begin with a transaction.", place: .init(file: LogDirectory.name))
+        throw CambiumError(
+            .damaged, "The log does not begin with a transaction. Restore the store from a backup.",
+            place: .init(file: LogDirectory.name))
     }
 
     /// Calls `body` with every transaction from `first`, in order.
@@ -158,7 +162,7 @@ package struct LogReader: Sendable {
         return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
     }
 
-    /// Scans the log as above, from a place at which an earlier scan ended, if the place still leads to `first`.
+    /// Scans the log as the other `scan` does. Begins at a place at which an earlier scan ended, if the place still leads to `first`.
     ///
     /// - Parameter place: receives the place at which this scan ends, even if it throws.
     package func scan(

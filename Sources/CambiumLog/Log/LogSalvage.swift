@@ -17,7 +17,7 @@ package struct LogSalvage {
         package var end: LogReader.End?
     }
 
-    /// Calls `body` with each transaction that follows a checkpoint, or with each one from the first, until the log is corrupt.
+    /// Calls `body` with each transaction that follows a checkpoint, or with every transaction, until the log is corrupt.
     ///
     /// Bytes after the frames of a segment are passed over if the next segment continues where the frames end. Another process may write at
     /// the same time. Throws `.ioFailure` if the log cannot be read, and the errors of `body`. Complexity: O(bytes).
@@ -81,7 +81,7 @@ package struct LogSalvage {
                     continue
                 }
             } catch let error as CambiumError where Self.isCorruption(error) {
-                // The index leads to the next frame, if there is an index.
+                // If there is an index, it leads to the next frame.
             }
             if !reader.skipFrame() { return }
         }

@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// Computes the tree over a log, transaction by transaction.
 package struct LogTree: Sendable, Equatable {
-    /// The tree, whose leaves are the transactions from the first one.
+    /// The tree, whose leaves are the transactions from the first transaction on.
     package private(set) var tree: MerkleTree
 
     /// - Parameter tree: the tree over the transactions before those that are appended.

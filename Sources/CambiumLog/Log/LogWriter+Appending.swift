@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Returns a writer for the ops of the transaction that follows the last one.
+    /// Returns a writer for the ops of the transaction that follows the last transaction.
     package func makeOpWriter() -> OpWriter { makeOpWriter(lastTransaction.next) }
 
     /// Returns a writer for the ops of the next transaction.
@@ -14,7 +14,7 @@ extension LogWriter {
 
     /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
-        // The random bytes distinguish the file from every earlier one with this number.
+        // The random bytes distinguish the file from every earlier file with this number.
         let header = SegmentHeader(
             version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
             saltSeed: makeSaltSeed(), previousChecksum: 0
@@ -22,7 +22,7 @@ extension LogWriter {
         return try OpsFileWriter(volume, header: header)
     }
 
-    /// Encodes a transaction, to be written together with those staged before it. Its number follows the last one.
+    /// Encodes a transaction, to be written together with the transactions staged before it. Its number follows the last number.
     ///
     /// - Parameter salt: the salt with which the payload is hashed; `nil` for the salt that follows from the segment's seed.
     /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame; then it is not staged.
@@ -33,7 +33,7 @@ extension LogWriter {
             throw CambiumError(
                 .limitExceeded,
                 "A transaction takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; "
-                    + "this one takes \(byteCount >> 20). Split it, or import in batches."
+                    + "this transaction takes \(byteCount >> 20). Split the transaction, or import in batches."
             )
         }
         precondition(hasCapacity(for: ops), "The staged transactions must be written first if a frame cannot hold these ops, too.")
@@ -58,7 +58,7 @@ extension LogWriter {
     }
 
     /// Stages a transaction of another log with its salt, so that its commitment stays the same. Writes the transactions staged before it
-    /// if they take more than 1 MiB, or if the frame has no space for this one.
+    /// if they take more than 1 MiB, or if the frame has no space for this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
@@ -161,7 +161,7 @@ extension LogWriter {
         lastTransaction = staged.lastTransaction
         lastTime = staged.lastTime
         preallocatedEnd = position
-        // If nothing was cut off, the frame may be on the disk all the same.
+        // If nothing was cut off, the frame may still be on the disk.
         clearStaged(keepsFiles: !isFull)
         if isJoint { throw error }
         if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
@@ -191,7 +191,7 @@ extension LogWriter {
 
     // MARK: Positions
 
-    /// Returns the end of the log as a position that a checkpoint can name. Nothing may be staged.
+    /// Returns the end of the log as a position that a checkpoint can name. No transaction may be staged.
     ///
     /// Writes a joint, unless the log ends with one or at the beginning of a segment. If the segment is full or of format 1, begins another
     /// segment instead. Throws as `write` and `sync`.

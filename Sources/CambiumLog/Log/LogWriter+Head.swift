@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension LogWriter {
-    /// Writes a slot of HEAD without a sync, because HEAD is a hint. If the slot is torn, the other one remains.
+    /// Writes a slot of HEAD without a sync, because HEAD is a hint. If the slot is torn, the other slot is still valid.
     func writeHead(isClosed: Bool) throws(CambiumError) {
         headSequence += 1
         let head = Head(
@@ -15,7 +15,7 @@ extension LogWriter {
         headTime = lastTime
     }
 
-    /// Replaces a HEAD of version 1. A slot of this version would cover both of its slots, and leave no valid slot if it was torn.
+    /// Replaces a HEAD of version 1. A slot of the current version covers both of its slots, so a torn write could leave no valid slot.
     private func replaceHead(_ head: Head) throws(CambiumError) {
         var other = head
         other.sequence -= 1
@@ -47,7 +47,7 @@ extension LogWriter {
         try headFile.sync()
     }
 
-    /// Advances the tree in HEAD to the last transaction. If that would take long, or the log cannot be read, puts the known tree into HEAD
+    /// Advances the tree in HEAD to the last transaction. If this would take long, or the log cannot be read, HEAD gets the known tree
     /// instead, because closing must be quick.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)

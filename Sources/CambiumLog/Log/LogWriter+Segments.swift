@@ -2,14 +2,14 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Makes everything that was written durable, and continues in another segment. Nothing may be staged.
+    /// Makes everything that was written durable, and continues in another segment. No transaction may be staged.
     func rotate() throws(CambiumError) {
         try beginRotation()
         try finishRotation()
     }
 
-    /// Begins another segment if the current one begins with `transaction` or with an earlier one. First makes everything that was written
-    /// durable. Nothing may be staged.
+    /// Begins another segment, unless the current segment begins after `transaction`. First makes everything that was written
+    /// durable. No transaction may be staged.
     package func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")

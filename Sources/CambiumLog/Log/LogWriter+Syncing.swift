@@ -9,7 +9,7 @@ extension LogWriter {
         try endSync(pending, pending.run()).get()
     }
 
-    /// A sync that was decided on and may run while other threads append.
+    /// A sync that is ready to run, also while other threads append.
     package struct PendingSync: Sendable {
         let volume: any Volume
         let file: any VolumeFile
@@ -47,7 +47,7 @@ extension LogWriter {
 
     /// Records the result of a sync. A failed sync poisons the writer, and so does a sync of a log that is not in the store any more.
     ///
-    /// - Returns: the result that counts: if anything else failed during the sync, its own result cannot be trusted either.
+    /// - Returns: the result that the caller must use: if another operation failed during the sync, the sync counts as failed, too.
     @discardableResult
     package func endSync(_ pending: PendingSync, _ outcome: SyncOutcome) -> Result<Void, CambiumError> {
         if case .failure(let error) = outcome.result { poison = error }
@@ -58,8 +58,8 @@ extension LogWriter {
         return .success(())
     }
 
-    /// Returns the reason why readers no longer find the segment, so that the sync made bytes durable that no process can open again.
-    /// Returns `nil` if they find it.
+    /// Returns the reason why no process can open the synced segment any more. In this case, the sync made nothing durable that readers
+    /// find. Returns `nil` if they find it.
     private func displacement(_ outcome: SyncOutcome) -> CambiumError? {
         switch outcome.isInPlace {
         case .success(true): nil
@@ -81,10 +81,10 @@ extension LogWriter {
         durableTransaction = pending.transaction
         let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
         if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
-        // HEAD is a hint. If it cannot be written, the next commit reports that; this commit is durable all the same.
+        // HEAD is a hint. If it cannot be written, the next commit reports that; this commit is durable in any case.
         do throws(CambiumError) {
             try writeHead(isClosed: false)
-            // Syncs HEAD, so that a frame that names a file cannot pass for a torn tail: too much depends on it.
+            // Syncs HEAD, so that no reader takes a frame that names a file for a torn tail. Such a frame stands for a large transaction.
             if pending.namesFiles { try headFile.sync() }
         } catch { if !error.isOutOfSpace { poison = error } }
     }

@@ -51,7 +51,7 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var isAsClosed = false
     /// The transactions of the segment that ended last, until `takeEndedSegment` returns them.
     @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
-    /// The end of the segment that was full, until the next one has its file.
+    /// The end of the segment that was full, until the next segment has its file.
     @exclusivity(unchecked) var rotation: SegmentRotation?
     @exclusivity(unchecked) var ownByteCount = 0
     /// The number of bytes in the frames and headers that this writer has appended.
@@ -59,7 +59,7 @@ package final class LogWriter: @unchecked Sendable {
 
     /// The file whose lock the writing process has.
     package static let lockFileName = StoreFileName.lock
-    /// The time by which HEAD may lag, in microseconds of the transactions' time.
+    /// The greatest difference between the times of the last transaction and of HEAD, in microseconds.
     static let headInterval: Int64 = 1_000_000
 
     // MARK: Making and opening
@@ -101,8 +101,8 @@ package final class LogWriter: @unchecked Sendable {
         if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
             !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
         {
-            // The process that closed the log made all of it durable. A process that created the store and ended before its first
-            // transaction did not.
+            // The process that closed the log has synced all of it. A process that created the store and ended before its first
+            // transaction did not do so.
             isAsClosed = true
             try Self.removeLeftovers(volume, end)
             return
@@ -121,7 +121,7 @@ package final class LogWriter: @unchecked Sendable {
         try noteOpen()
     }
 
-    /// Marks HEAD as open, in both slots, durably. A slot that states "closed here" must not be found on the disk after frames were
+    /// Marks HEAD as open, in both slots, durably. No slot on the disk may state "closed here" after frames were
     /// appended, even if the other slot is torn.
     func noteOpen() throws(CambiumError) {
         try writeHead(isClosed: false)
@@ -139,11 +139,11 @@ package final class LogWriter: @unchecked Sendable {
         if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
         try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
         try file.sync()
-        // New frames are never written over earlier ones, because remains of the earlier frames could verify.
+        // New frames are never written over earlier frames, because remains of the earlier frames could verify.
         if case .tornTail = verdict { try beginSegment(time: lastTime) }
     }
 
-    /// The segment that is written to, as its first transaction. The segments before it get no more frames.
+    /// The first transaction of the segment that the writer appends to. Earlier segments get no more frames.
     package var openSegment: TransactionNumber { header.firstTransaction }
 
     /// Removes the unfinished files of an earlier process that no frame names.
@@ -167,7 +167,9 @@ package final class LogWriter: @unchecked Sendable {
         var offset = start
         while offset < end {
             let bytes = try file.read(at: offset, count: min(FrameReader.windowByteCount, end - offset))
-            guard !bytes.isEmpty else { throw CambiumError(.ioFailure, "The log became shorter while it was read.") }
+            guard !bytes.isEmpty else {
+                throw CambiumError(.ioFailure, "The log became shorter while it was read. Run 'cambium verify'.")
+            }
             try file.write(bytes, at: offset)
             offset += bytes.count
         }

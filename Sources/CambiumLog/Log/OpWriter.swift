@@ -8,7 +8,7 @@ package struct OpWriter {
     package private(set) var opCount = 0
     private let log: LogWriter?
     private let transaction: TransactionNumber
-    /// An object, so that it stays the same one when the writer is moved.
+    /// The state is an object, so that moving the writer does not copy it.
     private var overflow: Overflow?
 
     /// The state of a transaction that is too large for memory.
@@ -26,7 +26,7 @@ package struct OpWriter {
         if let failure = overflow?.failure { throw failure }
     }
 
-    /// Creates a writer for a store that has no log. It only counts the ops.
+    /// Creates a writer for a store that has no log. The writer only counts the ops.
     package init() {
         log = nil
         transaction = .none

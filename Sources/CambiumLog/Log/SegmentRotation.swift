@@ -1,10 +1,10 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The end of one segment and the creation of the next one. It waits for the disk without the lock of the log's owner.
+/// The end of one segment and the creation of the next segment. The rotation waits for the disk without the lock of the log's owner.
 ///
 /// `LogWriter.stage` decides that a segment is full. It stages the transaction, and those that follow, for the next segment. `run` makes
-/// the full segment durable, and then creates the file of the next one. `LogWriter.write` writes no frame before both are done.
+/// the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before both are done.
 package final class SegmentRotation: Sendable {
     struct Outcome {
         /// Whether everything in the full segment is durable, and the path still leads to it.
@@ -47,8 +47,8 @@ package final class SegmentRotation: Sendable {
     /// Whether `run` returns at once.
     package var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Ends the full segment and creates the next one, unless that is done. If another thread does it, waits for that thread. Any thread
-    /// may call this.
+    /// Ends the full segment and creates the next segment, unless both are done. If another thread is doing so, waits for that thread. Any
+    /// thread may call this method.
     package func run() { _ = finished() }
 
     /// Returns the outcome, after `run`.
@@ -77,7 +77,7 @@ package final class SegmentRotation: Sendable {
     static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
         var isReplacement = false
         do throws(CambiumError) {
-            // The existing segment of this name has lost all of its frames. The new one, which has another salt, takes its place.
+            // The existing segment of this name has lost all of its frames. The new segment, which has another salt, takes its place.
             isReplacement = try volume.exists(path)
             if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
             try volume.syncDirectory(LogDirectory.name)
@@ -105,7 +105,8 @@ extension LogWriter {
     /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
     package var pendingRotation: SegmentRotation? { rotation }
 
-    /// Ends the current segment in memory. The next segment gets all transactions that are staged from now on. Nothing may be staged yet.
+    /// Ends the current segment in memory. The next segment gets all transactions that are staged from now on. No
+    /// transaction may be staged yet.
     func beginRotation() throws(CambiumError) {
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(
@@ -138,7 +139,7 @@ extension LogWriter {
         }
     }
 
-    /// Continues in the full segment, because the next one could not be created.
+    /// Continues in the full segment, because the next segment could not be created.
     private func resume(_ ended: SegmentRotation.Ended) {
         (file, path, header, headerChecksum) = (ended.file, ended.path, ended.header, ended.headerChecksum)
         (codec, position, durablePosition) = (ended.codec, ended.position, ended.durablePosition)

@@ -1,9 +1,9 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Neighbouring segments that get no more frames, and that become one.
+/// Neighbouring segments that get no more frames, and that are merged into one segment.
 package struct SegmentRun: Sendable, Equatable {
-    /// The segments, as their first transactions, ascending.
+    /// The first transactions of the segments, ascending.
     package private(set) var segments: [TransactionNumber]
     package private(set) var byteCount: Int
     /// Whether the segments are retired.
@@ -13,8 +13,8 @@ package struct SegmentRun: Sendable, Equatable {
         (segments, self.byteCount, self.isRetired) = ([segment], byteCount, isRetired)
     }
 
-    /// Adds the segment before the first one. Returns false, and adds nothing, if the segment differs in `isRetired` or has more than twice
-    /// the bytes of the run. Returns false, too, if the run would exceed `byteCountMax`.
+    /// Adds the segment before the first segment. Returns false, and adds nothing, if the segment differs in `isRetired` or has more than
+    /// twice the bytes of the run. Returns false, too, if the run would exceed `byteCountMax`.
     mutating func add(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool, byteCountMax: Int) -> Bool {
         guard isRetired == self.isRetired, byteCount <= 2 * self.byteCount, byteCount + self.byteCount <= byteCountMax else { return false }
         segments.insert(segment, at: 0)
@@ -29,7 +29,7 @@ extension SegmentSealer {
         try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
     }
 
-    /// Returns the runs of segments to merge, the newest one first. A segment that could not be sealed is in no run.
+    /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is in no run.
     ///
     /// From the newest segment backwards, a segment joins the run if it has at most twice the bytes of the run so far. So each byte is
     /// rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
@@ -60,11 +60,11 @@ extension SegmentSealer {
         return found
     }
 
-    /// Merges segments into one, under the name of the first one.
+    /// Merges segments into one segment, which has the name of the first segment.
     ///
     /// The index lists the checksum of each joint (a frame without transactions that marks a position of the log) and of the end of each
-    /// segment. So checkpoints fit as before. Throws as `seal`. A crash leaves the segments as they were, or the merged one and some that
-    /// it covers. Complexity: O(bytes), with memory for one frame.
+    /// segment. So the positions of checkpoints stay valid. Throws as `seal`. A crash leaves the segments as they were, or the merged
+    /// segment and some segments that it covers. Complexity: O(bytes), with memory for one frame.
     ///
     /// - Returns: the number of bytes by which the merged segment is smaller than the others together.
     @discardableResult

@@ -2,15 +2,15 @@ import CambiumBytes
 package import CambiumModel
 
 extension SegmentSealer {
-    /// Splits a segment into two sealed ones, so that the second one begins after a transaction. Does nothing if a segment begins there
-    /// already.
+    /// Splits a segment into two sealed segments, so that the second segment begins after a transaction. Does nothing if a segment begins
+    /// there already.
     ///
     /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal`. After a
     /// crash, the directory has either both parts or the whole segment. The whole segment covers the second part if that exists, too.
     /// Covered segments must be removed before this call.
     ///
     /// - Parameter segment: its first transaction. Another segment must follow it.
-    /// - Returns: the number of bytes by which the two segments are smaller than the one; 0 if nothing was done.
+    /// - Returns: the number of bytes by which the two segments are smaller than the original; 0 if nothing was done.
     package func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
         if try LogDirectory.segments(volume).contains(last.next) { return 0 }
         let before = try LogDirectory.byteCount(volume, segment)
@@ -23,7 +23,8 @@ extension SegmentSealer {
         }
         reader.skip(to: last)
         guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {
-            throw CambiumError(.damaged, "A frame does not verify, so the segment stays unchanged.", place: .init(file: reader.path))
+            throw CambiumError(
+                .damaged, "A frame does not verify, so the segment stays unchanged. Run 'cambium verify'.", place: .init(file: reader.path))
         }
         let second = SegmentHeader(
             store: header.store, firstTransaction: last.next, creationTime: record.metadata.time.microsecondsSince1970,
@@ -37,7 +38,7 @@ extension SegmentSealer {
     ///
     /// Throws `.damaged` if the transactions differ there. Complexity: O(segments) if no segment is covered.
     ///
-    /// - Parameter end: the segment that is written to, as its first transaction. This segment and those after it are not touched.
+    /// - Parameter end: the first transaction of the segment that the writer appends to. This segment and later segments are not touched.
     package func removeCovered(before end: TransactionNumber) throws {
         var segments = try LogDirectory.segments(volume).filter { $0 < end }[...]
         while let segment = segments.popFirst(), !segments.isEmpty {
@@ -49,7 +50,7 @@ extension SegmentSealer {
         }
     }
 
-    /// Compares segments with the one that covers them, and removes them.
+    /// Compares segments with the segment that covers them, and removes them.
     private func remove(_ covered: [TransactionNumber], coveredBy segment: TransactionNumber) throws {
         for other in covered {
             let reader = try reader(of: other)
@@ -58,16 +59,17 @@ extension SegmentSealer {
             while let record = try same.next() {
                 guard let wanted = try part.next(), wanted.isSame(as: record) else {
                     throw CambiumError(
-                        .damaged, "The segment that covers this segment has other transactions.", place: .init(file: reader.path))
+                        .damaged, "The segment that covers this segment has other transactions. Run 'cambium verify'.",
+                        place: .init(file: reader.path))
                 }
             }
         }
         try removeNow(covered)
     }
 
-    /// Removes segments, the last one first, so that the remaining ones are neighbours.
+    /// Removes segments, the last segment first, so that the remaining segments are neighbours.
     func removeNow(_ covered: [TransactionNumber]) throws {
-        // The name of the segment that has their transactions must be durable before their names are removed.
+        // The name of the covering segment must be durable before the names of the covered segments are removed.
         try volume.syncDirectory(LogDirectory.name)
         for other in covered.reversed() { try volume.remove(LogFileName.path(other, .segment)) }
         try volume.syncDirectory(LogDirectory.name)

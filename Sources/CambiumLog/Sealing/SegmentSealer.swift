@@ -1,9 +1,9 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Rewrites segments that get no more frames: in larger frames, with an index, and several as one. FORMAT.md 2, "Segments".
+/// Rewrites segments that get no more frames: in larger frames, with an index, and several segments as one. FORMAT.md 2, "Segments".
 ///
-/// The sealer needs no lock except the store's, and no writer waits for it: each transaction stays the same.
+/// The sealer needs no lock except the lock of the store, and no writer waits for it: each transaction stays the same.
 package struct SegmentSealer: Sendable {
     let volume: any Volume
     let store: [UInt8]
@@ -29,7 +29,7 @@ package struct SegmentSealer: Sendable {
         try replace(segment, by: .sealed)
     }
 
-    /// Replaces a segment by a retired one, which has only the envelope of each transaction and the hash of its payload. So the
+    /// Replaces a segment by a retired segment, which has only the envelope of each transaction and the hash of its payload. So the
     /// transaction's place in the tree can still be proven. Then removes the files of its ops.
     ///
     /// A checkpoint must stand for the transactions, and another segment must follow. Throws as `seal`.
@@ -43,7 +43,8 @@ package struct SegmentSealer: Sendable {
         return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
     }
 
-    /// Removes the files of ops of a retired segment, whose transactions no longer name them. Returns the number of their bytes.
+    /// Removes the files of ops of a retired segment. The transactions of such a segment no longer name them. Returns the number of bytes
+    /// of these files.
     private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
         let range = try range(of: reader(of: segment))
         var byteCount = 0
@@ -69,7 +70,8 @@ package struct SegmentSealer: Sendable {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         guard reader.header.firstTransaction == segment, reader.header.store == store else {
             throw CambiumError(
-                .damaged, "The segment does not match its file name, or it belongs to another store.", place: .init(file: reader.path))
+                .damaged, "The segment does not match its file name, or it belongs to another store. Run 'cambium verify'.",
+                place: .init(file: reader.path))
         }
         return reader
     }
@@ -88,14 +90,15 @@ package struct SegmentSealer: Sendable {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
             throw CambiumError(
-                .damaged, "No segment follows transaction \(last), so the segments before it stay unchanged.", place: .init(file: path))
+                .damaged, "No segment follows transaction \(last), so the segments before it stay unchanged. Run 'cambium verify'.",
+                place: .init(file: path))
         }
     }
 
     // MARK: Writing
 
-    /// Writes a segment with transactions of neighbouring segments. Gives it its name after it is durable and was compared with these
-    /// segments.
+    /// Writes a segment with transactions of neighbouring segments. The new file gets its name after it is durable and was compared with
+    /// these segments.
     ///
     /// - Parameter header: the header of the new segment, except its kind and version.
     /// - Returns: the number of bytes of the file.
@@ -138,7 +141,9 @@ package struct SegmentSealer: Sendable {
         var (part, new) = (SegmentPart(volume, segments, range), try SegmentReader(volume, path: newPath))
         var rest: [LogRecord] = []
         func differs() -> CambiumError {
-            CambiumError(.ioFailure, "The new segment differs from the segment that it was made from.", place: .init(file: newPath))
+            CambiumError(
+                .ioFailure, "The new segment differs from the segment that it was made from. Check the disk, then repeat the command.",
+                place: .init(file: newPath))
         }
         while let record = try part.next() {
             if rest.isEmpty { rest = try new.nextFrame().map { $0.reversed() } ?? [] }

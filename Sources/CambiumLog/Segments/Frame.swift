@@ -9,8 +9,7 @@ struct Frame {
     /// The offset up to which the writer knew the segment to be durable when it wrote the frame; 0 if it knew of no durable part.
     let durableOffset: Int
     let transactionCount: Int
-    /// The transactions, uncompressed. If the file stores them uncompressed, this is a slice of the bytes that were read from the file at
-    /// once.
+    /// The transactions, uncompressed. If the file stores them uncompressed, this is a slice of the bytes of one read of the file.
     let region: ArraySlice<UInt8>
 
     var end: Int { offset + byteCount }
@@ -135,7 +134,8 @@ enum Blocks {
     static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingError) -> [UInt8] {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(max: Format.Frame.regionByteCountMax, "bytes of a region")
-        // LZ4 shrinks data to no less than a 255th. A count that the bytes cannot hold is refused before memory is allocated for it.
+        // LZ4 shrinks data to no less than a 255th. So a count that is too large for these bytes is refused before memory is allocated
+        // for it.
         guard count / 256 <= bytes.count else { throw .truncated(offset: reader.offset) }
         var region: [UInt8] = []
         region.reserveCapacity(count)

@@ -8,7 +8,7 @@ struct FrameReader {
     let headerChecksum: UInt32
     /// The length of the file when the reader was made or last refreshed.
     private(set) var byteCount: Int
-    /// The reason why a mended header is used instead of the one in the file; `nil` if the header in the file verifies.
+    /// The reason why a mended header is used instead of the header in the file; `nil` if the header in the file verifies.
     let mendedHeader: CambiumError?
     private let file: any VolumeFile
     private var window: [UInt8] = []
@@ -19,7 +19,7 @@ struct FrameReader {
     /// The number of times that the window was filled.
     private(set) var windowCount = 0
 
-    /// The number of bytes that are read at once. A larger frame increases it, because such frames mostly follow one another.
+    /// The number of bytes that are read at once. A larger frame increases the number, because large frames mostly follow each other.
     private var windowByteCount = Self.windowByteCount
 
     static let windowByteCount = 256 << 10
@@ -67,9 +67,9 @@ struct FrameReader {
         }
     }
 
-    /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads no byte twice for that.
+    /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads each byte once.
     ///
-    /// - Returns: the end of the last of them; `offset` if no frame verifies there.
+    /// - Returns: the end of the last verified frame; `offset` if no frame verifies there.
     mutating func findEnd(from offset: Int, within count: Int) throws(CambiumError) -> Int {
         let limit = min(offset + count, byteCount)
         if limit > windowOffset + window.count { window = [] }
@@ -100,7 +100,7 @@ struct FrameReader {
         } ? start : nil
     }
 
-    /// Ensures that the window contains bytes of the file; fewer if the file is shorter by now.
+    /// Reads bytes of the file into the window, unless it has them; reads fewer if the file has become shorter.
     private mutating func fill(_ offset: Int, _ count: Int) throws(CambiumError) {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return }
         if count > windowByteCount { windowByteCount = min(2 * count, Self.windowByteCountMax) }

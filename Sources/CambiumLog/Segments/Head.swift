@@ -1,7 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The position up to which a log was known to be durable. It is a hint, which is rewritten now and then in two slots. FORMAT.md 1, "HEAD".
+/// The position up to which a log was known to be durable. The position is a hint, which a writer now and then writes into one of two
+/// slots. FORMAT.md 1, "HEAD".
 package struct Head: Equatable, Sendable {
     package static let fileName = "HEAD"
 
@@ -17,7 +18,7 @@ package struct Head: Equatable, Sendable {
     /// Whether the head was read from slots of version 1. A slot of another version must not be written into such a file.
     var isOfOldestFormat = false
 
-    /// The tree over the transactions up to one of them, as far as HEAD describes it.
+    /// The tree over the first transactions of the log, as far as HEAD describes it.
     package struct Tree: Equatable, Sendable {
         /// The last transaction in the tree.
         package let transaction: TransactionNumber
@@ -87,7 +88,7 @@ package struct Head: Equatable, Sendable {
         return transaction == .none ? nil : Tree(transaction, root)
     }
 
-    /// Reads the HEAD of a volume. Repeats that up to twice if a slot is not valid, because another process may be writing it.
+    /// Reads the HEAD of a volume. Reads up to twice more if a slot is not valid, because another process may be writing the slot.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> (head: Head?, flaws: [String]) {
         var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
         for _ in 0..<3 {

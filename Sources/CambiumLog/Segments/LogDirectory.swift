@@ -105,7 +105,7 @@ package enum LogDirectory {
     /// files, where n is the number of segments.
     static func retiredEnd(_ volume: any Volume) throws(CambiumError) -> TransactionNumber {
         try whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in
-            // Segments are retired in ascending order, beginning with the first one.
+            // Segments are retired in ascending order, beginning with the first segment.
             let segments = try segments(volume)
             var (low, high) = (0, segments.count)
             while low < high {

@@ -44,7 +44,8 @@ package struct LogRecord: Sendable {
             try OpCodec.forEach(in: part, body)
         } catch let error as DecodingError {
             throw CambiumError(
-                .damaged, "Transaction \(number) cannot be decoded (\(error)).", place: .init(file: file), underlying: error)
+                .damaged, "Transaction \(number) cannot be decoded (\(error)). Run 'cambium verify'.", place: .init(file: file),
+                underlying: error)
         }
     }
 
@@ -85,7 +86,7 @@ extension LogRecord {
     }
 }
 
-/// The data that transactions have in common if they were read from a file at once.
+/// The data that all transactions of one read of a file have in common.
 final class LogSource: Sendable {
     let file: String
     /// 16 bytes.
@@ -97,7 +98,7 @@ final class LogSource: Sendable {
     }
 }
 
-/// The ops of a transaction, as far as a record holds them.
+/// The ops of a transaction: their bytes, the file that has them, or their commitment.
 package enum Payload: Sendable, Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
@@ -116,7 +117,7 @@ package enum Payload: Sendable, Equatable {
         switch self {
         case .present(let bytes): try body(bytes)
         case .file(let file): try file.forEachPart(body)
-        case .redacted: throw CambiumError(.notFound, "The changes of the transaction were redacted.")
+        case .redacted: throw CambiumError(.notFound, "The changes of the transaction were redacted, so they cannot be read.")
         }
     }
 

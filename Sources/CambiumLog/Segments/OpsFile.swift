@@ -25,7 +25,7 @@ struct OpsFileReference: Hashable, Sendable {
             checksum: try reader.read(UInt32.self))
     }
 
-    /// Continues a checksum with that of the next frame.
+    /// Continues a checksum with the checksum of the next frame.
     static func checksum(_ frame: UInt32, from checksum: UInt32) -> UInt32 {
         withUnsafeBytes(of: frame.littleEndian) { CRC32C.checksum($0, from: checksum) }
     }
@@ -53,7 +53,7 @@ package final class OpsFile: Sendable, Equatable {
 
     /// Calls `body` with the ops, one frame at a time.
     ///
-    /// Each frame is verified before `body` receives it. Throws `.damaged` if the file is missing, is not the one that the log names, or
+    /// Each frame is verified before `body` receives it. Throws `.damaged` if the file is missing, is not the file that the log names, or
     /// does not verify; `.notFound` if it was retired since; and the errors of `body`.
     func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var frames = try opened()
@@ -82,7 +82,8 @@ package final class OpsFile: Sendable, Equatable {
             if let failure = error.headerFailure { throw damage("The header does not verify (\(failure))", 0) }
             guard error.code == .notFound else { throw error }
             if try LogDirectory.hasRetired(transaction, volume) {
-                throw CambiumError(.notFound, "The changes of transaction \(transaction) were retired after its record was read.")
+                throw CambiumError(
+                    .notFound, "The changes of transaction \(transaction) were retired after its record was read. Read the log again.")
             }
             throw damage("The file is missing", 0)
         }
@@ -95,7 +96,7 @@ package final class OpsFile: Sendable, Equatable {
 
     private func damage(_ flaw: String, _ offset: Int) -> CambiumError {
         CambiumError(
-            .damaged, "\(flaw), so the ops of transaction \(transaction) cannot be read.",
+            .damaged, "\(flaw), so the ops of transaction \(transaction) cannot be read. Restore the file from a backup.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
     }
 }

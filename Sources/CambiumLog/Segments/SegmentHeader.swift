@@ -74,7 +74,7 @@ struct SegmentHeader: Equatable {
             throw CambiumError(
                 .unsupportedFormat,
                 "The file has format \(version), or its kind is newer than this program, which reads formats \(Format.oldestVersion) to "
-                    + "\(Format.version).",
+                    + "\(Format.version). Use a newer program.",
                 place: .init(file: file))
         }
         let header = SegmentHeader(

@@ -7,12 +7,12 @@ struct SegmentIndex: Equatable {
         /// The length of the frame in the file.
         var byteCount: Int
         var transactionCount: Int
-        /// The microseconds from the first transaction of the preceding frame, or from the segment's creation time, to the first one of
-        /// this frame.
+        /// The microseconds from the first transaction of the preceding frame, or from the segment's creation time, to the first
+        /// transaction of this frame.
         var interval: UInt64
     }
 
-    /// A position between two transactions, or after the last one, at which a checkpoint or a reader may continue.
+    /// A position between two transactions, or after the last transaction, at which a checkpoint or a reader may continue.
     struct Joint: Equatable {
         /// The number of transactions of the segment before the joint; 1 or more.
         var transactionCount: UInt64

@@ -27,8 +27,8 @@ struct SegmentPart {
         following = segments.reversed()
     }
 
-    /// Returns the next transaction, or `nil` after the last one. Throws `.damaged` if a segment does not verify to its end, or does not
-    /// follow the one before it.
+    /// Returns the next transaction, or `nil` after the last transaction. Throws `.damaged` if a segment does not verify to its end, or
+    /// does not follow the one before it.
     mutating func next() throws(CambiumError) -> LogRecord? {
         while rest.isEmpty {
             guard reader != nil || !following.isEmpty else { return nil }
@@ -51,7 +51,10 @@ struct SegmentPart {
             let header = next.header
             guard joint.transaction.next == segment, joint.checksum == header.previousChecksum, header.firstTransaction == segment,
                 header.store == before.store, header.creationTime >= before.time
-            else { throw CambiumError(.damaged, "The segment does not continue the previous segment.", place: .init(file: next.path)) }
+            else {
+                throw CambiumError(
+                    .damaged, "The segment does not continue the previous segment. Run 'cambium verify'.", place: .init(file: next.path))
+            }
         }
         byteCount += next.byteCount
         for joint in next.index?.joints ?? [] {
@@ -64,7 +67,8 @@ struct SegmentPart {
     private mutating func leave() throws(CambiumError) {
         guard let last = reader else { return }
         guard last.isAtEnd else {
-            throw CambiumError(.damaged, "A frame does not verify, so the segment stays unchanged.", place: .init(file: last.path))
+            throw CambiumError(
+                .damaged, "A frame does not verify, so the segment stays unchanged. Run 'cambium verify'.", place: .init(file: last.path))
         }
         note(last.last, last.lastChecksum)
         reader = nil

@@ -1,6 +1,7 @@
 internal import CambiumModel
 
-/// A position between two frames of an open segment, at which a later read continues. Such a segment has no index that leads there.
+/// A position between two frames of an open segment, at which a later read continues. An open segment has no index that leads to the
+/// position.
 package struct SegmentPlace: Sendable {
     fileprivate let headerChecksum: UInt32
     fileprivate let offset: Int
@@ -12,7 +13,7 @@ package struct SegmentPlace: Sendable {
 }
 
 extension SegmentReader {
-    /// The position at which the segment is read further; `nil` for a sealed segment.
+    /// The position at which reading the segment continues; `nil` for a sealed segment.
     var place: SegmentPlace? {
         if isSealed { return nil }
         return SegmentPlace(

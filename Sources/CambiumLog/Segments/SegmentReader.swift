@@ -23,7 +23,7 @@ struct SegmentReader {
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`, and the time of the first transaction in the last of them.
     private var indexed: (frameCount: Int, time: Int64)
-    /// The source of the transactions that do not come from another segment, and that were read from the file at once.
+    /// The source of the transactions that do not come from another segment, and that were in one read of the file.
     private var source: LogSource
     private var sourceWindow = 0
 
@@ -78,7 +78,7 @@ struct SegmentReader {
     /// The last transaction before `offset`.
     var last: TransactionNumber { TransactionNumber(rawValue: next.rawValue - 1) }
 
-    /// The last transaction of a sealed segment; `nil` for an open segment, and for one without its index.
+    /// The last transaction of a sealed segment; `nil` for an open segment, and for a sealed segment that has lost its index.
     var sealedEnd: TransactionNumber? {
         index.map { TransactionNumber(rawValue: header.firstTransaction.rawValue + $0.transactionCount - 1) }
     }
@@ -230,7 +230,7 @@ struct SegmentReader {
         var reader = ByteReader(frame.region)
         // A forged count must not make the reader allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
-        // The transactions of a frame may come from another segment, which was merged into this one.
+        // The transactions of a frame may come from another segment, which was merged into this segment.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount

@@ -1,11 +1,11 @@
 import CambiumBytes
 
-/// Searches for frames in bytes that do not begin with a frame. Any of the bytes could be the first byte of one.
+/// Searches for frames in bytes that do not begin with a frame. Any of the bytes could be the first byte of a frame.
 ///
-/// The checksum of a frame follows from the checksums of the bytes up to the beginning and up to the end of its body. So a trial at one
+/// The checksum of a frame follows from the checksums of the bytes up to the beginning and up to the end of its body. So testing one
 /// byte does not read all bytes that follow. The search takes the memory of the bytes and a sixteenth more.
 struct TailSearch {
-    /// The number of bytes between two checksums that are kept.
+    /// The distance in bytes between the offsets whose checksums are kept.
     private static let stride = 64
 
     private let bytes: [UInt8]

@@ -82,7 +82,7 @@ struct TransactionCodec {
         time = mark.time
     }
 
-    /// Appends a transaction. Its time must not be earlier than that of the preceding one.
+    /// Appends a transaction. Its time must not be earlier than the time of the preceding transaction.
     mutating func encode(_ metadata: TransactionMetadata, _ payload: StoredPayload, salt: [UInt8]?, to writer: inout ByteWriter) {
         let newTime = metadata.time.microsecondsSince1970
         precondition(newTime >= time, "The times of transactions never decrease.")

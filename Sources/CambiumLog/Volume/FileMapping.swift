@@ -4,7 +4,7 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// A file, or a part of one, that is mapped into memory.
+/// A file, or a part of a file, that is mapped into memory.
 ///
 /// SAFETY: the file keeps its length while it is mapped; the kernel kills a process (SIGBUS) that touches a mapping beyond the end of its
 /// file.
@@ -16,7 +16,7 @@ package final class FileMapping: @unchecked Sendable {
     private let slackByteCount: Int
     package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 
-    /// Maps zeroed memory that belongs to no file, for volumes that only imitate one of the operating system.
+    /// Maps zeroed memory that belongs to no file, for volumes that only imitate files of the operating system.
     package convenience init(byteCount: Int) {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {

@@ -40,7 +40,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func isSame(as other: any VolumeFile) -> Bool {
-        // A file that the operating system does not identify is never the same as another one.
+        // A file that the operating system does not identify is never the same as another file.
         guard let other = other as? SystemFile, let own = try? identity(), let identity = try? other.identity() else { return false }
         return FileIdentity(own) == FileIdentity(identity)
     }
@@ -76,7 +76,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
                 if put > 0 {
                     done += put
                 } else if put == 0 {
-                    // It is not certain that another call would ever write anything.
+                    // A write of no bytes counts as a failure, because another call might not write anything either.
                     failure = EIO
                     break
                 } else if errno != EINTR {
@@ -111,7 +111,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        // A page that was not verified may claim to continue beyond the last one. The memory there reads as zero.
+        // A page that was not verified may state a size that leads beyond the end of the file. The memory there reads as zero.
         let whole = byteCount + Self.slackByteCount
         guard let base = mmap(nil, whole, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), base != MAP_FAILED else {
             throw SystemFailure.error("map", path, errno)

@@ -18,7 +18,7 @@ struct FileIdentity: Hashable {
 }
 
 /// The lock files that this process has locked, so that it can distinguish its own locks from those of another process. Process ids do not
-/// suffice: processes of two containers may have the same one.
+/// suffice: processes of two containers may have the same id.
 enum HeldLocks {
     private static let identities = Guarded<Set<FileIdentity>>([])
 
@@ -55,7 +55,7 @@ extension SystemFailure {
                 .locked, "This process already has the store open for writing. Use the store that is open, or close it first.",
                 place: .init(file: path))
         }
-        // A process of another container may have the same id as this one.
+        // A process of another container may have the same id as this process.
         let pid = holder.flatMap { $0 == getpid() ? nil : " (process \($0))" } ?? ""
         return CambiumError(
             .locked, "Another process\(pid) has the store open for writing. Wait until it ends, or stop it.", place: .init(file: path))

@@ -46,7 +46,7 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // Closing the descriptor releases the lock if it was taken. A process that tries to share the file in between waits for that.
+        // Closing the descriptor releases the lock if it was taken. A process that tries to share the file in between waits for the close.
         defer { Glibc.close(descriptor) }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
         let code = errno

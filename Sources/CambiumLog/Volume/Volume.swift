@@ -27,8 +27,8 @@ package protocol Volume: Sendable {
     func removeDirectory(_ path: String) throws(CambiumError)
     /// Makes entries that were created, renamed or removed in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
-    /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another one has
-    /// the lock. The error names the id of the other process if it is known.
+    /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another
+    /// process has the lock. The error names the id of the other process if it is known.
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock
     /// Takes a lock on an existing file. Many holders may share the file, and each lock ends with its process. Throws `.notFound` if there
     /// is no such file any more.
@@ -37,7 +37,7 @@ package protocol Volume: Sendable {
     func isShared(_ path: String) throws(CambiumError) -> Bool
     /// Removes a file that is not shared. Returns false if it is shared; the file then stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
-    /// Renames a file to replace another one that is not shared. Returns false if the other one is shared; both files then stay.
+    /// Renames a file to replace another file that is not shared. Returns false if the other file is shared; both files then stay.
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
     /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
@@ -63,7 +63,7 @@ extension Volume {
 package enum FileKind: Sendable {
     case regularFile
     case directory
-    /// A symbolic link, a device, a FIFO or a socket. No store contains one.
+    /// A symbolic link, a device, a FIFO or a socket. No store contains such a file.
     case other
 }
 
@@ -86,10 +86,10 @@ package protocol VolumeFile: AnyObject, Sendable {
     func truncate(to byteCount: Int) throws(CambiumError)
     /// Asks the kernel to start writing a part of the file to disk, so that `sync` waits less. Makes nothing durable by itself.
     func beginSync(at offset: Int, count: Int)
-    /// Makes everything that was written, and the file's length, durable before it returns.
+    /// Makes the written bytes and the file's length durable before it returns.
     func sync() throws(CambiumError)
     func close()
-    /// Whether both are open for the same file, under any names. Returns false if the operating system cannot identify one of them.
+    /// Whether both objects are open for the same file, under any names. Returns false if the operating system cannot identify one of them.
     func isSame(as other: any VolumeFile) -> Bool
     /// Maps the beginning of the file for reading. Returns `nil` if a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
