@@ -7,12 +7,14 @@ enum ModelFile {
 
     /// Returns the path of the `contents` file that `path` leads to.
     static func contents(of path: String) throws(CambiumError) -> String {
-        guard let isFolder = try isFolder(path) else { throw CambiumError(.notFound, "No Core Data model exists at '\(path)'.") }
+        guard let isFolder = try isFolder(path) else {
+            throw CambiumError(.notFound, "No Core Data model exists at '\(path)'. Check the path.")
+        }
         if !isFolder { return path }
         if let contents = try contents(inVersion: path) { return contents }
         let version = join(path, try currentVersion(path))
         if let contents = try contents(inVersion: version) { return contents }
-        throw CambiumError(.invalidInput, "'\(version)' has no file 'contents', so it is not a Core Data model.")
+        throw CambiumError(.invalidInput, "'\(version)' has no file 'contents', so it is not a Core Data model. Pass another folder.")
     }
 
     static func read(_ file: String) throws(CambiumError) -> [UInt8] {
@@ -42,7 +44,8 @@ enum ModelFile {
     private static func currentVersion(_ folder: String) throws(CambiumError) -> String {
         let versions = try versions(folder)
         if versions.isEmpty {
-            throw CambiumError(.invalidInput, "'\(folder)' has neither a file 'contents' nor a version ending in '.xcdatamodel'.")
+            throw CambiumError(
+                .invalidInput, "'\(folder)' has neither a file 'contents' nor a version ending in '.xcdatamodel'. Pass another folder.")
         }
         let listed = versions.map { "'\($0)'" }.joined(separator: ", ")
         guard let name = try versionName(join(folder, ".xccurrentversion")) else {
@@ -52,7 +55,8 @@ enum ModelFile {
         }
         // A name that is not in the list could lead outside the folder.
         guard versions.contains(name) else {
-            throw CambiumError(.invalidInput, "The current version of '\(folder)' is '\(name)', but it has only the versions \(listed).")
+            throw CambiumError(
+                .invalidInput, "The current version of '\(folder)' is '\(name)', but it has only the versions \(listed). Pass one of them.")
         }
         return name
     }

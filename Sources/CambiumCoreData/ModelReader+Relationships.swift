@@ -5,7 +5,7 @@ extension ModelReader {
         let name = try name(of: element)
         let place = "\(entity).\(name)"
         guard let destination = text(element["destinationEntity"]) else {
-            throw mistake(element, "The relationship '\(place)' has no destination.")
+            throw mistake(element, "The relationship '\(place)' has no destination. Set it in Xcode.")
         }
         var relationship = RelationshipDefinition(
             name, to: destination, cardinality(element, place), inverse: text(element["inverseName"]),

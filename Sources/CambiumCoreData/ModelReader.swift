@@ -24,7 +24,8 @@ struct ModelReader {
         }
         var sets = ModelSets(entities)
         if sets.depth > ModelSets.depthMax {
-            let message = "The entities of a Core Data model inherit through at most \(ModelSets.depthMax) levels."
+            let message =
+                "The entities of a Core Data model inherit through at most \(ModelSets.depthMax) levels. Use fewer levels of parents."
             throw CambiumError(.limitExceeded, message, place: .init(file: file))
         }
         sets.settle(&warnings)
@@ -134,7 +135,7 @@ struct ModelReader {
 
     func name(of element: ModelElement) throws(CambiumError) -> String {
         if let name = text(element["name"]) { return name }
-        throw mistake(element, "The element '\(element.name)' has no name.")
+        throw mistake(element, "The element '\(element.name)' has no name. Set it in Xcode.")
     }
 
     func formerName(_ element: ModelElement, _ name: String) -> String? {

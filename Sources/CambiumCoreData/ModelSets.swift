@@ -73,8 +73,8 @@ struct ModelSets {
         entities[index].unique.removeAll { $0 == identity }
     }
 
-    /// Makes an only constraint the identity, unless an ancestor or a descendant has a named identity: a family of entities has one
-    /// identity.
+    /// If an entity has only one constraint, makes it the identity, unless an ancestor or a descendant has a named identity: a family of
+    /// entities has one identity.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))

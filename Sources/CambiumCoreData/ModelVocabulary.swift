@@ -1,4 +1,4 @@
-/// The meanings that the words of a model have for a schema.
+/// The words (XML attributes) of a model, and what the reader does with each word.
 enum ModelVocabulary {
     /// The kinds of elements whose XML attributes the reader examines.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement }
@@ -44,7 +44,7 @@ enum ModelVocabulary {
     /// Whether a word of a model affects the data but is not carried over.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
-    /// Returns the behavior that replaces the one that a word of a model requests.
+    /// Returns the behavior that replaces the behavior that a word of a model requests.
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"

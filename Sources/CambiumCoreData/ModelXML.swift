@@ -16,7 +16,7 @@ enum ModelXML {
     /// Returns the root element.
     static func parse(_ bytes: [UInt8], file: String) throws(CambiumError) -> ModelElement {
         if bytes.count > ModelFile.byteCountMax {
-            throw CambiumError(.limitExceeded, "A Core Data model has at most 16 MiB.", place: .init(file: file))
+            throw CambiumError(.limitExceeded, "A Core Data model has at most 16 MiB, but this file has more.", place: .init(file: file))
         }
         try checkText(bytes, file: file)
         let builder = ElementTree(file: file)
@@ -27,7 +27,8 @@ enum ModelXML {
         let isComplete = parser.parse()
         if let failure = builder.failure { throw failure }
         guard isComplete, let root = builder.root else {
-            throw CambiumError(.invalidInput, "The file is not XML: it has no element.", place: .init(file: file, line: 1))
+            throw CambiumError(
+                .invalidInput, "The file is not XML: it has no element. Pass a Core Data model.", place: .init(file: file, line: 1))
         }
         return root
     }
@@ -48,14 +49,15 @@ enum ModelXML {
         try checkAttributeCounts(bytes, file: file)
         for markup in declarations {
             if let offset = offset(of: Array(markup.utf8), in: bytes, from: 0) {
-                throw refused("The file has a declaration ('\(markup)'), which a Core Data model never has.", at: offset, bytes, file)
+                throw refused(
+                    "The file has a declaration ('\(markup)'), which a Core Data model never has. Remove it.", at: offset, bytes, file)
             }
         }
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let declaration = Array("<?xml".utf8)
         let start = bytes[mark...].starts(with: declaration) && bytes.dropFirst(mark + declaration.count).first.map(isSpace) == true
         if let offset = offset(of: Array("<?".utf8), in: bytes, from: start ? mark + 1 : 0) {
-            throw refused("The file has a processing instruction, which a Core Data model never has.", at: offset, bytes, file)
+            throw refused("The file has a processing instruction, which a Core Data model never has. Remove it.", at: offset, bytes, file)
         }
     }
 
@@ -95,7 +97,8 @@ enum ModelXML {
             }
             if count > attributeCountMax {
                 throw CambiumError(
-                    .limitExceeded, "An element of a Core Data model has at most \(attributeCountMax) equals signs.",
+                    .limitExceeded,
+                    "An element of a Core Data model has at most \(attributeCountMax) XML attributes, counted by equals signs.",
                     place: .init(file: file, line: line))
             }
         }
@@ -147,11 +150,11 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        stop(parser, .invalidInput, "The file is not well-formed XML.", underlying: parseError)
+        stop(parser, .invalidInput, "The file is not well-formed XML. Save the model again in Xcode.", underlying: parseError)
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {
-        // Aborting makes the parser report another error. Only the first error is the cause.
+        // When the parser is aborted, it reports another error. Only the first error is the cause.
         if failure != nil { return }
         let place = CambiumError.Place(file: file, line: parser.lineNumber, column: parser.columnNumber)
         failure = CambiumError(code, message, place: place, underlying: underlying)

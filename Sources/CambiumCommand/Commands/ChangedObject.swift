@@ -7,7 +7,7 @@ struct ChangedObject {
     /// The graphs of the two moments.
     private let graphs: (before: Graph, after: Graph)
     private let id: String
-    /// The values of each attribute at both moments. A migration may have replaced an attribute with another one of the same name.
+    /// The values of each attribute at both moments. A migration may have replaced an attribute with another attribute of the same name.
     private let values: [(name: String, before: Value, after: Value)]
     /// The changes of each relationship. A migration may have replaced a relationship in the same way.
     private let members: [(name: String, changes: [RelationshipChange])]

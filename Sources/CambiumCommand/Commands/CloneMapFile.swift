@@ -5,14 +5,14 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// The file for a clone's old and new ids. Until the clone is committed, they are in a file next to the requested one, which then replaces
-/// it.
+/// The file for a clone's old and new ids. Until the clone is committed, the ids are in a temporary file next to the requested file. Then
+/// the temporary file replaces the requested file.
 struct CloneMapFile {
     private let path: String
     private let temporary: String
     private let descriptor: Int32
 
-    /// Throws `.cannotCreate` if a file cannot be created next to the requested one.
+    /// Throws `.cannotCreate` if a file cannot be created next to the requested file.
     init(_ path: String) throws(CambiumError) {
         self.path = try Self.place(path)
         temporary = self.path + ".\(getpid()).new"

@@ -21,13 +21,15 @@ struct LogCommand: ParsableCommand {
     /// The state of a walk through the log, with the schema that interprets the next ops.
     private struct Reading {
         var schema = Schema.empty
-        /// The last of the retired transactions read so far, of which only the envelope is left. `nil` once a transaction with ops follows.
+        /// The last retired transaction that was read; `nil` after a transaction with ops was read. A retired transaction has only its
+        /// envelope.
         var retired: TransactionNumber?
         /// The last of all retired transactions, after the user was informed about them.
         var reportedRetired: TransactionNumber?
         /// Whether a transaction read so far refers to the object of `--object`.
         var isObjectNamed = false
-        /// The object and the root entity of `--object` and `--entity`, once a schema knows the name. Numbers never change their meaning.
+        /// The object of `--object` and the root entity of `--entity`, as soon as a schema knows the name. Numbers never change their
+        /// meaning.
         var object: ObjectID?
         var root: EntityNumber?
         /// The changes of the schema in a transaction, in order.

@@ -10,8 +10,8 @@ struct PackageLists {
     let origin: String
     let paragraphs: [ControlFile.Paragraph]
 
-    /// Reads the lists of apt. If there are no lists, reads the packages that dpkg has installed. If there are none of these, makes up a
-    /// graph.
+    /// Reads the lists of apt. If there are no lists, reads the packages that dpkg has installed. If dpkg has no packages either, makes up
+    /// a graph.
     static func read() -> PackageLists {
         let lists = "/var/lib/apt/lists"
         let names = FileNames.sorted(in: lists).filter { $0.contains("_Packages") }
@@ -50,7 +50,7 @@ struct PackageLists {
         }
     }
 
-    /// Returns 20,000 packages that depend on up to five earlier ones.
+    /// Returns 20,000 packages that depend on up to five earlier packages.
     private static func madeUp() -> [ControlFile.Paragraph] {
         (0..<20_000).map { number in
             let dependencies = (1...5).map { (number * 7919 + $0 * 104_729) % max(number, 1) }.map { "package-\($0)" }

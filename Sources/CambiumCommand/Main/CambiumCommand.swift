@@ -60,7 +60,7 @@ struct CambiumCommand: ParsableCommand {
         }
     }
 
-    /// The parser reports a request for help or for the version as an error.
+    /// The argument parser throws a request for help or for the version as an error.
     private static func printHelp(_ text: String) {
         Terminal.write(Array((text + "\n").utf8))
         Terminal.finish()

@@ -96,7 +96,7 @@ extension Schema {
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
         let (id, named) = try self.parsedID(text)
         guard let place = graph.place(of: id), named.family.contains(graph.entity(of: place).number) else {
-            throw CambiumError(.notFound, "There is no object \(text).")
+            throw CambiumError(.notFound, "There is no object \(text). 'cambium find' lists the objects of an entity.")
         }
         return (place, graph.entity(of: place))
     }

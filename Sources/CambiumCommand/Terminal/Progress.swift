@@ -116,7 +116,7 @@ enum InputFiles {
         while case let count = try read(buffer), count > 0 { hasher.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
     }
 
-    /// Returns the number of bytes of all files, or `nil` if one of them is not a regular file.
+    /// Returns the number of bytes of all files, or `nil` if any of these is not a regular file.
     static func byteCount(_ paths: [String]) -> Int? {
         var sum = 0
         for path in paths {

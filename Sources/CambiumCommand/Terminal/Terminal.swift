@@ -115,7 +115,8 @@ enum Terminal {
             if count == 0 { return bytes }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= byteCountMax else {
-                throw CambiumError(.limitExceeded, "The file has more than \(byteCountMax >> 20) MiB.", place: .init(file: path))
+                throw CambiumError(
+                    .limitExceeded, "The file has more than \(byteCountMax >> 20) MiB. Use a smaller file.", place: .init(file: path))
             }
         }
     }
