@@ -7,8 +7,8 @@ public struct ApplyReport: Sendable {
     public internal(set) var appliedCount = 0
     /// The number of the source's transactions that the target had before.
     public internal(set) var presentCount = 0
-    /// The number of written transactions that got a later time than in the source, because the target's transaction before them has that
-    /// time.
+    /// The number of written transactions that got a later time than in the source, because the preceding transaction of the target has
+    /// this later time.
     package internal(set) var laterTimeCount = 0
     /// The last transaction of both stores.
     public internal(set) var lastTransaction = TransactionNumber.none

@@ -14,7 +14,7 @@ struct ApplyRun {
     /// The number of the source's transactions that were written when the target was created for this run: 1 for a new target, otherwise 0.
     private let createdCount: Int
     private var lastPending: PendingCommit?
-    /// The number of transactions that were written since the target was last made durable, and of their bytes.
+    /// The number of transactions that were written since the target was last made durable, and the number of their bytes.
     private var waitingCount = 0
     private var waitingByteCount = 0
 
@@ -77,8 +77,8 @@ struct ApplyRun {
             if time > record.metadata.time { report.laterTimeCount += 1 }
             lastPending = pending
         } catch {
-            // If the previous transaction was rolled back, this one cannot follow it. In that case, the error of the disk is the one to
-            // report.
+            // If the previous transaction was rolled back, this transaction cannot follow it. In that case, the run must report the error
+            // of the disk.
             try checkLast()
             throw error
         }
@@ -133,7 +133,7 @@ struct ApplyRun {
             throw CambiumError(
                 .conflict,
                 "The target has \(graph.transaction) transactions, and the source has \(last). The target was changed in another way, "
-                    + "or the source is an older copy. Nothing was applied.")
+                    + "or the source is an older copy. Choose an empty target. Nothing was applied.")
         }
         report.digest = graph.digest()
         report.objectCount = graph.objectCount

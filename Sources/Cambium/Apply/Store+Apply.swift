@@ -3,14 +3,14 @@ package import CambiumLog
 import CambiumModel
 
 extension Store {
-    /// Writes the transactions of another store that this one lacks.
+    /// Writes the transactions of another store that this store lacks.
     ///
     /// The transactions keep their numbers, authors, messages, requests and times, and each object has the same id in both stores.
     /// Docs/APPLY.md has the rules.
     ///
     /// If the source has no new transactions, nothing is written. The source must have been applied to this store before, or this store has
-    /// the same schema and no other transaction. A transaction that is older than this store's first one gets the time of that one, and its
-    /// record keeps the difference.
+    /// the same schema and no other transaction. A transaction that is older than this store's first transaction gets the time of that
+    /// first transaction, and its record keeps the difference.
     ///
     /// Throws `.notFound` if there is no source. Throws `.conflict` if this store has a transaction that the source lacks; then nothing was
     /// written. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if the disk refuses; then this store has the earlier
@@ -56,13 +56,13 @@ extension Store {
             try store.close()
             return run.report
         } catch {
-            // The caller needs the error of the run. The next opening completes whatever closing could not do.
+            // The caller needs the error of the run. The next opening does what closing could not do.
             try? store.close()
             throw error
         }
     }
 
-    /// Creates a store with the first transaction of another one.
+    /// Creates a store with the first transaction of another store.
     private static func created(
         _ target: any Volume, from reader: LogReader, _ environment: StoreEnvironment, _ tuning: LogTuning
     ) throws -> Store {

@@ -1,14 +1,14 @@
 internal import CambiumLog
 import CambiumModel
 
-/// Determines which checkpoints are kept, so that an earlier moment can be shown by a short replay after one of them.
+/// Determines which checkpoints are kept, so that an earlier moment can be read after a short replay.
 ///
-/// The newest two are kept, and so is the one that stands for the retired log. Of the others, as many are kept as the limits allow. Beyond
-/// a limit, the store drops the checkpoint that leaves the shortest piece of log between its neighbours.
+/// The two newest checkpoints are kept, and so is the checkpoint that stands for the retired log. The limits decide how many others are
+/// kept. Beyond a limit, the store drops the checkpoint that leaves the shortest piece of log between its neighbours.
 ///
 ///     try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
 public struct CheckpointPolicy: Sendable, Hashable {
-    /// The greatest number of checkpoints, including the newest ones; 1 or more.
+    /// The greatest number of checkpoints, including the newest checkpoints; 1 or more.
     public var countMax: Int
     /// The greatest disk space of the data that only earlier moments need, in percent of the size of the newest checkpoint. The limit is at
     /// least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
@@ -25,6 +25,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
         case lz4
     }
 
+    /// Creates a policy. `Store.setCheckpointPolicy` throws `.invalidInput` for a `countMax` below 1 or a negative `pastPercent`.
     public init(countMax: Int = 32, pastPercent: Int = 100, compression: Compression = .none) {
         self.countMax = countMax
         self.pastPercent = pastPercent
@@ -60,7 +61,7 @@ struct KeptCheckpoint {
     let recordByteCount: Int
     /// The part of the log that the checkpoint stands for.
     let prefix: LogPrefix
-    /// The number of bytes of log between the preceding checkpoint and this one; `nil` if it was not measured yet.
+    /// The number of bytes of log between the preceding checkpoint and this checkpoint; `nil` if it was not measured yet.
     var logByteCount: Int?
 }
 
@@ -94,7 +95,7 @@ extension CheckpointPolicy {
         var dropped: [TransactionNumber] = []
         while roots.count > countMax || shares.byteCount > allowed {
             // The log between a dropped checkpoint and its predecessor counts as a part of the next checkpoint's log. The newest checkpoint
-            // always stays, so each candidate has a next one.
+            // always stays, so a checkpoint follows each candidate.
             let candidates = roots.indices.dropLast().filter { !isFixed(roots[$0].number) }
             guard let place = candidates.min(by: { gap(roots, without: $0) < gap(roots, without: $1) }) else { break }
             roots[place + 1].root.logByteCount = gap(roots, without: place)
@@ -113,7 +114,7 @@ extension CheckpointPolicy {
 /// The disk space that becomes free if all checkpoints that may be dropped are dropped.
 private struct ChunkShares {
     private(set) var byteCount = 0
-    /// For each chunk of a file, the number of checkpoints that have it; `fixed`, which is more than there can be, if a fixed checkpoint
+    /// For each chunk of a file, the number of checkpoints that have it; `fixed`, a number that no count reaches, if a fixed checkpoint
     /// has it.
     private var counts: [UInt64: [Int32]] = [:]
     private static let fixed = Int32.max / 2

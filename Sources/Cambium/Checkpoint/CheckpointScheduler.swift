@@ -22,7 +22,7 @@ final class CheckpointScheduler: Sendable {
         /// The time from which the age of the last checkpoint counts, in microseconds since 1970: the first commit after the last automatic
         /// attempt, or after the opening. It is `nil` before that commit.
         var doneTime: Int64?
-        /// Whether an automatic checkpoint is on its way.
+        /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
         var failure: CambiumError?
     }
@@ -35,7 +35,7 @@ final class CheckpointScheduler: Sendable {
         state.withLock { setAlarm($0) }
     }
 
-    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log has everything all the same, and another attempt
+    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log still has every transaction, and another attempt
     /// follows later.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
@@ -51,7 +51,7 @@ final class CheckpointScheduler: Sendable {
 
     /// Stores the newest graph as a checkpoint, without packing its pages first.
     ///
-    /// - Parameter again: whether the checkpoint replaces one of the same transaction, because packing has changed the pages.
+    /// - Parameter again: whether the checkpoint replaces a checkpoint of the same transaction, because packing has changed the pages.
     func store(again: Bool) throws -> CheckpointReceipt {
         let begin = TickClock.now
         defer { state.withLock { setAlarm($0) } }
@@ -66,7 +66,7 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
+    /// Makes a checkpoint before the store is closed, if the next opening would take long without the checkpoint.
     func makeAtClosing() {
         if state.withLock({ tailByteCount($0, checkpointer.newest) }) >= tuning.closingCheckpointByteCount { attempt() }
     }
@@ -83,7 +83,7 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    // MARK: When
+    // MARK: Timing
 
     /// Makes a checkpoint in the background if there are many bytes of log, if memory or pages are short, or if the last checkpoint is old.
     private func consider(_ reading: UpkeepAlarm.Reading) {

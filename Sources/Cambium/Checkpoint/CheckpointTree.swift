@@ -3,8 +3,7 @@ import CambiumModel
 
 /// The tree over the log up to a checkpoint. The next checkpoint continues it.
 struct CheckpointTree {
-    /// `nil` if the log could not be read. `verify` reports that. In all other respects, a checkpoint without a tree is as good as another
-    /// one.
+    /// `nil` if the log could not be read, which `verify` reports. A checkpoint without a tree has no other fault.
     private(set) var tree: MerkleTree? = MerkleTree()
     /// The position after the last transaction in the tree; `nil` for the beginning of the log.
     private(set) var end: LogPrefix?

@@ -20,8 +20,8 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the checkpoints that could not be used, because there is one now that can be used. A process that has one of them open keeps
-    /// the file of its pages.
+    /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that has such a
+    /// checkpoint open keeps the file of its pages.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) { try volume.remove(CheckpointRecord.path(number)) }
@@ -33,7 +33,7 @@ extension Checkpointer {
     }
 
     /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does
-    /// the one that stands for the retired log.
+    /// the checkpoint that stands for the retired log.
     func dropCheckpoints() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try CheckpointRecord.list(volume)
@@ -43,7 +43,7 @@ extension Checkpointer {
         var roots: [(number: TransactionNumber, root: KeptCheckpoint)] = []
         for number in numbers.reversed() {
             if let anchor, number < anchor {
-                // A process was reading this checkpoint when the log before the anchor was retired, so it stayed.
+                // A process was reading this checkpoint when the log before the anchor was retired, so the checkpoint stayed.
                 dropped.append(number)
             } else if let root = try keptCheckpoint(number) {
                 roots.append((number, root))
@@ -57,7 +57,7 @@ extension Checkpointer {
         return try drop(dropped)
     }
 
-    /// Measures the log before the checkpoints for which that was not done yet.
+    /// Measures the log before each checkpoint whose log was not measured yet.
     private func measure(_ roots: inout [(number: TransactionNumber, root: KeptCheckpoint)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
         let begin = max(0, first - 1)

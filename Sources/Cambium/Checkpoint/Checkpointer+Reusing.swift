@@ -26,7 +26,7 @@ extension Checkpointer {
         holdsTableChunks = false
         while var step = rest, !step.isDone {
             writer.whileNoThreadWrites { timeline.take(&step) }
-            // The kernel may take long for this, so writers may use the lock.
+            // The kernel may take long for this step, so writers may use the lock in the meantime.
             step.releaseTaken()
             rest = step
         }
@@ -42,7 +42,7 @@ extension Checkpointer {
     ///
     /// - Parameter taken: for each chunk, whether a checkpoint has it, even if only earlier moments need it.
     func releaseMemory(of taken: [Bool]) {
-        // The file has other bytes for a compressed chunk than memory has.
+        // The bytes of a compressed chunk in the file differ from the bytes in memory.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
         let stored = taken.indices.filter { taken[$0] && !packed.contains($0) }
         let isShort = timeline.budget.isTight

@@ -10,13 +10,13 @@ extension Checkpointer {
     func write(_ snapshot: CheckpointSnapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.frozen.image.live
         let taken = try keptChunks()
-        // The files of a failed checkpoint take disk space that this one needs.
+        // The files of a failed checkpoint take disk space that the new checkpoint needs.
         try PageFileWriter.removeInterrupted(volume)
         if taken != nil { try removeUnnamedFiles() }
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
-        // A chunk that is mapped from the file must be there as it is in memory, so it is not compressed.
+        // A chunk that is mapped from the file must have the same bytes there as in memory, so it is not compressed.
         let mapped = self.inFile
         let stored = try writer.write(
             fresh,
@@ -45,7 +45,7 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If this fails, the transaction may have its old record or the new one.
+        // If the next step fails, the transaction has either its old record or the new record.
         kept[snapshot.transaction] = nil
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
         chunks = next

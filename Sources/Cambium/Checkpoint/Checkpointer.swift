@@ -31,16 +31,16 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the last checkpoint failed. If the kernel cannot write the memory of a file, it reports the failure only once, and then
     /// treats the bytes as written. So the next checkpoint writes these bytes itself.
     @exclusivity(unchecked) private var hasFailed = false
-    /// The tree over the log, as far as checkpoints have needed it. After `end`, any thread may read it.
+    /// The tree over the log up to the last checkpoint. After `end`, any thread may read it.
     @exclusivity(unchecked) var tree: CheckpointTree
-    /// The checkpoints that could not be used when the store was opened. They stay until there is a new one, because they may be all that
-    /// is left of the data.
+    /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because they may be
+    /// all that is left of the data.
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
-    /// The leases of graphs that outlived their store before this one was opened.
+    /// The leases of graphs that outlived their store before this store was opened.
     @exclusivity(unchecked) var leases: ChunkLeases
-    /// Whether chunks were taken for a table since the chunks of all checkpoints were last counted.
+    /// Whether chunks were taken for a table since the chunks of all checkpoints were last examined.
     @exclusivity(unchecked) var holdsTableChunks = false
 
     /// - Parameter tailByteCount: the number of bytes of log after the checkpoint that the store was opened with.
@@ -80,13 +80,13 @@ final class Checkpointer: @unchecked Sendable {
 
     static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
-    /// Waits until no checkpoint is being made, and refuses all later ones, because other writers may have the files then.
+    /// Waits until no checkpoint is being made, and refuses all later checkpoints, because another writer may then open the files.
     func end() { making.hold { isEnded = true } }
 
     /// Calls `body` while no checkpoint is made. Throws `.notWritable` if the store was closed.
     func whileNoneIsMade<Result>(_ body: () throws -> Result) throws -> Result {
         try making.hold {
-            if isEnded { throw CambiumError(.notWritable, "The store was closed.") }
+            if isEnded { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
             return try body()
         }
     }
@@ -116,7 +116,7 @@ final class Checkpointer: @unchecked Sendable {
             }
             note { newest in
                 (newest.transaction, newest.storedByteCount) = (snapshot.transaction, Self.byteCount(chunks))
-                // The bytes that were logged during the checkpoint follow it.
+                // The bytes that were logged while the checkpoint was made come after the checkpoint.
                 newest.loggedByteCount = snapshot.loggedByteCount
             }
             try dropPassedOver(except: snapshot.transaction)

@@ -25,7 +25,7 @@ enum CompactionAnchor: Equatable {
 
 /// The result of a compaction, or the expected result of a dry run.
 public struct Compaction: Sendable, Equatable {
-    /// Whether a compaction retires transactions, or only reports which ones it could retire.
+    /// Whether a compaction retires transactions, or only reports which transactions it could retire.
     public enum Effect: Sendable, Hashable { case retire, preview }
 
     /// The last transaction of which only author, time, message and a hash are left; `.none` if no transaction is retired.
@@ -38,7 +38,7 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var logByteCount = 0
     /// The number of checkpoints that were dropped now.
     package internal(set) var droppedCount = 0
-    /// The number of bytes by which the stored pages have shrunk; negative if the checkpoint that was made for the compaction takes more.
+    /// The number of bytes by which the stored pages have shrunk; negative if the checkpoint for the compaction takes more than was saved.
     public internal(set) var storedByteCount = 0
     /// The number of segments that were put into the archive now.
     package internal(set) var archivedSegmentCount = 0
@@ -57,7 +57,7 @@ extension Compaction {
         let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
         (archivedSegmentCount, archivedByteCount) = added
         if isDryRun { return }
-        // Errors for early moments name the archive of this note. So the note is written only if the archive is complete.
+        // Errors for early moments name the archive that the note states. So the note is written only if the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }

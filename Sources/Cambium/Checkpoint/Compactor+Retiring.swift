@@ -13,7 +13,7 @@ extension Compactor {
             let reader = try LogReader(volume)
             let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
-            // Earlier checkpoints no longer stand for any part of the log. They exist only because processes read them.
+            // Earlier checkpoints lie in the retired part of the log. They exist only because processes read them.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)
@@ -50,20 +50,21 @@ extension Compactor {
             compaction.logByteCount += try sealer.split(last, after: anchor)
         }
         guard try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
-            throw CambiumError(.damaged, "No segment begins right after transaction \(anchor), so nothing was retired.")
+            throw CambiumError(
+                .damaged, "No segment begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
         // The segment that was retired last may still have files of ops, if its retirement was interrupted.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
-            // The archive need not read a sealed segment to know where it ends.
+            // Seals the segments first: the archive need not read a sealed segment to know where the segment ends.
             for segment in segments {
                 guard let size = try sealer.seal(segment) else { continue }
                 compaction.logByteCount += size.before - size.after
             }
         }
-        // All segments are archived before the first one is retired, so nothing is gone if archiving fails.
+        // All segments are archived before the first segment is retired, so nothing is lost if archiving fails.
         try compaction.keep(segments, upTo: anchor, in: archive, isDryRun: false, reader)
         for segment in segments {
             guard let size = try sealer.retire(segment) else { continue }
@@ -73,7 +74,7 @@ extension Compactor {
         compaction.retiredEnd = try reader.retiredEnd()
     }
 
-    /// Measures what would be retired. If a segment would be split, only its bytes before the checkpoint count.
+    /// Measures the segments that would be retired. If a segment would be split, only its bytes before the checkpoint count.
     private func measure(
         upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
         _ compaction: inout Compaction
@@ -123,12 +124,14 @@ extension Compactor {
             if error.code == .notFound { return }
             throw error
         }
-        // The same holds if the log between the two checkpoints was retired in part, and there is no sound checkpoint between them.
+        // If a part of the log between the two checkpoints is retired, no replay is possible. The compaction that retired the part has made
+        // this comparison before.
         if try replay.origin.flaws.isEmpty && replay.origin.transaction < reader.retiredEnd() { return }
         _ = try replay.run(makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == graph.digest() else {
             throw CambiumError(
-                .damaged, "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired.")
+                .damaged,
+                "The checkpoint of transaction \(anchor) differs from a replay of the log, so nothing was retired. Run 'cambium verify'.")
         }
     }
 }

@@ -43,10 +43,11 @@ struct Compactor {
         return compaction
     }
 
-    /// The maximum number of times that pages are packed and stored once more. Each round has little to do, compared with the one before.
+    /// The maximum number of times that pages are packed and stored again. Each round has little to do, compared with the previous
+    /// round.
     private static let packingRoundCountMax = 3
 
-    /// Ends the segment that is written to if it has `transaction`, so that later transactions are in another segment.
+    /// Ends the segment that the writer appends to, if that segment has `transaction`, so that later transactions are in another segment.
     func endSegment(with transaction: TransactionNumber) throws {
         let (writer, log) = (checkpointer.writer, checkpointer.log)
         try writer.lock.hold {
@@ -68,7 +69,7 @@ struct Compactor {
             do {
                 return .newest(notAfter: try EarlierView(checkpointer.volume, at: point, memory: .standard).graph.transaction)
             } catch let error as CambiumError where error.code == .notFound {
-                // Everything that the log still has happened after this time.
+                // All transactions that are left in the log are later than this time.
                 if case .time = point { return .none }
                 throw error
             }

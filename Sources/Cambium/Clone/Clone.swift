@@ -3,7 +3,7 @@ public import CambiumModel
 
 /// The number of objects that a clone copies.
 public struct CloneSummary: Sendable {
-    /// The number of objects by concrete entity, in the order of the entity numbers; each is at least 1.
+    /// The number of objects by concrete entity, in the order of the entity numbers; each number is at least 1.
     public let counts: [(entity: Entity, count: Int)]
 
     public var objectCount: Int { counts.reduce(0) { $0 + $1.count } }

@@ -2,11 +2,11 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The transactions that one sync makes durable, and the callers that wait for it.
+/// The transactions that one sync makes durable, and the callers that wait for this sync.
 ///
 /// The first commit of an idle store leads: its thread writes the group and syncs. Commits that arrive during a sync wait in the next
-/// group. When the sync has ended, one of the threads that wait in that group is chosen to lead it. So one sync serves all commits that
-/// arrived during the previous one.
+/// group. When the sync has ended, one of the threads that wait in the next group leads it. So one sync serves all commits that
+/// arrived during the previous sync.
 ///
 /// SENDABLE: the store's writing lock guards the properties until the leader closes the group; any thread may use `listeners` and `word`.
 /// `outcome` is set before `word` reports that the group is settled.
@@ -66,7 +66,7 @@ final class CommitGroup: @unchecked Sendable {
 
     /// Settles the group, wakes the threads that wait, and calls the listeners.
     ///
-    /// - Parameter sleeperCount: the number of threads that wait, without the calling one.
+    /// - Parameter sleeperCount: the number of threads that wait, without the calling thread.
     func settle(_ outcome: Outcome, sleeperCount: Int) {
         self.outcome = outcome
         word.value = Word.settled

@@ -16,7 +16,7 @@ extension CommitPipeline {
                     + "transaction \(newest.transaction.next). Use a different id for each request.")
         }
         return CambiumError(
-            .repeated, "The request '\(request)' was applied as transaction \(entry.transaction).",
+            .repeated, "The request '\(request)' was applied as transaction \(entry.transaction). This call changed nothing.",
             underlying: RepeatedRequest(request: request, transaction: entry.transaction))
     }
 }

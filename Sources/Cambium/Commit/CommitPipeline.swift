@@ -63,8 +63,8 @@ final class CommitPipeline: Sendable {
     /// Commits a copy of a transaction of another log, with the same author, request, time and place in the tree. If its time is before
     /// that of the last transaction, the copy gets the later time. Does not wait for the disk.
     ///
-    /// Throws `.conflict` if the transaction does not follow the last one, `.notWritable` if the store was closed, and the errors of
-    /// `Draft.replay`.
+    /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
+    /// of `Draft.replay`.
     ///
     /// - Returns: the commit, whose result `outcome` returns, and the time that the transaction has in this store.
     func copy(_ record: LogRecord) throws -> (pending: PendingCommit, time: Timestamp) {
@@ -74,7 +74,9 @@ final class CommitPipeline: Sendable {
             let draft = writer.timeline.draft()
             guard draft.transaction == record.number.rawValue else {
                 throw CambiumError(
-                    .conflict, "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store.")
+                    .conflict,
+                    "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store, which was changed "
+                        + "during the call. Choose an empty target, and write nothing else to it.")
             }
             var transaction = begin(draft)
             var ops = transaction.ops
@@ -96,7 +98,7 @@ final class CommitPipeline: Sendable {
 
     /// Checks and publishes a transaction, and stages it for the log.
     ///
-    /// - Parameter record: the transaction of another log that this one copies; `nil` for a new transaction.
+    /// - Parameter record: the transaction of another log that the new transaction copies; `nil` for a new transaction.
     /// - Parameter upkeep: receives the numbers for `callForUpkeep` if a limit is reached.
     private func publish(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: CommitQueue.Waiter,
@@ -113,11 +115,11 @@ final class CommitPipeline: Sendable {
         let now = writer.environment.now()
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
-        // No frame is written during a rotation, so the transaction waits like a synced one.
+        // No frame is written during a rotation, so the transaction waits like a transaction that is synced.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
-        // The group, or the state of the writer, releases the previous version before its pages are freed.
+        // The group, or the state of the writer, releases the previous version before the pages of that version are freed.
         let graph = try timeline.publish(draft, isUnconfirmed: isSynced) { if isSynced { queue.add($0) } else { writer.show($0) } }
         timeline.prepareNext()
         writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)
@@ -156,9 +158,10 @@ final class CommitPipeline: Sendable {
         let own = writer.durability
         guard let asked, asked != own else { return own }
         guard asked.covers(own) else {
-            throw CambiumError(.invalidInput, "A transaction cannot ask for less durability than the store promises.")
+            throw CambiumError(
+                .invalidInput, "A transaction cannot ask for less durability than the store promises. Ask for the same or for more.")
         }
-        if own == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable.") }
+        if own == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable. Use a store on disk.") }
         return asked
     }
 }

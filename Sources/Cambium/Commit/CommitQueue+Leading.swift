@@ -37,7 +37,7 @@ extension CommitQueue {
     private enum Led {
         /// A segment must be made before the open group can be written.
         case rotation(SegmentRotation)
-        /// The group that was open, and the sync that it needs.
+        /// The group that was open, and the sync that makes it durable.
         case group(CommitGroup, Result<LogWriter.PendingSync?, CambiumError>)
     }
 
@@ -65,14 +65,14 @@ extension CommitQueue {
         do {
             return try log.beginSync()
         } catch {
-            // All of this happens under one hold of the lock, so that the next commit builds on the remaining version and leads its group.
+            // The lock is held throughout, so that the next commit builds on the remaining version and leads its group.
             rollBack()
             isSyncing = false
             throw error
         }
     }
 
-    /// Records how a sync ended. Returns the group that fails with it, and the group that must be led next.
+    /// Records how a sync ended. Returns the group that fails together with the sync, and the group that needs a leader next.
     private func end(
         _ group: CommitGroup, _ synced: (LogWriter.PendingSync, LogWriter.SyncOutcome)?
     ) -> (outcome: CommitGroup.Outcome, failed: CommitGroup?, next: CommitGroup?) {
@@ -91,7 +91,8 @@ extension CommitQueue {
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
-            // Transactions that arrived during the sync built on the lost ones. They stay unwritten, because the writer is poisoned.
+            // Transactions that arrived during the sync built on the lost transactions. They stay unwritten, because the writer is
+            // poisoned.
             rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
@@ -144,6 +145,7 @@ extension CommitQueue {
         // Only the outcome of the other transactions is unknown. The caller's own transaction is certainly not in the log.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(
-            .ioFailure, "Earlier transactions could not be written, so this one was not written. \(error.message)", underlying: error)
+            .ioFailure, "Earlier transactions could not be written, so this transaction was not written. \(error.message)",
+            underlying: error)
     }
 }

@@ -13,7 +13,7 @@ extension CommitQueue {
         timer?.start(after: .microseconds(delay))
     }
 
-    /// Cancels the timer, because nothing waits for it any more. Call it only while the writer's lock is held.
+    /// Cancels the timer, because no bytes wait for a sync any more. Call it only while the writer's lock is held.
     func stopTimer() {
         if timerTime == nil { return }
         timerTime = nil
@@ -25,7 +25,7 @@ extension CommitQueue {
         writer.lock.hold {
             if writer.isClosed || timerTime == nil { return }
             timerTime = nil
-            // No caller waits for this sync. If it fails, the next commit reports that, or closing does.
+            // No caller waits for this sync. If it fails, the next commit or closing reports the failure.
             _ = join(nil, writer.timeline.head, .synced, .listener)
         }
     }

@@ -20,7 +20,7 @@ final class CommitQueue: @unchecked Sendable {
     private let ownInterval: Int64
     /// The queue on which a group is led if no thread waits for it. A block on it keeps this object, and with it the lock of the store.
     let queue = DispatchQueue(label: "cambium.store.sync")
-    /// The time of the last sync, at first of the opening, in microseconds since 1970.
+    /// The time of the last sync, or of the opening if there was no sync yet, in microseconds since 1970.
     let lastSyncTime: Atomic<Int64>
 
     // These properties are accessed only while the writer's lock is held, so no two accesses overlap.
@@ -28,11 +28,12 @@ final class CommitQueue: @unchecked Sendable {
     @exclusivity(unchecked) var isSyncing = false
     /// The fate of the staged transactions.
     @exclusivity(unchecked) var fate = FrameFate()
-    /// The newest version that was written to the log, while later ones are staged. It is held so that the timeline can roll back to it.
+    /// The newest version that was written to the log, while later versions are staged. The timeline can roll back to this version as
+    /// long as it is held.
     @exclusivity(unchecked) var writtenGraph: Graph?
-    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is made for the first commit that leaves any.
+    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is made for the first commit that leaves such bytes.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
-    /// The time at which the timer is due, in microseconds since 1970; `nil` if nothing waits for it.
+    /// The time at which the timer is due, in microseconds since 1970; `nil` if the timer is not set.
     @exclusivity(unchecked) var timerTime: Int64?
 
     /// The kind of caller that waits for a commit. If no thread waits, `queue` leads the group, even if no caller ever asks for the
@@ -42,7 +43,8 @@ final class CommitQueue: @unchecked Sendable {
         case thread
         /// A caller that calls `whenSettled` at once.
         case listener
-        /// A caller that may ask at any time. There may be thousands of them, so they hold no version that readers have not seen.
+        /// A caller that may ask for the outcome at any time. There may be thousands of such callers, so they hold no version that readers
+        /// have not seen.
         case ticket
     }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The numbers that an open store collects.
 ///
-/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So it uses plain loads and stores.
+/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So the updates are plain loads and stores.
 final class MetricsRecord: Sendable {
     let commitCount = Atomic(0)
     let loggedByteCount = Atomic(0)

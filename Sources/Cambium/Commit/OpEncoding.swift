@@ -10,7 +10,7 @@ import CambiumModel
 final class OpEncoding: @unchecked Sendable {
     /// The number of ops that starts the thread.
     static let opCountMin = 16
-    /// The number of objects in one op that starts the thread, too.
+    /// The number of objects in one op that also starts the thread.
     private static let objectCountMin = 1024
     /// The maximum number of ops that wait. A block of an import has up to 8192 objects.
     private static let opCountMax = 4

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// A commit that is on its way to the disk.
+/// A commit that may not be durable yet.
 struct PendingCommit: Sendable {
     /// The transaction; `nil` if nothing was written.
     let transaction: TransactionNumber?
@@ -10,10 +10,10 @@ struct PendingCommit: Sendable {
     /// The graph after the commit; `nil` if the graph of its group takes its place.
     let graph: Graph?
     let byteCount: Int
-    /// Whether the transaction is written together with those of its group.
+    /// Whether the transaction is written together with the other transactions of its group.
     let isStaged: Bool
-    /// The fate of the frame with the transactions that were staged when the commit joined its group: its own transaction, or transactions
-    /// that it may have read. `nil` if no transaction was staged then.
+    /// The fate of the frame with the transactions that were staged when the commit joined its group: the commit's own transaction, or
+    /// transactions that it may have read. `nil` if no transaction was staged then.
     let fate: FrameFate?
     /// The group that the commit waits for; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
@@ -39,13 +39,16 @@ struct PendingCommit: Sendable {
         }
     }
 
-    /// Returns the error of the commit if its group fails. The next opening may find bytes that the kernel was given, but never any others.
+    /// Returns the error of the commit if its group fails. The next opening may find the bytes that were passed to the kernel, but no
+    /// other bytes.
     private func failure(_ cause: CambiumError) -> CambiumError {
         guard let fate else { return .outcomeUnknown(transaction, cause) }
         if let failure = fate.failure { return failure }
         if fate.isWritten { return .outcomeUnknown(transaction, cause) }
         return CambiumError(
-            .ioFailure, "An earlier write to the disk failed, so this transaction was not written. The earlier error: \(cause.message)",
+            .ioFailure,
+            "An earlier write to the disk failed, so this transaction was not written. Repeat the transaction. The earlier error: "
+                + cause.message,
             underlying: cause)
     }
 }

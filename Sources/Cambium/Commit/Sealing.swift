@@ -6,7 +6,7 @@ import Dispatch
 /// Seals and merges segments that get no more frames, one at a time, while others write.
 final class Sealing: Sendable {
     private struct State {
-        /// The segment that is written to, as far as it is known. The segments before it get no more frames.
+        /// The last known segment that the writer appends to. The segments before it get no more frames.
         var openSegment: TransactionNumber
         var isClosed = false
         /// Whether no more work may begin, however small it is.
@@ -86,11 +86,11 @@ final class Sealing: Sendable {
 
     /// Calls `body` while no other thread replaces a segment. Throws `.notWritable` if the store was closed.
     ///
-    /// - Parameter body: receives the sealer and the segment that is written to. The segments before that one get no more frames.
+    /// - Parameter body: receives the sealer, and the segment that the writer appends to. Earlier segments get no more frames.
     func whileNoneIsSealed<Result>(_ body: (SegmentSealer, _ openSegment: TransactionNumber) throws -> Result) throws -> Result {
         try queue.sync {
             let state = state.withLock { $0 }
-            if state.isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+            if state.isClosed { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
             return try body(sealer, state.openSegment)
         }
     }

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
 
-/// The changes of one transaction. `Store.write` lends it to its closure; it is valid until the closure returns.
+/// The changes of one transaction. `Store.write` passes the transaction to its closure, and it is valid until the closure returns.
 ///
 /// Every call validates, applies and records one op. If a call throws, nothing of that call is in the transaction, and the closure may
 /// continue. If the closure throws, nothing of the transaction happens. Rules that concern the whole graph (mandatory properties,
@@ -84,15 +84,20 @@ public struct WriteTransaction: ~Copyable {
     }
 
     /// Changes an attribute. Setting the present value is no change.
+    ///
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that its entity does not have, and for a value of
+    /// the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
+    /// Complexity: O(bytes of the value).
     public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }
 
+    /// Changes the attribute that has a name. Throws as `set(_:_:to:)` does, and `.unknownName` if the entity does not have the attribute.
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
     }
 
-    /// Changes several attributes of an object in one op.
+    /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; then no attribute is changed.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw missing(id) }
         var areCurrent = true
@@ -116,8 +121,12 @@ public struct WriteTransaction: ~Copyable {
     }
 
     /// Deletes objects, and the objects that their delete rules reach.
+    ///
+    /// Throws `.notFound` for a missing object, and `.limitExceeded` if the graph may have too few pages for the deletion. After an error,
+    /// nothing is changed. Complexity: O(objects that are deleted and their links).
     public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
 
+    /// Deletes an array of objects, as `delete(_:)` with single objects does.
     public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
         for id in ids { _ = try entity(of: id) }
         if !ids.isEmpty { try record(.delete(ids)) }
@@ -137,14 +146,15 @@ public struct WriteTransaction: ~Copyable {
         let ends = try draft.linkEnds(id, relationship, target)
         if let index {
             guard ends.relationship.isOrdered else {
-                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index.")
+                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index. Omit the index.")
             }
-            guard index >= 0 else { throw CambiumError(.invalidInput, "An index must be 0 or more.") }
+            guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
         }
         if index == nil, draft.isLinked(ends) { return }
         try record(.link(id, ends.relationship.number, target: target, index: index))
     }
 
+    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does, and `.unknownName` for an unknown name.
     public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil)
         throws(CambiumError)
     {
@@ -157,6 +167,7 @@ public struct WriteTransaction: ~Copyable {
         if draft.isLinked(ends) { try record(.unlink(id, ends.relationship.number, target: target)) }
     }
 
+    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does, and `.unknownName` for an unknown name.
     public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
         try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
     }
@@ -172,11 +183,14 @@ public struct WriteTransaction: ~Copyable {
             throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members cannot be moved.")
         }
         guard index >= 0, index < draft.memberCount(ends) else {
-            throw CambiumError(.invalidInput, "Index \(index) is outside the members of '\(relationship.name)'.")
+            let count = draft.memberCount(ends)
+            throw CambiumError(
+                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(count) members, counted from 0.")
         }
         try record(.move(id, ends.relationship.number, target: target, index: index))
     }
 
+    /// Moves a member of the relationship with this name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown name.
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int)
         throws(CambiumError)
     {
@@ -185,14 +199,15 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Reading what was written
 
+    /// Returns whether the transaction has an object with this id.
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
-    /// Returns the value of an attribute as it stands in the transaction. Returns `nil` if there is no such object, and null if its entity
-    /// does not have the attribute.
+    /// Returns the value of an attribute, including the changes of the transaction. Returns `nil` if there is no such object, and null if
+    /// its entity does not have the attribute.
     public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? { draft.value(of: attribute, of: id) }
 
-    /// Returns the ids that a relationship leads to, as it stands in the transaction. Returns `nil` if there is no such object, and no ids
-    /// if its entity does not have the relationship.
+    /// Returns the ids that a relationship leads to, including the changes of the transaction. Returns `nil` if there is no such object,
+    /// and no ids if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }
@@ -231,7 +246,7 @@ public struct WriteTransaction: ~Copyable {
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }
-        // This runs even if the derivation threw, so that no other thread writes when this returns.
+        // Waits for the writing thread even if the derivation threw, so that no other thread writes when this method returns.
         ops = encoding.finish()
         try derived.get()
     }
@@ -245,13 +260,15 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.notFound, "Object \(schema.entity(id.root)?.name ?? "?")/\(id.serial) does not exist.")
     }
 
-    /// Checks a value, and returns the attribute as the schema has it.
+    /// Checks a value, and returns the attribute of the current schema.
     private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> Attribute {
-        // The caller's attribute may belong to an equal schema, such as the one that the store was created with, or to an earlier schema.
+        // The caller's attribute may belong to an equal schema, such as the schema that the store was created with, or to an earlier
+        // schema.
         guard let own = entity.attribute(attribute.number),
             own === attribute || (own.name == attribute.name && own.root == attribute.root)
         else {
-            throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'.")
+            throw CambiumError(
+                .invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'. Look the attribute up in the newest graph's schema.")
         }
         if let violation = own.violation(by: value) {
             throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation)")

@@ -65,7 +65,7 @@ final class WriterState: @unchecked Sendable {
 
     /// Throws `.notWritable` if the store was closed. Call it only while `lock` is held.
     func checkOpen() throws(CambiumError) {
-        if isClosed { throw CambiumError(.notWritable, "The store was closed.") }
+        if isClosed { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
     }
 
     /// Refuses all later writes. Call it only while `lock` is held.

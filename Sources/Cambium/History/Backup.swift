@@ -30,7 +30,7 @@ public struct Backup: Sendable, Equatable {
 
     private static func copy(_ reader: LogReader, _ retiredEnd: TransactionNumber, to volume: any Volume) throws -> Backup {
         let copy = try LogCopy(reader, to: volume)
-        // The copy may have a part of what a compaction retired during the copy, and lack the checkpoint that stands for it.
+        // The copy may have some of the transactions that were retired during the copy, and lack the checkpoint that stands for them.
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
@@ -58,7 +58,7 @@ public struct Backup: Sendable, Equatable {
                     + "\(reader.archiveHint())")
         }
         var settings = reader.settings
-        // The copy continues differently from its source, so it is another store.
+        // From now on, the copy and its source change independently, so the copy gets another id.
         settings.store = environment.randomBytes(16)
         settings.indexSecret = environment.randomBytes(16)
         let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
@@ -105,7 +105,7 @@ extension Store {
         return try target.withDirectory { try Backup(volume, to: target, last: last, environment: .system) }
     }
 
-    /// Throws `.cannotCreate` if the copy would be among the files that it is made from.
+    /// Throws `.cannotCreate` if the copy would be inside the store or the archive.
     private static func target(_ newPath: String, of path: String, _ archive: String?) throws(CambiumError) -> SystemVolume {
         let target = SystemVolume(root: newPath)
         for source in [path, archive].compactMap({ $0 }) { try target.checkIsOutside(of: SystemVolume(root: source)) }

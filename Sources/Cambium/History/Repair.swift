@@ -2,7 +2,7 @@ import CambiumGraph
 package import CambiumLog
 public import CambiumModel
 
-/// The parts of a corrupt store that a repair saved, and a list of those that are missing.
+/// The parts of a corrupt store that a repair saved, and a list of the missing parts.
 ///
 ///     let repair = try Store.repair(at: "notes", to: "notes-repaired")
 ///     for finding in repair.findings { print(finding) }
@@ -45,7 +45,7 @@ public struct Repair: Sendable {
         }
     }
 
-    /// Returns the log together with its archive, if there is one that fits.
+    /// Returns the log together with its archive, if there is one for this store.
     fileprivate static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
         guard let path = try archive ?? reader.archive() else { return (reader, nil) }
         do {
@@ -95,7 +95,8 @@ public struct Repair: Sendable {
     private static func verified(_ report: Repair, _ volume: any Volume) throws -> Repair {
         let verification = try Verification(volume)
         var report = report
-        // A forged log may hold what no commit allows, such as two objects with one identity. It is saved as it is, and reported.
+        // A forged log may hold what no commit allows, such as two objects with one identity. The repair saves such content unchanged,
+        // and reports it.
         report.findings += verification.findings
         (report.transactionCount, report.root) = (verification.transactionCount, verification.root)
         return report
@@ -116,7 +117,8 @@ extension Store {
     /// - Parameters:
     ///   - path: the directory of the old store.
     ///   - newPath: the directory of the new store, which does not exist or is empty.
-    ///   - archive: the directory that the retired parts of the log were put into; `nil` for the one that the store names, if it exists.
+    ///   - archive: the directory that the retired parts of the log were put into; `nil` for the archive that the store names, if it
+    ///     exists.
     public static func repair(at path: String, to newPath: String, archive: String? = nil) throws -> Repair {
         let target = SystemVolume(root: newPath)
         let source = SystemVolume(root: path)

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// A range of transactions whose changes are lost. A checkpoint has the state after the last one.
+/// A range of transactions whose changes are lost. A checkpoint has the state after the last of them.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
     /// The metadata of each transaction whose frame verifies. If a frame does not verify, but the checkpoint lists the transaction's
@@ -29,7 +29,7 @@ struct RepairGap {
         metadata = found
     }
 
-    /// Writes a transaction for each number of the range. The last one brings the graph to the state of the checkpoint.
+    /// Writes a transaction for each number of the range. The last transaction brings the graph to the state of the checkpoint.
     func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
         let old = timeline.head
         let isFirst = old.transaction == .none

@@ -33,7 +33,7 @@ struct RepairRun {
             base = LogPrefix(root)
         }
         if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
-        // If the log was read to its end without corruption, later transactions were written after that and are not lost.
+        // If the log was read to its end without corruption, later transactions were written afterwards and are not lost.
         if lastCorruption != nil { try noteLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
@@ -49,7 +49,7 @@ struct RepairRun {
             }
             var draft = timeline.draft()
             try draft.replay(record)
-            // The graph changes last, because it stands for the content of the new log.
+            // The graph changes after the log, because the graph must match the content of the new log.
             try writer.append(record)
             try timeline.publish(draft)
         }
@@ -62,7 +62,7 @@ struct RepairRun {
         return outcome
     }
 
-    /// Notes the lost transactions that follow the last saved one, as far as HEAD or a frame names them.
+    /// Notes the lost transactions that follow the last saved one, if HEAD or a frame names them.
     private mutating func noteLostEnd() throws {
         var end = log.lastDurableTransaction
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
@@ -78,7 +78,7 @@ struct RepairRun {
         for number in try CheckpointRecord.list(log.volume).reversed() where number > last {
             do throws(CambiumError) {
                 if number.rawValue - last.rawValue > RepairGap.countMax {
-                    throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before it are missing.")
+                    throw CambiumError(.damaged, "More than \(RepairGap.countMax) transactions before the checkpoint are missing.")
                 }
                 let stored = try LoadedCheckpoint(log, of: number, checksAll: true)
                 guard let flaw = (stored.timeline.head.invariantFindings() + PageChecker.findings(in: stored.timeline)).first else {

@@ -16,14 +16,14 @@ package struct Statistics: Sendable {
     package let pageByteCount: Int
     /// The last transaction of each checkpoint, oldest first.
     package private(set) var checkpoints: [TransactionNumber] = []
-    /// The number of checkpoints that a reader in this process or another one uses. The policy never drops such a checkpoint.
+    /// The number of checkpoints that a reader in this process or another process uses. The policy never drops such a checkpoint.
     package private(set) var readCheckpointCount = 0
     /// The number of bytes that pages take on disk.
     package private(set) var storedByteCount = 0
     /// The old versions that readers of this process hold; `nil` if the statistics were read from the files of a store.
     package private(set) var pins: Pins?
 
-    /// The versions of the graph that readers hold although there is a newer one.
+    /// The versions of the graph that readers hold although there is a newer version.
     package struct Pins: Sendable, Hashable {
         package let versionCount: Int
         /// The number of bytes of pages that only these versions reach.

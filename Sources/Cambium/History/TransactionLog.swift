@@ -54,7 +54,8 @@ public struct TransactionLog {
         try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
 
-    /// Calls `body` with every transaction of number `first` or later, in order, and then with each one that another process commits.
+    /// Calls `body` with every transaction of number `first` or later, in order, and then with each transaction that another process
+    /// commits.
     ///
     /// A new transaction is passed on as soon as this process sees it and it is durable. The call returns when `body` returns false. The
     /// thread sleeps between two reads of the log. Throws as `forEach` does.
@@ -96,7 +97,7 @@ extension Op {
 }
 
 extension Value {
-    /// Describes why no attribute can have the value; `nil` if some attribute can.
+    /// The reason why no attribute can have the value; `nil` if an attribute can have it.
     fileprivate var flaw: String? {
         guard let type = widestType, let form = StoredForm(self, type: type) else { return nil }
         var check = StoredValueCheck(type)

@@ -3,14 +3,14 @@ import CambiumModel
 
 /// Compares the trees of checkpoints and of HEAD with the tree over the log.
 ///
-/// A checksum only shows that a transaction is as its writer wrote it. If a transaction of another history takes its place, with checksums
-/// that fit, its leaf differs, and so do all later trees.
+/// A checksum only shows that a transaction did not change after it was written. If a transaction of another history takes its place,
+/// with checksums that fit, its leaf differs, and so do all later trees.
 struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of the checkpoints whose transactions were not appended yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
     private let head: Head.Tree?
-    /// The last transaction at which a checkpoint or HEAD has the tree over the log.
+    /// The last transaction at which the tree of a checkpoint or of HEAD equals the tree over the log.
     private var matched = TransactionNumber.none
     /// The first difference; `nil` if there is no difference.
     private(set) var finding: String?

@@ -98,7 +98,8 @@ public struct Verification: Sendable {
         return true
     }
 
-    /// Returns the state that the replay begins with: before the first transaction, or the checkpoint that stands for the retired ones.
+    /// Returns the state that the replay begins with: before the first transaction, or the checkpoint that stands for the retired
+    /// transactions.
     private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> LoadedCheckpoint {
         if retiredEnd == .none { return LoadedCheckpoint(before: reader) }
         for number in try CheckpointRecord.list(reader.volume).reversed() where number >= retiredEnd {
@@ -111,7 +112,7 @@ public struct Verification: Sendable {
         return try LoadedCheckpoint(reader)
     }
 
-    /// Compares every chunk of a checkpoint with its checksum, and the graph that results from the checkpoint with that of the log.
+    /// Compares every chunk of a checkpoint with its checksum, and the graph that results from the checkpoint with the graph of the log.
     private mutating func check(
         _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
     ) throws {

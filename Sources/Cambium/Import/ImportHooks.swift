@@ -17,6 +17,7 @@ public struct ImportHooks: Sendable {
     /// The hook is not called for an object that `existing: .skip` leaves as it is.
     public var finish: Finish?
 
+    /// Creates hooks. `nil` stands for no hook.
     public init(prepare: Prepare? = nil, finish: Finish? = nil) {
         self.prepare = prepare
         self.finish = finish

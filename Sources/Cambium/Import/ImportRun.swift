@@ -16,7 +16,7 @@ struct ImportRun {
     /// Reports whether the caller cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
     private(set) var report = ImportReport()
-    /// The rows that broke a rule which is checked after they are applied. The next run of the batch leaves them out.
+    /// The rows that broke a rule which is checked only after the rows are applied. The next run of the batch leaves them out.
     private var refused: [Int: ImportReport.RowError] = [:]
 
     /// The maximum number of rows that may break such rules before the import fails.
@@ -74,7 +74,7 @@ struct ImportRun {
         }
     }
 
-    /// Creates the feed of the rows that follow those that are in the store.
+    /// Creates the feed of the rows that earlier batches have not imported.
     private func feed(_ input: ImportInput) throws -> RowFeed {
         let isHooked = hooks.prepare != nil || hooks.finish != nil
         let pace = isHooked ? RowPace.single(prepare: hooks.prepare) : .batches

@@ -21,7 +21,8 @@ extension Store {
                     continuation.resume(with: Result { try run.runToEnd() })
                 }
                 if !isBegun {
-                    let error = CambiumError(.limitExceeded, "The operating system has no thread left for the import.")
+                    let error = CambiumError(
+                        .limitExceeded, "The operating system has no thread left for the import. Repeat the import later.")
                     continuation.resume(throwing: error)
                 }
             }

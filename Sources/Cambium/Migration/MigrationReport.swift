@@ -14,7 +14,7 @@ public struct MigrationReport: Sendable {
     public struct Entry: Sendable {
         public let change: SchemaChange
         public let handling: Handling
-        /// The number of objects that the change gives another value, or links of another kind.
+        /// The number of objects to which the change gives another value or another kind of link.
         public let objectCount: Int
         /// The number of objects (of a removed entity), values (of an attribute) or members (of a relationship) that are lost.
         public let lostCount: Int
@@ -35,7 +35,7 @@ public struct MigrationReport: Sendable {
     /// time. `nil` if the migration was done; then `Store.metrics` has the time, for the use `migration`.
     public internal(set) var expectedHold: Duration?
 
-    /// Whether the schema is the one that the store has already.
+    /// Whether the store already has the schema.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// Whether the migration would be refused in its present form.

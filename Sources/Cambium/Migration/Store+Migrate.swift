@@ -4,8 +4,8 @@ internal import CambiumLog
 public import CambiumModel
 
 extension Store {
-    /// Replaces the schema of the store by another, complete one: everything that it does not name is removed. Docs/MIGRATION.md has the
-    /// rules, which make most changes automatically and report them. If the schema is the one that the store has, nothing is changed.
+    /// Replaces the whole schema of the store: everything that the new schema does not name is removed. Docs/MIGRATION.md has the
+    /// rules, which make most changes automatically and report them. If the store already has the schema, nothing is changed.
     ///
     ///     let report = try store.migrate(to: definition, Author(actor: "jane"))
     ///     for entry in report.entries { print(entry.change.subject, entry.change.kind, entry.lostCount) }
@@ -22,7 +22,7 @@ extension Store {
     }
 
     /// Does the same as `migrate(to:_:)`, and allows changes that are not automatic. For example, a property of another type begins empty,
-    /// under a number of its own, and `body` fills it. All of this is one transaction.
+    /// under a new number, and `body` fills it. All of this is one transaction.
     ///
     ///     try store.migrate(to: definition) { before, transaction in
     ///         let old = try before.schema.required("Note")
@@ -57,7 +57,7 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // After this, the indexes are complete, unless others write at the same time.
+        // After this call, the indexes are complete, unless others write at the same time.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
@@ -123,7 +123,7 @@ extension Store {
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: false)
-        // A property that begins empty for a program would be reported as missing.
+        // A program must fill the replaced properties, which are empty at first. The check would report them as missing.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))

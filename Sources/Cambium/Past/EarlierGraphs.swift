@@ -3,7 +3,7 @@ package import CambiumGraph
 package import CambiumLog
 import CambiumModel
 
-/// The graphs of a store at earlier moments, read while another process may write to the store. Any thread may use this.
+/// The graphs of a store at earlier moments, read while another process may write to the store. Any thread may use this object.
 ///
 ///     let past = EarlierGraphs(of: "notes")
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))
@@ -29,7 +29,7 @@ package final class EarlierGraphs: Sendable {
     ///
     /// - Parameters:
     ///   - viewCountMax: the greatest number of moments that are kept.
-    ///   - byteCountMax: the greatest number of bytes of memory that these may hold, without mapped pages.
+    ///   - byteCountMax: the greatest number of bytes of memory that these moments may hold, without mapped pages.
     ///   - budget: the budget that this memory counts against.
     package convenience init(
         of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
@@ -46,7 +46,7 @@ package final class EarlierGraphs: Sendable {
         self.byteCountMax = byteCountMax
     }
 
-    /// Returns the graph at a moment. It stays unchanged as long as any code holds it, whatever happens to the store.
+    /// Returns the graph at a moment. The graph stays unchanged as long as any code holds it, even if the store changes.
     ///
     /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Throws
     /// `.notFound` also if the transactions that lead to it were retired, even if the graph was shown before. Throws `.damaged` if the log
@@ -86,7 +86,7 @@ package final class EarlierGraphs: Sendable {
         return keep(view, replayedCount: view.transactionCount, forgottenCount)
     }
 
-    /// Advances a view to a moment. Returns `false` if the transactions between them were retired since, or the moment itself was.
+    /// Advances a view to a moment. Returns `false` if the moment or the transactions that lead to it were retired in the meantime.
     private func advance(_ view: inout EarlierView, _ reader: LogReader, _ moment: EarlierMoment) throws -> Bool {
         do {
             try view.advance(reader, to: moment)
@@ -109,7 +109,7 @@ package final class EarlierGraphs: Sendable {
     private func keep(_ view: EarlierView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
         state.withLock { state in
             state.replayedCount += replayedCount
-            // A call of `forget` also concerns the views that other threads were using.
+            // A call of `forget` also releases the views that other threads were using.
             guard state.forgottenCount == forgottenCount else { return }
             state.views.append(view)
             var byteCount = state.views.reduce(0) { $0 + $1.byteCount }

@@ -1,7 +1,7 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The moment up to which a log is replayed: the last transaction whose number and time are not greater than these. `nil` sets no limit.
+/// The moment up to which a log is replayed: the last transaction whose number and time do not exceed these limits. `nil` sets no limit.
 struct EarlierMoment: Equatable {
     var number: TransactionNumber?
     var time: Timestamp?

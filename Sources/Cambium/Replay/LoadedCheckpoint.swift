@@ -77,7 +77,7 @@ struct LoadedCheckpoint: ~Copyable {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
-            // Chunks are touched in any order, so each one gets disk space by itself.
+            // Chunks are touched in any order, so each chunk gets its own disk space.
             destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         let timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
@@ -98,7 +98,7 @@ struct LoadedCheckpoint: ~Copyable {
         (flaws, passedOver) = ([], [])
     }
 
-    /// Whether each label is one that a caller may have set. Labels in pages are only examined if all pages were checked.
+    /// Whether each label has a valid name and an existing transaction. Labels in pages are only examined if all pages were checked.
     private static func hasValidLabels(_ pages: PageFile, _ timeline: Timeline) -> Bool {
         var isValid = true
         func check(_ name: String, _ number: TransactionNumber) {

@@ -42,9 +42,9 @@ struct OwnedCheckpoint: ~Copyable {
 }
 
 extension LoadedCheckpoint {
-    /// Returns the file that the next checkpoint continues, or `nil` if it begins a new one. It begins a new one if the existing file
-    /// cannot be trusted, or has pages in another form than the settings require. It also does so if graphs map chunks of the file, and it
-    /// is not known which.
+    /// Returns the file that the next checkpoint continues, or `nil` if the checkpoint begins a new file. A new file is needed if the
+    /// existing file cannot be trusted, or has pages in another form than the settings require. It is also needed if graphs map unknown
+    /// chunks of the existing file.
     fileprivate borrowing func continuedFile(_ leases: ChunkLeases) -> UInt64? {
         guard let root = pages?.root, flaws.isEmpty, leases.areReadable else { return nil }
         return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil

@@ -1,7 +1,7 @@
 internal import CambiumLog
 public import CambiumModel
 
-/// The findings of an opening at the end of a log, and its actions.
+/// The state in which the opening of a store found the end of the log, and the actions of the opening.
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about flaws that did no harm.
     public var notes: [String] = []

@@ -67,7 +67,7 @@ struct Replay {
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
-        // The result of a log without transactions is the graph before the first one.
+        // If the log has no transactions, the result is the graph before the first transaction.
         let first = timeline.head.transaction
         draft.beginReplayed(first.rawValue)
         let base = base
@@ -120,7 +120,8 @@ struct Replay {
         guard end.lastTransaction < first else { return }
         throw CambiumError(
             .damaged,
-            "A checkpoint has transaction \(first), but the log ends with \(end.lastTransaction): durable transactions are lost.",
+            "A checkpoint has transaction \(first), but the log ends with \(end.lastTransaction): durable transactions are lost. "
+                + "Restore the store from a backup.",
             place: .init(file: LogDirectory.name))
     }
 }

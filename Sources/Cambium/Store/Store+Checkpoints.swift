@@ -4,7 +4,7 @@ public import CambiumModel
 /// Checkpoints and compaction.
 extension Store {
     /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; one checkpoint is made at a
-    /// time. The store also makes checkpoints automatically: when the log after the last one is some MiB long, and at closing.
+    /// time. The store also makes checkpoints automatically: when the log after the last checkpoint is some MiB long, and at closing.
     ///
     /// Throws `.ioFailure` if the disk refuses; then the existing checkpoints stay, and nothing else changes. Throws `.invalidInput` for a
     /// store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the last checkpoint).
@@ -28,7 +28,7 @@ extension Store {
     }
 
     private func scheduler() throws(CambiumError) -> CheckpointScheduler {
-        guard let checkpoints else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints.") }
+        guard let checkpoints else { throw CambiumError(.invalidInput, "A store in memory has no checkpoints. Use a store on disk.") }
         return checkpoints
     }
 
@@ -64,14 +64,14 @@ extension Store {
     func compact(_ retention: Retention, into archive: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         try writer.checkOutsideOfWrites("compact")
         guard let checkpoints, let past, let sealing = commits.sealing else {
-            throw CambiumError(.invalidInput, "A store in memory has no log to compact.")
+            throw CambiumError(.invalidInput, "A store in memory has no log to compact. Use a store on disk.")
         }
         return try Compactor(scheduler: checkpoints, upkeep: upkeep, sealing: sealing, past: past)
             .compact(retention, archive: archive, isDryRun: isDryRun)
     }
 
-    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if it succeeded. The log has
-    /// everything all the same.
+    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if it succeeded. The log still
+    /// has every transaction.
     public var checkpointFailure: CambiumError? { checkpoints?.failure }
 
     /// The last error of sealing or merging segments of the log in the background; `nil` if nothing failed. The segments are as they were,
@@ -79,6 +79,7 @@ extension Store {
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts.
-    /// Afterwards, the next opening checks every checkpoint in whole, and replays the log after a sound one. See Docs/CHECKPOINTS.md.
+    /// Afterwards, the next opening checks every checkpoint completely, and replays the log after a sound checkpoint. See
+    /// Docs/CHECKPOINTS.md.
     public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 }

@@ -38,7 +38,7 @@ extension Store {
         try closed.get()
     }
 
-    /// Ends the background work and releases the lock without closing the log, as the death of the process would.
+    /// Ends the background work and releases the lock without closing the log, as if the process had died.
     func abandon() {
         writer.lock.hold {
             writer.close()

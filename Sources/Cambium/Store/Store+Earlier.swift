@@ -2,8 +2,8 @@ public import CambiumGraph
 import CambiumModel
 
 extension Store {
-    /// Returns the graph at a moment that is not later than the newest graph. The last few moments are kept, and a request for a later one
-    /// continues from them.
+    /// Returns the graph at a moment that is not later than the newest graph. The last few moments are kept, and a request for a later
+    /// moment continues from them.
     ///
     ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
     ///
@@ -16,7 +16,7 @@ extension Store {
         if point == .latest { return newest }
         var moment = try EarlierMoment(point) { newest.labels }
         if moment.number == newest.transaction { return newest }
-        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments.") }
+        guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments. Use a store on disk.") }
         if let number = moment.number { try moment.check(newest.transaction, isLogRead: number > newest.transaction) }
         // Transactions after the newest graph may still be rolled back.
         moment.number = moment.number ?? newest.transaction

@@ -19,7 +19,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - name: The label: 1 to 255 bytes without control characters.
-    ///   - transaction: The transaction to name; `nil` for the newest one.
+    ///   - transaction: The transaction to name; `nil` for the newest transaction.
     ///   - existing: The effect if another moment has the name.
     ///   - author: The author of the label, which is a transaction itself.
     /// - Returns: the transaction that has the name now.

@@ -1,5 +1,6 @@
 extension Store {
-    /// Lends the newest graph until the lease expires, or the caller ends or releases it. O(1); never waits for a writer or for the disk.
+    /// Lends the newest graph until the lease expires, or until the caller ends or releases the lease. O(1); never waits for a writer or
+    /// for the disk.
     ///
     /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. A lease whose time is over ends with the next
     ///   read of a lease, or with the next transaction. The transactions after that free its pages.

@@ -41,7 +41,7 @@ extension Store {
     }
 
     /// Creates a store that ends with the process. It has no checkpoints and no earlier moments; otherwise it is the same as a store on
-    /// disk.
+    /// disk. Throws as `create` does if the first transaction, which has the schema, cannot be committed.
     public static func inMemory(
         schema: Schema, author: Author = Author(), environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
@@ -162,7 +162,7 @@ extension Store {
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
-        // A writer need not share the checkpoint record, because it knows which chunks are in use; and it must be able to drop the record.
+        // A writer need not share the checkpoint record, because it knows which chunks are in use. A shared record could not be dropped.
         pages.stored?.releaseShare()
         let storeLock = StoreLock(lock, of: log, pageFile: pages.file, sourceFile: pages.stored?.root.pageFile)
         let commits = CommitQueue(WriterState(timeline, log, storeLock, durability, environment), sealing)

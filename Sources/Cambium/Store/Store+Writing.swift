@@ -42,7 +42,7 @@ extension Store {
     }
 
     /// Does the same as the blocking `write`, for tasks. The closures run one after the other on a queue of the store. No thread waits for
-    /// the disk, and transactions that arrive during a sync share the next one.
+    /// the disk, and transactions that arrive during a sync share the next sync.
     ///
     /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
     /// begun is finished.
@@ -56,8 +56,8 @@ extension Store {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
                     do {
-                        // The first check comes before the wait for other writers, the second one when the turn of this transaction has
-                        // come.
+                        // The first check precedes the wait for other writers. The second check follows when the turn of this transaction
+                        // has come.
                         try cancellation.check()
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
                             try cancellation.check()
@@ -76,8 +76,9 @@ extension Store {
 
     /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
     ///
-    /// Waits for the transactions before it, never for the disk. Later transactions build on this one. Readers see it after it is as
-    /// durable as it must be. If the disk fails, the tickets of this transaction and of all that build on it throw. Throws as `write` does.
+    /// Waits for the transactions before it, never for the disk. Later transactions build on this transaction. Readers see it after it is
+    /// as durable as it must be. If the disk fails, the tickets of this transaction and of all that build on it throw. Throws as `write`
+    /// does.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
@@ -94,7 +95,7 @@ extension Store {
         }
         guard let result else {
             _ = try commits.settle(pending)
-            throw CambiumError(.repeated, "The request was applied before.")
+            throw CambiumError(.repeated, "The request was applied before. This call changed nothing.")
         }
         return (result, Ticket(commits, pending))
     }

@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// The parts that the calls forward to have the mutable state.
 public final class Store: Sendable {
-    /// The findings of the opening at the end of the log.
+    /// The state in which the opening of the store found the end of the log.
     public let recovery: RecoveryReport
 
     let writer: WriterState
@@ -42,7 +42,7 @@ public final class Store: Sendable {
         past = writer.volume.map { [budget = writer.timeline.budget] in EarlierGraphs($0, budget: budget) }
     }
 
-    /// The durability of transactions that do not ask for a stronger one.
+    /// The durability of transactions that do not ask for a stronger durability.
     public var durability: Durability { writer.durability }
 
     /// The newest graph that is as durable as the store promises. O(1); never waits for a writer or for the disk.

@@ -30,7 +30,7 @@ public final class StoreFollower: @unchecked Sendable {
         var log: LogFollower
     }
 
-    /// The number of newer checkpoints that makes a follower leave its own. The writer keeps the newest two in any case.
+    /// The number of newer checkpoints after which a follower leaves its own. The writer keeps the newest two in any case.
     private static let newerCountMin = 2
 
     /// Reads a store from its newest checkpoint, and from its log as far as the log verifies.
@@ -57,10 +57,10 @@ public final class StoreFollower: @unchecked Sendable {
 
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
-    /// Throws `.damaged` if a segment that another one follows is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
+    /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
     /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is as before.
-    /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. One thread at a
-    /// time runs this; others wait.
+    /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. If another
+    /// thread is in this method, the call waits for it.
     ///
     /// If at least two newer checkpoints contain only transactions that were read already, the follower continues from the newest of them.
     /// So the writer can drop the follower's old checkpoint. The graph then has the same content on other pages. The old pages are freed
@@ -111,7 +111,7 @@ public final class StoreFollower: @unchecked Sendable {
         }
     }
 
-    // MARK: As they come
+    // MARK: Streams
 
     /// Returns a stream of the current graph and of newer graphs, as soon as the follower sees them. A slow consumer gets only the newest
     /// one. The stream ends when the task is cancelled.

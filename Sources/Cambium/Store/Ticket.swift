@@ -13,8 +13,8 @@ public struct Ticket: Sendable {
     /// The receipt of the transaction, as soon as the transaction is as durable as it must be.
     ///
     /// Throws `.ioFailure` if the disk refused the transaction: then it did not happen. Throws `.outcomeUnknown` if the disk failed after
-    /// it was given the transaction: then the next opening may or may not find it. The receipt's graph is the one that readers got with the
-    /// transaction. It may contain other transactions that shared the sync.
+    /// it was given the transaction: then the next opening may or may not find it. The receipt's graph is the graph that readers got with
+    /// the transaction. It may contain other transactions that shared the sync.
     public var receipt: Receipt {
         get async throws {
             if let outcome = commits.outcome(pending) { return try outcome.get() }

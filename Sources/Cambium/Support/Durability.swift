@@ -8,7 +8,7 @@ public enum Durability: Hashable, Sendable {
     /// Nothing is on disk: the store ends with the process.
     case memory
 
-    /// Whether this level is at least as strong as another one.
+    /// Whether this level is at least as strong as another level.
     func covers(_ other: Durability) -> Bool { strength >= other.strength }
 
     /// The longest time that a commit may stay unsynced, in microseconds.

@@ -3,7 +3,7 @@ public import CambiumGraph
 public import CambiumModel
 import Synchronization
 
-/// A graph that is lent for a limited time. It suits long reads, which must not make the store keep old pages for ever.
+/// A graph that is lent for a limited time. A lease suits long reads, which must not make the store keep old pages for ever.
 ///
 ///     let lease = store.lease(for: .seconds(60))
 ///     let count = try lease.read { $0.objectCount }
@@ -74,7 +74,7 @@ final class Leases: Sendable {
 
     init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    /// The number of leases, and the time when the oldest one began; `nil` if there are no leases.
+    /// The number of leases, and the time when the oldest lease began; `nil` if there are no leases.
     var summary: (count: Int, oldestTime: Timestamp?) {
         state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
     }

@@ -27,6 +27,8 @@ public struct Author: Sendable, Hashable {
     /// digest, only the ids are compared. `RequestHasher` computes digests.
     public var requestDigest: RequestDigest?
 
+    /// Creates an author. A commit throws `.limitExceeded` for a text that is too long, and `.invalidInput` for a digest without a request
+    /// id.
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil) {
         self.actor = actor
         self.message = message
@@ -57,7 +59,7 @@ public struct Author: Sendable, Hashable {
         ]
         for (name, text, max) in limits {
             if let text, text.utf8.count > max {
-                throw CambiumError(.limitExceeded, "\(name) has at most \(max) bytes; this one has \(text.utf8.count).")
+                throw CambiumError(.limitExceeded, "\(name) has at most \(max) bytes, but this text has \(text.utf8.count). Shorten it.")
             }
         }
     }

@@ -11,6 +11,11 @@ public struct StoreEnvironment: Sendable {
     /// Makes the timer of a store, which runs `action`.
     package var makeTimer: @Sendable (_ action: @escaping @Sendable () -> Void) -> any SyncTimer = { DispatchSyncTimer($0) }
 
+    /// Creates an environment.
+    ///
+    /// - Parameters:
+    ///   - now: Returns the current time.
+    ///   - randomBytes: Returns as many random bytes as the store asks for.
     public init(now: @escaping @Sendable () -> Timestamp, randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.now = now
         self.randomBytes = randomBytes

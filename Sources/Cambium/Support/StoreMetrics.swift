@@ -18,7 +18,7 @@ public struct StoreMetrics: Sendable, Hashable {
         case packing
         /// One slice of making chunks available again, or of mapping a file in place of memory.
         case reclaiming
-        /// The end of computing a digest, in which it follows the transactions that were committed during the computation.
+        /// The last part of computing a digest, which takes account of the transactions that were committed in the meantime.
         case digest
         /// One step of building an ordered index.
         case indexing

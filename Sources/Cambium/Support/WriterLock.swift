@@ -100,7 +100,7 @@ final class WriterLock: @unchecked Sendable {
     private static let yieldCount = 10
     private static let yieldMicroseconds: UInt32 = 50
 
-    // MARK: How long it is held
+    // MARK: Measuring
 
     /// Starts to count the time. Call it only while the lock is held.
     func startCounting() { countedSince = TickClock.now }

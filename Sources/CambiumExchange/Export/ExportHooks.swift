@@ -15,5 +15,6 @@ public struct ExportHooks: Sendable {
     /// program must ensure that an import can read it.
     public var willExport: WillExport?
 
+    /// Creates hooks. `nil` stands for no hook.
     public init(willExport: WillExport? = nil) { self.willExport = willExport }
 }

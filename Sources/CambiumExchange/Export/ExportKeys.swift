@@ -11,7 +11,7 @@ final class ExportKeys {
 
     final class Key {
         let name: String
-        /// The prefix of the object and the name, in quotes, with the colon.
+        /// The key as it is written: the prefix of the object and the name, in quotes, with the colon.
         let quoted: [UInt8]
         let content: Content
         /// The entity that a relationship leads to; its objects may be of sub-entities. `nil` for an attribute.
@@ -88,9 +88,9 @@ final class ExportTable {
     let graph: Graph
     private let identityAttributes: (Entity) -> [Attribute]
     private var made: [Place: ExportKeys] = [:]
-    /// The keys without a prefix, by the numbers of their entities.
+    /// The keys without a prefix, indexed by the number of the entity.
     private var unprefixed: [ExportKeys?] = []
-    /// The keys for tables whose objects are all of one entity, by the numbers of the tables.
+    /// The keys for tables whose objects are all of one entity, indexed by the number of the table.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes by which objects of an entity are named.

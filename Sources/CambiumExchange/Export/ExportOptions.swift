@@ -1,4 +1,4 @@
-/// The way in which objects are written. The defaults are those of the command line.
+/// The way in which objects are written. The command line has the same defaults.
 ///
 ///     var options = ExportOptions()
 ///     options.references = .identity  // An import of another store can read these.

@@ -26,7 +26,8 @@ public struct IncludeTree: Sendable, Hashable {
             let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             guard names.count <= Self.depthMax else {
                 throw CambiumError(
-                    .limitExceeded, "A path of relationships has at most \(Self.depthMax) names, but one has \(names.count).")
+                    .limitExceeded,
+                    "A path of relationships has at most \(Self.depthMax) names, but one path has \(names.count). Shorten the path.")
             }
             for name in names {
                 let relationship = try Self.relationship(name, current, schema)

@@ -20,7 +20,7 @@ package final class ObjectWriter {
         var tree: IncludeTree
         var path: [ObjectPlace] = []
         var arrival: Relationship?
-        /// The entity that the object is known to have, or one above it; `nil` if any entity is possible.
+        /// The entity that the object is known to have, or an ancestor of it; `nil` if any entity is possible.
         var declared: Entity?
         var prefix = ""
     }
@@ -164,7 +164,7 @@ package final class ObjectWriter {
         writer.endArray()
     }
 
-    /// Writes the members of a to-many relationship. Nested members are at the given position.
+    /// Writes the members of a to-many relationship. `position` applies to nested members.
     func members(
         _ members: [ObjectPlace], _ relationship: Relationship, nests: Bool, _ position: Position, _ writer: inout JSONWriter
     ) {
@@ -189,8 +189,8 @@ package final class ObjectWriter {
 
     /// Writes the id of an object, its only identity value, or an object of all its identity attributes.
     ///
-    /// - Parameter declared: the entity that the object is known to have, or one above it. If its entity is another one, the reference is
-    ///   an object that names the entity, because an import that creates the object could not infer it.
+    /// - Parameter declared: the entity that the object is known to have, or an ancestor of it. If the object has another entity, the
+    ///   reference is an object that names the entity, because an import that creates the object could not infer it.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {

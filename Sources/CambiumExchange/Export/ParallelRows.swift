@@ -16,7 +16,7 @@ final class ParallelRows {
     /// The number of full blocks.
     private var fullCount = 0
 
-    /// - Parameter entity: the entity that all objects are known to have, or one above it.
+    /// - Parameter entity: the entity that all objects are known to have, or an ancestor of it.
     init(_ graph: Graph, _ options: ExportOptions, declared entity: Entity?) {
         round = ExportRound(graph, options, entity)
         objects = ObjectWriter(graph, options)

@@ -23,7 +23,7 @@ struct RowOutput {
 
     var isFull: Bool { writer.bytes.count > Self.byteCount }
 
-    /// Whether the buffer has so many bytes that no thread but the caller's adds a row.
+    /// Whether the buffer is so large that only the caller's thread may add a row.
     var isLarge: Bool { writer.bytes.count > 4 * Self.byteCount }
 
     mutating func add(_ write: (inout JSONWriter) throws -> Void) rethrows {

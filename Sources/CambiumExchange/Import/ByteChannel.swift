@@ -1,6 +1,6 @@
 internal import CambiumBytes
 
-/// Passes bytes from a task, which never blocks a thread, to a thread, which may wait.
+/// Passes bytes from a task, which must not block a thread, to a thread, which may wait.
 package final class ByteChannel: Sendable {
     /// The number of unread bytes at which the task waits for the reader.
     static let byteCountMax = 1 << 20
@@ -9,7 +9,7 @@ package final class ByteChannel: Sendable {
         var bytes: [UInt8] = []
         /// The number of these bytes that were read.
         var position = 0
-        /// The end of the bytes, with the error if there is one; `nil` while more may come.
+        /// The way in which the bytes ended, with the error if there is an error; `nil` while more bytes may come.
         var end: Result<Void, any Error>?
         /// The task, if it waits for space.
         var writer: CheckedContinuation<Void, Never>?
@@ -23,7 +23,7 @@ package final class ByteChannel: Sendable {
 
     // MARK: The task
 
-    /// Adds bytes, then waits while there are too many. Returns false if the channel has ended and the reader wants no more bytes.
+    /// Adds bytes, then waits while too many bytes are unread. Returns false if the channel has ended and the reader wants no more bytes.
     package func write(_ bytes: [UInt8]) async -> Bool {
         let (isOpen, isFull) = state.withLock { state in
             if state.end == nil { state.bytes += bytes }
@@ -47,7 +47,7 @@ package final class ByteChannel: Sendable {
 
     private static func isFull(_ state: State) -> Bool { state.bytes.count - state.position >= byteCountMax }
 
-    // MARK: Both
+    // MARK: Both sides
 
     /// Ends the bytes, with an error if they are incomplete. The first end counts.
     package func end(_ end: Result<Void, any Error>) {

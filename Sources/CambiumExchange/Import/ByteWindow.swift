@@ -1,7 +1,7 @@
 internal import CambiumBytes
 import CambiumModel
 
-/// A window that moves over a stream of bytes. It drops earlier bytes and has not read later ones.
+/// A window that moves over a stream of bytes. Earlier bytes were dropped, and later bytes are not read yet.
 ///
 /// Memory is 64 KiB for a short input. Otherwise it is at least 8 MiB and enough for the largest document, which has at most 64 MiB.
 struct ByteWindow {
@@ -9,7 +9,7 @@ struct ByteWindow {
     static let byteCount = 8 << 20
     /// The capacity at first, for an input that may have few rows. Clearing a large window would take longer than importing a few rows.
     static let firstByteCount = 64 << 10
-    /// The number of readable bytes that follow every document. The parser's wide loads need them.
+    /// The number of readable bytes that follow every document. The parser may read these bytes, too.
     static let padding = 64
 
     let file: String
@@ -87,7 +87,7 @@ struct ByteWindow {
 
     private mutating func grow() throws {
         guard bytes.count <= Self.documentByteCountMax else {
-            let message = "A document or record in a file has at most 64 MiB, but the one that begins here has more."
+            let message = "A document or record in a file has at most 64 MiB, but the one that begins here has more. Split it."
             throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
         }
         let byteCount = max(2 * bytes.count, Self.byteCount + Self.padding)

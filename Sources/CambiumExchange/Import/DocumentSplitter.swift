@@ -2,7 +2,7 @@ internal import CambiumBytes
 internal import CambiumJSON
 import CambiumModel
 
-/// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines (or objects) of a stream of them.
+/// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines or objects of a stream.
 ///
 /// The splitter only looks for the ends of documents: for strings, brackets and line ends. The parser checks their content.
 struct DocumentSplitter {
@@ -12,9 +12,9 @@ struct DocumentSplitter {
         let end: Int
         /// The line on which the document begins, counted from 1.
         let line: Int
-        /// The reason why this is not a document, if it was found before parsing.
+        /// The reason why this is not a document, if the splitter found it before parsing.
         var failure: RowFailure?
-        /// Whether the document was made of a record of CSV, whose values are texts.
+        /// Whether the document was made from a record of CSV, so that its values are texts.
         var isRecord = false
     }
 
@@ -45,7 +45,7 @@ struct DocumentSplitter {
             guard try enterElement() else { return nil }
         }
         var end = shape == .lines ? try lineEnd() : try valueEnd()
-        // A bracket or comma where a value must begin becomes a document. Otherwise it would never be consumed.
+        // A bracket or comma where a value must begin becomes a document. Otherwise the splitter would never get past it.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
         if shape != .lines { window.line += window.lineCount(window.position..<end) }
@@ -54,7 +54,7 @@ struct DocumentSplitter {
         return document
     }
 
-    // This method is mutating so that a caller does not copy the splitter to call it.
+    // This method is mutating, because a call of another method would copy the splitter.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {

@@ -17,7 +17,7 @@ extension ImportBatch {
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
         let all = draft.original.count(of: entity)
         if options.absentMax.isExceeded(by: count, of: all) {
-            // The user should correct a row that breaks a rule first.
+            // Errors of rows come first, so that the user corrects these rows before anything else.
             try checkDuplicates(draft)
             throw CambiumError(
                 .limitExceeded,
@@ -37,8 +37,8 @@ extension ImportBatch {
             return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
         }
         guard let first = refusals.first else { return }
-        // An import that skips errors leaves out these rows and tries again. It must not leave out a row that may be valid without the
-        // first one.
+        // An import that skips errors leaves out these rows and tries again. It must not leave out a row that may be valid after the
+        // first of these rows is left out.
         throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
     }
 }

@@ -3,7 +3,7 @@ package import CambiumModel
 
 /// The rows of one transaction, and their outcome.
 package struct ImportBatch {
-    /// A row that cannot be imported, if one such row stops the import.
+    /// A row that cannot be imported, if the options stop the import at such a row.
     package struct FailedRow: Error {
         package let row: ImportReport.RowError
     }
@@ -35,11 +35,11 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The values that were not unique when a row gave them, and these rows.
+    /// The values that were not unique when a row gave them, and the rows that gave them.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// If there are more duplicates than this, the batch drops those whose values are unique by now. So memory does not grow with the
-    /// input.
+    /// If there are more duplicates than this number, the batch drops the duplicates whose values have become unique. So memory does not
+    /// grow with the input.
     private var duplicateCountMax = 4096
     /// The table rows of the objects that were described.
     private var seen: [RowSet] = []
@@ -74,7 +74,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// The number of rows in advance for which the memory of their identities is prefetched.
+    /// The number of rows by which the prefetch of identities is ahead of the row that is applied.
     private static let prefetchDistance = 8
 
     /// Applies rows.
@@ -170,7 +170,7 @@ package struct ImportBatch {
         duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
     }
 
-    /// Plans a row and applies it. If objects turn out to be of other entities than they were read as, reads the row again.
+    /// Plans a row and applies it. Reads the row again if an object has another entity than the reader assumed.
     private mutating func apply(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
@@ -184,7 +184,7 @@ package struct ImportBatch {
         }
     }
 
-    /// Plans a row. Returns whether all its objects were read as objects of their entities.
+    /// Plans a row. Returns whether the reader assumed the right entity for each object.
     private mutating func isPlanned(
         _ object: Int32, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: borrowing Draft
     ) throws(RowFailure) -> Bool {

@@ -63,7 +63,7 @@ final class ImportEntity {
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
-    // MARK: Which properties an object was given
+    // MARK: Given properties
 
     func beginAttributes() { attributeStamp += 1 }
     func mark(_ value: RowBatch.Value) {

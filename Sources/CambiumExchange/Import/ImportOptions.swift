@@ -1,4 +1,4 @@
-/// The rules of an import. The defaults are those of the command line.
+/// The rules of an import. The command line has the same defaults.
 public struct ImportOptions: Sendable, Hashable {
     /// The effect of a missing key.
     public enum MissingKey: String, Sendable, CaseIterable { case keep, clear }

@@ -63,7 +63,9 @@ struct InflatedStream {
             switch error {
             case .damaged(let offset): throw failure("it is corrupt at byte \(offset), or it is not a gzip file")
             case .memory:
-                throw CambiumError(.limitExceeded, "The process has too little memory to decompress the file.", place: .init(file: file))
+                throw CambiumError(
+                    .limitExceeded, "The process has too little memory to decompress the file. Decompress it before the import.",
+                    place: .init(file: file))
             }
         }
     }

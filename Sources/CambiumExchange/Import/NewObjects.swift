@@ -1,7 +1,8 @@
 import CambiumGraph
 import CambiumModel
 
-/// The objects that a row creates, which are found again by identity. Few objects are compared one by one, many by a hash.
+/// The objects that a row creates, which are found again by identity. If there are few objects, they are compared one by one; otherwise
+/// by a hash.
 final class NewObjects {
     private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
     /// The objects by the hash of their identity, up to `hashedCount`.
@@ -16,8 +17,8 @@ final class NewObjects {
     ///   - hash: the hash of its key; 0 if it is not known.
     func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
-    /// Returns whether one of them may have a key of this hash; 0 is an unknown hash. If there are many objects, returns true without a
-    /// search.
+    /// Returns whether one of the new objects may have a key of this hash; 0 is an unknown hash. If there are many objects, returns true
+    /// without a search.
     func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
         for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }

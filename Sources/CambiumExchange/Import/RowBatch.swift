@@ -2,7 +2,7 @@ import CambiumGraph
 package import CambiumJSON
 import CambiumModel
 
-/// Rows that were read: they are parsed, and their values are converted and checked as far as possible without the graph.
+/// Rows that were parsed, with values that were converted and checked as far as this needs no graph.
 ///
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and used again. The batch keeps
 /// a failure where the reader met it, because the planner may never reach that part of the row.
@@ -62,7 +62,7 @@ package struct RowBatch: Sendable {
 
         let attribute: UInt16
         let kind: Kind
-        /// An index into `keys` if the value is the whole identity; otherwise negative.
+        /// An index into `keys` if the value is the whole identity of an object; otherwise negative.
         var key: Int32 = -1
         /// The stored bits, or the offset of the bytes.
         let low: UInt64
@@ -90,7 +90,8 @@ package struct RowBatch: Sendable {
         var isMismatched = false
         var failure: Int32 = -1
         var members = Span.none
-        /// An index into `pointers` for the position of the value in the object; negative if that is the key of the relationship's name.
+        /// An index into `pointers` for the position of the value in the object; negative if the value is under the name of the
+        /// relationship.
         var pointer: Int32 = -1
     }
 
@@ -185,6 +186,6 @@ package struct RowBatch: Sendable {
         return Int32(failures.count - 1)
     }
 
-    /// Returns the hash of the key that a value is; 0 if it is not known.
+    /// Returns the hash of a value that is a whole key; 0 if the hash is not known.
     @inline(__always) func hash(of value: Value) -> UInt64 { value.key < 0 ? 0 : keys[Int(value.key)].hash }
 }

@@ -29,7 +29,7 @@ final class RowEntity {
     /// The mapping by which objects are read; `nil` if keys are the names of properties.
     let mapping: ResolvedMapping?
     let isMapped: Bool
-    /// The key that names the entity of an object that is declared to be of this one.
+    /// The key that names the entity of an object that is declared to be of this entity.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
     /// The discriminator as one key, which is looked up first; empty if there is no discriminator.

@@ -22,7 +22,7 @@ package final class RowFeed: @unchecked Sendable {
     private var hasFirst = false
     private var thread: DedicatedThread?
 
-    /// - Parameter isAhead: whether rows may be read before they are asked for.
+    /// - Parameter isAhead: whether rows may be read before `next` asks for them.
     init(_ source: RowSource, isAhead: Bool) {
         self.source = source
         self.isAhead = isAhead

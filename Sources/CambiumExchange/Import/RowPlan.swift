@@ -19,7 +19,7 @@ struct RowPlan {
         var isStub = false
         /// Whether the object is a stub that becomes complete.
         var isFilled = false
-        /// Whether the row describes the object; otherwise the row only names it.
+        /// Whether the row describes the object. Otherwise the row only names the object.
         var isDescribed = true
         /// The values that the row gives to the object: indexes into the values of the batch.
         var values: Range<Int>
@@ -74,7 +74,7 @@ struct RowPlan {
         targets.removeFew()
     }
 
-    // MARK: Doing it
+    // MARK: Applying
 
     /// The table row of the row's own object, after the plan was applied.
     var rootRow: UInt32 { rows[root] }

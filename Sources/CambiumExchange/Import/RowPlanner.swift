@@ -18,8 +18,8 @@ package struct RowPlanner {
     var plan = RowPlan()
     /// The keys of the row that map to nothing: indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
-    /// The objects whose entity differs from the one that they were read as, by token. If there are any, the row must be read again, and
-    /// the other results are void.
+    /// By token, the objects whose entity differs from the entity that the reader assumed. If there are any, the row must be read again,
+    /// and the other results are void.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
@@ -32,7 +32,7 @@ package struct RowPlanner {
         self.entities = entities
     }
 
-    /// Plans the row whose own object is at an index. If this throws, `misread` is valid all the same.
+    /// Plans the row whose own object is at an index. If this throws, `misread` is still valid.
     mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
@@ -120,7 +120,7 @@ package struct RowPlanner {
         return place
     }
 
-    /// A row may describe an object again that it creates, as the same entity or as one above it.
+    /// A row may describe an object that it creates a second time, as the same entity or as an ancestor of it.
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }
@@ -148,7 +148,7 @@ package struct RowPlanner {
         newObjects.place(identity, cells, self, batch)
     }
 
-    // MARK: What an object lacks
+    // MARK: Missing values
 
     private func mark(_ values: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         entity.beginAttributes()
@@ -177,7 +177,7 @@ package struct RowPlanner {
         }
     }
 
-    /// Adds the defaults of a stub that is filled. It must have the same values as a new object.
+    /// Adds the defaults of a stub that is filled. The stub must get the same values as a new object.
     private mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {

@@ -3,7 +3,7 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads what a row gives to a relationship.
+    /// Reads the members that a row gives to a relationship.
     mutating func link(_ given: Given, _ entity: RowEntity, _ tokens: JSONTokens) -> RowBatch.Link {
         var link = RowBatch.Link(index: UInt16(given.index))
         let firstPending = pending.count
@@ -99,7 +99,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member: an object that is described, or one that is named by its identity.
+    /// Reads a member: an object that is described, or an object that is named by its identity.
     private mutating func member(_ token: Int, _ element: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch tokens.kind(token) {

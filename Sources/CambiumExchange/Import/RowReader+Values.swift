@@ -115,7 +115,8 @@ extension RowReader {
 
     // MARK: References
 
-    /// Reads the value that names an object and returns its index; returns `nil` if the value is null, or wrong and the options skip it.
+    /// Reads the value that names an object and returns its index; returns `nil` if the value is null, or if it is wrong and the options
+    /// skip it.
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

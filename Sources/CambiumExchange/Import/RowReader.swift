@@ -10,19 +10,20 @@ struct RowReader {
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// The entities that objects are read as, by token. They take precedence over the row.
+    /// The entities of objects that are known already, by token. They take precedence over the row.
     var readAs: [Int: EntityNumber] = [:]
-    /// Whether an object of the row may turn out to be of another entity than it was read as.
+    /// Whether an object of the row may have another entity than the reader assumed.
     private(set) var isUncertain = false
     var path = RowPath()
     /// The members of the relationships that are being read.
     var pending: [RowBatch.Member] = []
-    /// The relationships of the objects that are being read. The relationships of a nested object follow those of the enclosing one.
+    /// The relationships of the objects that are being read. The relationships of a nested object follow the relationships of the
+    /// enclosing object.
     var given: [Given] = []
     var scratch: [UInt8] = []
     /// The content of the mapping's slots, while an object is read.
     var found: [Finding] = []
-    /// Whether a member of the relationship that is being read was of the wrong type and skipped.
+    /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
     /// The members of relationships that a mapping made or found.
     var mapped: [MappedMembers] = []
@@ -126,7 +127,7 @@ struct RowReader {
         noteKey(of: entity, firstValue)
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
-        // Nested objects have links, too, which must follow the links of this object. Hence the links of this object are added first.
+        // Nested objects have links, too, which must follow the links of this object. So the links of this object are added first.
         for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
         for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
         batch.objects[place].links = .init(firstLink..<firstLink + linkCount)

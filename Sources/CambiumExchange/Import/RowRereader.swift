@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads single rows again, because some of their objects are of other entities than they were read as.
+/// Reads single rows again, because the reader assumed wrong entities for some of their objects.
 final class RowRereader {
     private let make: () throws -> RowReader
     private var reader: RowReader?

@@ -6,11 +6,11 @@ import CambiumModel
 final class RowSource {
     /// The maximum number of rows in a batch.
     static let rowCountMax = 512
-    /// The limits of bytes and of values in a batch. The row that exceeds a limit is the last one of its batch.
+    /// The limits of bytes and of values in a batch. The row that exceeds a limit is the last row of its batch.
     static let byteCountMax = 256 << 10
     static let valueCountMax = 8192
 
-    // One thread at a time reads, and nothing that it calls calls back, so accesses to these never overlap.
+    // One thread at a time reads, and no function that it calls uses these properties, so accesses never overlap.
     @exclusivity(unchecked) private var documents: DocumentStream
     @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()

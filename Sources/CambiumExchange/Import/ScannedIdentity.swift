@@ -2,7 +2,7 @@ import CambiumGraph
 
 /// Finds objects by attributes over which the schema has no index. Reads all objects once, and notes new objects.
 ///
-/// If several objects have the same values, the one with the lowest serial is found. Memory: O(objects of the hierarchy).
+/// If several objects have the same values, the object with the lowest serial is found. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable

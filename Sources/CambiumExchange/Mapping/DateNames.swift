@@ -14,7 +14,7 @@ enum DateNames {
         ("pdt", -7),
     ]
 
-    /// Skips a name in any case and returns its index. The longest of several spellings comes first.
+    /// Skips a name in any case and returns its index. Tries longer spellings first.
     static func index(of rest: inout Slice<UnsafeRawBufferPointer>, in names: [[String]]) -> Int? {
         for (index, spellings) in names.enumerated() {
             for spelling in spellings where skip(spelling, &rest) { return index }

@@ -2,7 +2,7 @@ internal import CambiumModel
 
 extension DatePattern {
     /// Writes a date by the pattern, with as many digits of the fraction as it needs. Returns `nil` if the year is not from 1 to 9999. The
-    /// pattern may omit parts of the date; the caller reads the text back to find out.
+    /// pattern may omit parts of the date; the caller reads the text back to find this out.
     func text(_ seconds: Double) -> String? {
         let (whole, fraction) = DateText.split(seconds)
         let (time, weekday) = DateText.civilTime(whole + offset)

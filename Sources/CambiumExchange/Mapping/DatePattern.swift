@@ -41,7 +41,7 @@ struct DatePattern {
         }
     }
 
-    /// Each field, the number of its letters, and the number of its digits if another number follows directly.
+    /// The fields, each with the number of its letters. If another field of digits follows without a separator, also the number of digits.
     private(set) var fields: [(field: Field, letterCount: Int, digitCount: Int?)] = []
     /// The offset of texts that name no zone, in seconds east of UTC.
     let offset: Int
@@ -83,7 +83,7 @@ struct DatePattern {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 
-    /// Skips the quoted text that `rest` begins with, and returns it. Two quotes stand for one.
+    /// Skips the quoted text that `rest` begins with, and returns it. Two quotes stand for one quote.
     private static func quoted(_ rest: inout ArraySlice<UInt8>, _ pattern: String) throws(Mistake) -> [UInt8] {
         let quote = UInt8(ascii: "'")
         var text: [UInt8] = []

@@ -5,7 +5,7 @@ internal import CambiumModel
 struct DateReader {
     private enum Form {
         case iso8601([DatePattern])
-        /// A number of units of 10^`exponent` seconds, counted from the given number of seconds before 2001.
+        /// A number of units of 10^`exponent` seconds, counted from a moment that is `secondsBefore2001` before 2001.
         case count(exponent: Int, secondsBefore2001: Int64)
         case pattern(DatePattern)
     }

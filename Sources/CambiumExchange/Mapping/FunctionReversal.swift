@@ -32,13 +32,13 @@ struct FunctionReversal {
         case .lookup(let table, _):
             var texts: [JSONValue: String] = [:]
             let rows = table.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            // If several texts have the same value, the first one reads back as well as the others.
+            // If several texts have the same value, any of them reads back as this value, so the first text is taken.
             for row in rows where texts[canonical(row.value)] == nil { texts[canonical(row.value)] = row.key }
             return .lookup(texts)
         }
     }
 
-    /// Returns a value that the functions turn into `value`, as far as `value` determines it.
+    /// Returns a value that the functions turn into `value`, if `value` determines it.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {

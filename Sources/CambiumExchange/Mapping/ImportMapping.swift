@@ -8,7 +8,7 @@ public import CambiumModel
 ///
 /// The import compares the names with the schema when it begins.
 public struct ImportMapping: Sendable, Hashable {
-    /// The entity that is imported, or one above it; `nil` for any entity.
+    /// The entity that is imported, or an ancestor of it; `nil` for any entity.
     package var entity: String?
     /// The rules for objects of that entity.
     package var objects: ObjectMapping
@@ -17,12 +17,19 @@ public struct ImportMapping: Sendable, Hashable {
     /// The name of the mapping in errors.
     package var file: String?
 
+    /// Creates a mapping from the rules for each entity. The import checks it.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity that is imported, or an ancestor of it; `nil` for any entity.
+    ///   - objects: The rules for objects of that entity.
+    ///   - nested: The rules for objects of other entities, by entity name.
     public init(entity: String? = nil, objects: ObjectMapping = ObjectMapping(), nested: [String: ObjectMapping] = [:]) {
         self.entity = entity
         self.objects = objects
         self.nested = nested
     }
 
+    /// Creates a mapping, with the rules of `ObjectMapping` for the imported entity. The import checks it.
     public init(
         entity: String? = nil, identity: [String]? = nil, attributes: [String: PropertyMapping] = [:],
         relationships: [String: PropertyMapping] = [:], entityFrom: Discriminator? = nil, nested: [String: ObjectMapping] = [:]

@@ -12,7 +12,7 @@ struct KeyTable {
 
     /// The names, one after the other.
     private let bytes: [UInt8]
-    /// The offset of each name, and the end of the last one.
+    /// The offset of each name, and the end of the last name.
     private let bounds: [Int]
     private let targets: [Target]
     private var expected = 0

@@ -14,7 +14,7 @@ struct MappingResolver {
         /// The index over these attributes; `nil` if the schema has no such index.
         var index: UniqueSet?
 
-        /// - Parameter discriminator: the discriminator of objects whose mapping names no other.
+        /// - Parameter discriminator: the discriminator of objects whose mapping names no discriminator.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
             identity = set?.attributes ?? []
             index = set
@@ -38,13 +38,13 @@ struct MappingResolver {
             throw mapping.mistake("/entity", "the schema has no entity '\(entityName)'")
         }
         guard top.family.contains(entity.number) else {
-            throw mapping.mistake("/entity", "it is for '\(top.name)', and '\(entity.name)' is not a sub-entity of it")
+            throw mapping.mistake("/entity", "the mapping is for '\(top.name)', and '\(entity.name)' is not a sub-entity of '\(top.name)'")
         }
         try check(mapping.objects, "", top, mapping)
         for (name, objects) in mapping.nested.sorted(by: { $0.key < $1.key }) {
             let pointer = Self.nested(name)
             guard let entity = schema.entity(name) else { throw mapping.mistake(pointer, "the schema has no entity '\(name)'") }
-            if name == entityName { throw mapping.mistake(pointer, "its top level already describes '\(name)'") }
+            if name == entityName { throw mapping.mistake(pointer, "the top level already describes '\(name)'") }
             try check(objects, pointer, entity, mapping)
         }
     }
@@ -69,7 +69,7 @@ struct MappingResolver {
         }
     }
 
-    /// Returns the rules for an entity: its own rules, or the rules of the nearest entity above it that has any.
+    /// Returns the rules for an entity: its own rules, or the rules of its nearest ancestor that has rules.
     func resolve(_ entity: Entity) throws(CambiumError) -> Outcome {
         guard let mapping, let (objects, pointer) = rules(entity) else { return outcome(entity) }
         return try resolve(entity, mapping, objects, pointer)

@@ -9,6 +9,7 @@ public struct NumberFormat: Sendable, Hashable {
 
     @usableFromInline package static let standardDecimal = "."
 
+    /// Creates a format. The import refuses marks that are equal, and a mark that begins with a digit.
     public init(decimal: String = Self.standardDecimal, grouping: String? = nil) {
         self.decimal = decimal
         self.grouping = grouping
@@ -66,7 +67,7 @@ public struct NumberFormat: Sendable, Hashable {
         return fraction.isEmpty ? sign + whole : sign + whole + decimal + fraction
     }
 
-    /// Returns all digits, and how many of them come before the decimal point. A negative number counts the zeros that follow the point.
+    /// Returns all digits, and how many of them come before the decimal point. If the number is negative, that many zeros follow the point.
     private static func digits(_ number: String) -> (digits: String, point: Int) {
         let parts = number.drop { $0 == "-" }.split { $0 == "e" || $0 == "E" }
         let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0

@@ -15,6 +15,15 @@ public struct ObjectMapping: Sendable, Hashable {
     @usableFromInline package static let standardDelimiter = "."
     @usableFromInline package static let standardEscape = "\\"
 
+    /// Creates rules. The import checks them.
+    ///
+    /// - Parameters:
+    ///   - identity: The attributes by which objects are found; `nil` for the identity of the schema, empty if rows always insert.
+    ///   - delimiter: The text between the keys of a path.
+    ///   - escape: The text before a delimiter that is part of a key.
+    ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key of its name.
+    ///   - relationships: The rules for relationships, by name.
+    ///   - entityFrom: The key that names the entity of an object.
     public init(
         identity: [String]? = nil, delimiter: String = Self.standardDelimiter, escape: String = Self.standardEscape,
         attributes: [String: PropertyMapping] = [:], relationships: [String: PropertyMapping] = [:],
@@ -45,6 +54,7 @@ public struct Discriminator: Sendable, Hashable {
     /// The entity for each text. A text that is not listed must be the name of an entity.
     package var map: [String: String]
 
+    /// Creates a discriminator from its key, or the path to it, and the entity for each text.
     public init(key: String, map: [String: String] = [:]) {
         self.key = key
         self.map = map

@@ -35,7 +35,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     package var dates: [DateFormat]
     /// The zone of dates that name no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
     package var zone: String
-    /// The first of the hundred years that two digits stand for.
+    /// The first of the hundred years that a year of two digits stands for.
     package var pivot: Int
     /// The format of numbers in texts; `nil` if JSON texts are not read as numbers.
     package var numbers: NumberFormat?
@@ -46,6 +46,15 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     @usableFromInline package static let standardZone = "UTC"
     @usableFromInline package static let standardPivot = 1950
 
+    /// Creates the rule for a property. The import checks it.
+    ///
+    /// - Parameters:
+    ///   - source: The source of the values.
+    ///   - functions: The functions that are applied in this order, before dates and numbers are read.
+    ///   - dates: The formats of dates, tried in this order; RFC 3339 if the list is empty.
+    ///   - zone: The zone of dates that name no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
+    ///   - pivot: The first of the hundred years that a year of two digits stands for.
+    ///   - numbers: The format of numbers in texts; `nil` if JSON texts are not read as numbers.
     public init(
         _ source: Source = .name, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,
         pivot: Int = Self.standardPivot, numbers: NumberFormat? = nil
@@ -58,6 +67,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         self.numbers = numbers
     }
 
+    /// Creates the rule for a property whose values are at a path.
     public init(
         from path: String, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,
         pivot: Int = Self.standardPivot, numbers: NumberFormat? = nil

@@ -17,7 +17,7 @@ extension ResolvedMapping.Conversion {
         return Value(form, UnsafeRawBufferPointer(start: nil, count: 0), scratch, type)
     }
 
-    /// Writes a date in the first format that reads it back, and a number in the number format. Otherwise returns `plain`.
+    /// Writes a date in the first format that reads back as the date, and a number in the number format. Otherwise returns `plain`.
     func json(_ value: Value, _ plain: JSONValue) -> JSONValue {
         if let dates, case .date(let date) = value { return dates.json(date.timeIntervalSinceReferenceDate) ?? plain }
         if let numbers, case .number(let text) = plain { return .string(numbers.text(text)) }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The rules of a clone for the objects of each concrete entity, resolved against the pages.
+/// The rules of a clone for the objects of each concrete entity, and the relationships that the walk follows.
 struct CloneMembers {
     /// An attribute whose value comes from an ancestor: the parent in the walk, the parent's parent, and so on.
     struct Follower {

@@ -15,7 +15,7 @@ private struct LinkCursor {
         slots = (first, second ?? first, third ?? first)
     }
 
-    /// Returns the values of a row, in leaves that are the draft's own.
+    /// Returns the values of a row, in leaves that the draft owns.
     @inline(__always)
     mutating func values(_ row: UInt32, _ draft: inout Draft) -> (first: Values, second: Values, third: Values) {
         if row &>> PageLayout.rowShift != group { look(row, &draft) }

@@ -31,8 +31,8 @@ extension Draft {
     /// Fills the place of a removed entry with an entry of the first overflow page. Releases that page once it is empty.
     ///
     /// - Parameters:
-    ///   - first: The first page of the bucket, which is the draft's own.
-    ///   - page: The page with the free place, which is the draft's own.
+    ///   - first: The first page of the bucket, which the draft owns.
+    ///   - page: The page with the free place, which the draft owns.
     ///   - fragment: The fragment of the removed entry.
     mutating func refill(_ first: Bucket, _ page: PageRef, _ fragment: UInt16) {
         let overflow = overflowReference(first)

@@ -143,7 +143,7 @@ extension Draft {
         return page
     }
 
-    /// Makes a page the draft's own. Copies the page if it is not, and sets the reference to the copy.
+    /// Ensures that the draft owns a page: if not, copies the page and sets the reference to the copy.
     ///
     /// - Parameters:
     ///   - kind: The kind of page that the caller writes to; `nil` for any kind.

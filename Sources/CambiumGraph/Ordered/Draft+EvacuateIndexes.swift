@@ -32,7 +32,7 @@ extension Draft {
 
     /// Moves a page, and the pages below it on the way to an entry, out of these chunks.
     ///
-    /// - Returns: Whether the page or a page below it was moved. The page is the draft's own in this case.
+    /// - Returns: Whether the page or a page below it was moved. The draft owns the page in this case.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {
         if level > OrderedNode.heightMax { chunks.refuse("the tree of an index is too high") }
         let before = page

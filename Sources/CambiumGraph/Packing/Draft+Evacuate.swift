@@ -4,7 +4,7 @@
 
 /// Packing empties chunks of which little is in use. It copies their pages in use elsewhere, so that the chunks can be used again.
 extension Draft {
-    /// Copies pages out of some chunks, by making them the draft's own: one step of a plan. If a place has changed since the plan was made,
+    /// Runs one step of a plan: copies pages of the chunks to be emptied to other chunks. If a place has changed since the plan was made,
     /// the step uses its current content.
     ///
     /// - Returns: The number of bytes in the pages that were copied.

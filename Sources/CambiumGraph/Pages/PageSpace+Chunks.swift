@@ -146,7 +146,7 @@ extension PageSpace {
         let end = max(0, emptyChunks.count - rest.spareCount)
         let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
         while rest.next < lookEnd, !hasMemory(Int(emptyChunks[rest.next])) { rest.next += 1 }
-        // Writers may have opened chunks, so that the list may be shorter than the part that was examined.
+        // Writers may have opened chunks of the list since the last call. Then the list may be shorter than `rest.next`.
         if rest.next >= lookEnd {
             rest.isDone = rest.next >= end
             return

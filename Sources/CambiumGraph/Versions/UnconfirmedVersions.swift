@@ -31,7 +31,7 @@ struct UnconfirmedVersions {
     }
 
     /// Removes the versions after `version`, and calls `body` with each page that they made. Removes all unconfirmed versions if `version`
-    /// is `nil` or is not one of them. Returns the version that is then the newest, or `nil` if no version may be rolled back.
+    /// is `nil` or is confirmed. Returns the version that is then the newest, or `nil` if no version may be rolled back.
     mutating func rollBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
         guard let base else { return nil }
         let staying = version.flatMap { $0.epoch > base.epoch ? $0 : nil }

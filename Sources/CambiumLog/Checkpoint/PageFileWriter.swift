@@ -24,7 +24,7 @@ package struct PageFileWriter {
 
     package func close() { file.close() }
 
-    /// The way in which a chunk gets into the file.
+    /// The way in which the writer stores a chunk in the file.
     package enum Storing: Sendable {
         /// Nothing is written: the memory of the chunk is mapped from the file, so the file has its bytes already.
         case none

@@ -22,7 +22,7 @@ enum LogFileName {
 
     static func path(_ number: TransactionNumber, _ suffix: Suffix) -> String { directory + "/" + name(number, suffix) }
 
-    /// Returns the number and the suffix in a name, or `nil` if the name is not one of these.
+    /// Returns the number and the suffix in a name, or `nil` if the name is not the name of a file of the log.
     static func parse(_ name: String) -> (number: TransactionNumber, suffix: Suffix)? {
         for suffix in Suffix.allCases where name.hasSuffix(suffix.rawValue) {
             guard let digits = UInt64(name.dropLast(suffix.rawValue.utf8.count)), digits > 0 else { return nil }

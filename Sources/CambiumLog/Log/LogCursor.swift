@@ -33,7 +33,7 @@ struct LogCursor {
     var end: LogReader.End
     /// The greatest number of records that one call of `body` receives.
     var batchCountMax = 64
-    /// The state of the segment before the unfinished one, when the cursor left it.
+    /// The state of the segment before the unfinished segment, when the cursor left that segment.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// The greatest number of times that a log is judged again because it changed during the judgement.

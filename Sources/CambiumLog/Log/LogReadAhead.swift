@@ -12,7 +12,7 @@ final class LogReadAhead: Sendable {
     /// The greatest number of records in a batch: some MiB of memory.
     static let recordCountMax = 16_384
 
-    /// Transactions that were read at once, or some of them.
+    /// Transactions that were read at once, or a part of these transactions.
     private struct Batch {
         var records: [LogRecord] = []
         /// The number of bytes of ops.

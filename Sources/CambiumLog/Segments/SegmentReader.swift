@@ -21,7 +21,7 @@ struct SegmentReader {
     let lostIndex: CambiumError?
     /// The offset of the index.
     private let indexOffset: Int
-    /// The number of frames of a sealed segment before `offset`, and the time of the first transaction in the last of them.
+    /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
     /// The source of the transactions that do not come from another segment, and that were in one read of the file.
     private var source: LogSource

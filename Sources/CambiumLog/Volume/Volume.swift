@@ -89,7 +89,8 @@ package protocol VolumeFile: AnyObject, Sendable {
     /// Makes the written bytes and the file's length durable before it returns.
     func sync() throws(CambiumError)
     func close()
-    /// Whether both objects are open for the same file, under any names. Returns false if the operating system cannot identify one of them.
+    /// Whether both objects are open for the same file, under any names. Returns false if the operating system cannot identify one of the
+    /// files.
     func isSame(as other: any VolumeFile) -> Bool
     /// Maps the beginning of the file for reading. Returns `nil` if a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?

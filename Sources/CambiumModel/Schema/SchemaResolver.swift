@@ -26,7 +26,7 @@ struct SchemaResolver {
     mutating func resolve() throws(CambiumError) -> (entities: [Entity], links: [Link]) {
         checkNames()
         checkParents()
-        // The next steps rely on parents and numbers.
+        // The next steps need correct parents and numbers.
         try mistakes.throwIfAny()
         try checkInheritance()
         checkProperties()

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The reverse of a mapping for the objects of one entity: how they are written so that the mapping reads them.
+/// The reverse of a mapping for the objects of one entity: the rules for writing objects that the mapping reads back.
 final class MappedKeys {
     enum Content {
         case attribute(Attribute, Field, ResolvedMapping.Conversion?)

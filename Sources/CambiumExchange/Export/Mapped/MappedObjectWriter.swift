@@ -111,7 +111,7 @@ final class MappedObjectWriter {
         return spelling(value, attribute, conversion, property.reversal)
     }
 
-    /// Returns the first spelling of a value that fits and that a mapping reads back as the value. Otherwise returns the first spelling,
+    /// Returns the first spelling that fits and that the mapping reads back as the value. Otherwise returns the first spelling,
     /// which the caller refuses after reading it back.
     private func spelling(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,

@@ -10,7 +10,7 @@ struct RowTree {
 
     private var members: [(key: String, branch: Branch)] = []
 
-    /// Puts a value at the end of a path of keys. Returns false if something else is there or on the way.
+    /// Puts a value at the end of a path of keys. Returns false if the end or a part of the path has another value already.
     mutating func put(_ value: JSONValue, at keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return false }
         let place = members.firstIndex { ByteText.equals($0.key, key) }
@@ -45,8 +45,8 @@ struct RowTree {
 }
 
 extension PropertyPath {
-    /// Returns the value at the path in a row, or `nil` if there is no value. Like an import, takes the whole path as one key first, and
-    /// then follows its keys one by one.
+    /// Returns the value at the path in a row, or `nil` if there is no value. Like an import, first looks for the whole path as one key,
+    /// and then follows its keys one by one.
     func value(in row: JSONValue) -> JSONValue? {
         if let value = Self.member(literal, of: row) { return value }
         if keys.count == 1 { return nil }

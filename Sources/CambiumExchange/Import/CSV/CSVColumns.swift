@@ -13,9 +13,9 @@ struct CSVColumns {
         case toOne(AttributeType)
         /// Identities with a semicolon between them.
         case toMany(AttributeType)
-        /// A relationship to objects that no single value can name.
+        /// JSON: the relationship leads to objects whose identity is not a single value.
         case json
-        /// A text, which is converted when its target is known: a column of a mapping, or one that maps to nothing.
+        /// A text, which is converted when its target is known: a column of a mapping, or a column that maps to nothing.
         case text
     }
 
@@ -83,7 +83,8 @@ struct CSVColumns {
         return nil
     }
 
-    /// Returns the to-one relationship whose name and a dot begin a text, and the rest of the text. Prefers the longest name.
+    /// Returns the to-one relationship whose name, followed by a dot, begins a text. Also returns the rest of the text. Prefers the
+    /// longest name.
     private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
         let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
@@ -107,7 +108,7 @@ struct CSVColumns {
         [entity] + schema.entities.filter { $0 !== entity && entity.family.contains($0.number) }
     }
 
-    /// Adds the member at the end of a path. The recursion is as deep as the path has relationships.
+    /// Adds the member at the end of a path. The depth of the recursion is the number of relationships on the path.
     private static func add(
         _ path: ArraySlice<(name: String, kind: Kind)>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
     ) -> Bool {

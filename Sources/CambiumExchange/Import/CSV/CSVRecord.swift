@@ -17,7 +17,7 @@ struct CSVRecord {
 
     func write(to writer: inout JSONWriter) throws(Refusal) { try write(columns.root, &writer) }
 
-    /// Writes an object. The recursion is as deep as the columns nest.
+    /// Writes an object. The depth of the recursion is the nesting depth of the columns.
     private func write(_ object: CSVColumns.Object, _ writer: inout JSONWriter) throws(Refusal) {
         let entity = object.discriminator.flatMap { columns.entity(named: String(decoding: text(fields[$0]), as: UTF8.self)) }
         writer.beginObject()

@@ -104,7 +104,7 @@ struct CSVRecordScan {
         }
     }
 
-    /// Takes the byte after a quote that closes a field or is the first of two.
+    /// Takes the byte after a quote. This byte decides whether the quote closes the field or is the first of two quotes.
     private mutating func closed(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\"") where state == .closed:
