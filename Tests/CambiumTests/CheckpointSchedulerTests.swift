@@ -1,0 +1,83 @@
+import CambiumModel
+import CambiumTesting
+import Dispatch
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// Checkpoints that a store makes by itself, in the background.
+@Suite struct CheckpointSchedulerTests {
+    private let clock = StillClock()
+    private let volume = WatchedVolume()
+    /// Signalled for each write to a file of pages.
+    private let pageWrites = DispatchSemaphore(value: 0)
+
+    private func made(_ change: (inout LogTuning) -> Void = { _ in }) throws -> Store {
+        var tuning = LogTuning()
+        // Sealing lists the log, too. It must not meet the error that is meant for a checkpoint.
+        tuning.sealsInBackground = false
+        change(&tuning)
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(1000)), environment: clock.environment(), tuning: tuning)
+        volume.onPageWrite.withLock { [pageWrites] in $0 = { pageWrites.signal() } }
+        return store
+    }
+
+    /// Commits one note, which takes about `byteCount` bytes of log.
+    private func insert(_ number: Int, _ byteCount: Int, into store: Store) throws {
+        var random = SplitMix64(seed: UInt64(number))
+        let title = String(decoding: (0..<byteCount).map { _ in UInt8.random(in: 97...122, using: &random) }, as: UTF8.self)
+        try store.write { try $0.insert("Note", ["id": .int(Int64(number)), "title": .string(title)]) }
+    }
+
+    private var checkpoints: [UInt64] { get throws { try CheckpointRecord.list(volume).map(\.rawValue) } }
+
+    /// Waits until the automatic checkpoint that writes pages is done. A checkpoint that is asked for waits for it, and has nothing to do.
+    private func finish(_ store: Store) throws {
+        pageWrites.wait()
+        #expect(try store.checkpoint().byteCount == 0)
+        while pageWrites.wait(timeout: .now()) == .success {}
+    }
+
+    @Test func `a commit that makes the log long enough makes a checkpoint in the background`() throws {
+        let store = try made { $0.checkpointByteCount = 20_000 }
+        try insert(1, 8000, into: store)
+        try insert(2, 8000, into: store)
+        #expect(try checkpoints == [])
+        try insert(3, 8000, into: store)
+        try finish(store)
+        #expect(try checkpoints == [4] && store.checkpointFailure == nil)
+        // The log is counted from the checkpoint on.
+        try insert(4, 8000, into: store)
+        try insert(5, 8000, into: store)
+        try insert(6, 8000, into: store)
+        try finish(store)
+        #expect(try checkpoints == [7, 4])
+    }
+
+    @Test func `a log of 64 KiB gets a checkpoint with the first commit after five minutes`() throws {
+        let store = try made()
+        try insert(1, 80_000, into: store)
+        clock.advance(299)
+        try insert(2, 10, into: store)
+        #expect(try checkpoints == [])
+        clock.advance(1)
+        try insert(3, 10, into: store)
+        try finish(store)
+        #expect(try checkpoints == [4])
+    }
+
+    @Test func `a failed checkpoint is reported, and tried again when the log has grown`() throws {
+        let store = try made { $0.checkpointByteCount = 20_000 }
+        volume.beforeListing.withLock { $0 = [{ throw CambiumError(.ioFailure, "The disk refuses.") }] }
+        try insert(1, 25_000, into: store)
+        while store.checkpointFailure == nil, store.metrics.checkpointCount == 0 {}
+        #expect(try checkpoints == [] && store.metrics.failedCheckpointCount == 1)
+        try insert(2, 15_000, into: store)
+        #expect(store.checkpointFailure != nil)
+        try insert(3, 15_000, into: store)
+        while store.checkpointFailure != nil {}
+        #expect(try checkpoints == [4] && store.metrics.checkpointCount == 1)
+    }
+}
