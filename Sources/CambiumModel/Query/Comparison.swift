@@ -1,0 +1,45 @@
+/// A comparison of two operands, such as `name beginswith[c] "Ma"`.
+public struct Comparison: Hashable, Sendable {
+    /// The relation between the left and the right operand.
+    public enum Relation: Hashable, Sendable, CaseIterable {
+        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+        /// The left text contains the right text, or the left to-many path leads to the right object or value.
+        case contains
+        case beginsWith, endsWith
+        /// The left text matches a pattern in which `*` stands for any characters and `?` for one character.
+        case like
+        /// The left text as a whole matches a regular expression (RE2 syntax).
+        case matches
+        /// The left operand equals an element of the list on the right.
+        case isIn
+        /// The left operand lies between the two elements of the list on the right. Both bounds are included.
+        case isBetween
+    }
+
+    /// For a path through a to-many relationship, the number of values that must satisfy the relation.
+    public var quantifier: Quantifier?
+    public var left: Operand
+    public var relation: Relation
+    public var right: Operand
+    /// The differences between texts that the comparison ignores.
+    public var folding: Folding
+
+    public init(_ left: Operand, _ relation: Relation, _ right: Operand, quantifier: Quantifier? = nil, folding: Folding = []) {
+        self.quantifier = quantifier
+        self.left = left
+        self.relation = relation
+        self.right = right
+        self.folding = folding
+    }
+}
+
+/// The differences between texts that a comparison or an order ignores.
+public struct Folding: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Ignores the case of letters: `[c]`.
+    public static let caseInsensitive = Folding(rawValue: 1)
+    /// Ignores diacritics: `[d]`.
+    public static let diacriticInsensitive = Folding(rawValue: 2)
+}

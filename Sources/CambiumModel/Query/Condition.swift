@@ -1,0 +1,30 @@
+/// A condition that an object satisfies or does not satisfy: the parsed form of a predicate.
+///
+/// Every condition is true or false, as in NSPredicate. Docs/QUERIES.md specifies the text and the meaning of each form.
+///
+///     let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")
+public indirect enum Condition: Hashable, Sendable {
+    /// A condition that every object satisfies, or that no object satisfies.
+    case constant(Bool)
+    case comparison(Comparison)
+    /// True if all conditions are true. True if there are no conditions.
+    case and([Condition])
+    /// True if one of the conditions is true. False if there are no conditions.
+    case or([Condition])
+    case not(Condition)
+    /// A condition on the objects at the end of a path of relationships: `any items where (price > 3 and done == false)`.
+    case related(Quantifier, QueryPath, Condition)
+
+    /// The number of levels up to which conditions may be nested. A deeper condition is refused.
+    package static let depthMax = 200
+}
+
+/// The number of related objects for which a condition must be true.
+public enum Quantifier: String, Hashable, Sendable, CaseIterable {
+    /// At least one object. False if there are no objects.
+    case any
+    /// Every object. True if there are no objects.
+    case all
+    /// No object. True if there are no objects.
+    case none
+}

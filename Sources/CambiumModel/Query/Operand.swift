@@ -1,0 +1,98 @@
+/// One side of a comparison.
+public struct Operand: Hashable, Sendable {
+    public enum Form: Hashable, Sendable {
+        /// The value at the end of a path.
+        case path(QueryPath)
+        /// A number that is computed from related objects, such as `items.@sum.price`.
+        case aggregate(RelatedAggregate)
+        case literal(QueryLiteral)
+        /// The elements on the right side of `in` and `between`.
+        case list([Operand])
+        /// The value of a parameter. The name does not include the `$`.
+        case parameter(String)
+    }
+
+    public var form: Form
+    /// The position in the text from which the operand was parsed.
+    package var offset: TextOffset
+
+    public init(_ form: Form) { self.init(form, at: nil) }
+
+    package init(_ form: Form, at offset: Int?) {
+        self.form = form
+        self.offset = TextOffset(offset)
+    }
+
+    /// The number of elements that a list may have.
+    package static let elementCountMax = 65_536
+}
+
+/// The names that lead from an object to a value: to-one or to-many relationships, and at the end an attribute or a relationship.
+///
+/// The last name may also be `_id`, the object itself, or `_entity`, the name of its entity. An empty path stands for the object itself.
+public struct QueryPath: Hashable, Sendable {
+    public var names: [String]
+
+    public init(_ names: [String]) { self.names = names }
+
+    /// The number of names that a path may have.
+    package static let nameCountMax = 64
+}
+
+/// A number that is computed from the objects at the end of a path: `tags.@count`, `items.@sum.price`.
+public struct RelatedAggregate: Hashable, Sendable {
+    public var function: AggregateFunction
+    /// The path to the objects.
+    public var path: QueryPath
+    /// The path from each object to its value; `nil` if the function counts the objects.
+    public var value: QueryPath?
+
+    public init(_ function: AggregateFunction, _ path: QueryPath, of value: QueryPath? = nil) {
+        self.function = function
+        self.path = path
+        self.value = value
+    }
+}
+
+/// A function of many values. Every function ignores null values.
+public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
+    case count
+    /// The sum of numbers; 0 if there are no values.
+    case sum
+    /// The least value; null if there are no values.
+    case min
+    /// The greatest value; null if there are no values.
+    case max
+    /// The mean of numbers, as a double; null if there are no values.
+    case avg
+    /// The number of different values.
+    case countDistinct
+}
+
+/// A constant in a condition. It is converted to the type of the attribute that it is compared with.
+public enum QueryLiteral: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    /// The digits of a number, as in JSON.
+    case number(String)
+    /// A text, and also a date, a UUID, a URI or data in the forms that imports accept.
+    case string(String)
+    /// An object by the name of its entity and its serial: `Note/42`.
+    case object(entity: String, serial: UInt64)
+    /// An object by its id: `3/42`.
+    case id(ObjectID)
+    /// A value of a Swift type.
+    case value(Value)
+    /// A text that is converted to any type, as in `name=text` on the command line.
+    case text(String)
+}
+
+/// A byte offset in a text of a query. Offsets are for messages: they do not distinguish two operands.
+package struct TextOffset: Hashable, Sendable {
+    package let value: Int?
+
+    package init(_ value: Int?) { self.value = value }
+
+    package static func == (left: Self, right: Self) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
+}

@@ -1,0 +1,21 @@
+/// A key by which a query sorts objects.
+///
+/// The text of a key is a path or an aggregate, such as `name`, `-born`, `owner.name[c]`, `tags.@count` or `price nulls last`.
+public struct SortKey: Hashable, Sendable {
+    public enum Direction: Hashable, Sendable { case ascending, descending }
+    public enum Nulls: Hashable, Sendable { case first, last }
+
+    /// A path or an aggregate.
+    public var operand: Operand
+    public var direction: Direction
+    /// The position of objects whose key is null. By default they come first if the order ascends, and last if it descends.
+    public var nulls: Nulls
+    public var folding: Folding
+
+    public init(_ operand: Operand, _ direction: Direction = .ascending, nulls: Nulls? = nil, folding: Folding = []) {
+        self.operand = operand
+        self.direction = direction
+        self.nulls = nulls ?? (direction == .ascending ? .first : .last)
+        self.folding = folding
+    }
+}
