@@ -1,0 +1,48 @@
+extension Condition {
+    /// Parses the text of a condition, such as `age > 30 and name beginswith[c] "Ma"`. Docs/QUERIES.md specifies the language.
+    ///
+    /// Throws `.invalidInput` with the line and the column if the text is not a condition. Throws `.limitExceeded` if the text has more than
+    /// 1 MiB, or nests deeper than 200 levels, or has a list or a path that is too long. Complexity: O(bytes of the text).
+    public init(parsing text: String) throws(CambiumError) {
+        var parser = try QueryParser(text)
+        self = try parser.wholeCondition()
+    }
+}
+
+extension Operand {
+    /// Parses a path such as `owner.name`, or an aggregate such as `items.@sum.price`.
+    ///
+    /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is neither. A literal is refused.
+    public init(parsing text: String) throws(CambiumError) {
+        var parser = try QueryParser(text)
+        self = try parser.wholeOperand()
+    }
+}
+
+extension QueryPath {
+    /// Parses names with dots between them, such as `owner.name`. The text `self` is the empty path.
+    ///
+    /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a path.
+    public init(parsing text: String) throws(CambiumError) {
+        var parser = try QueryParser(text)
+        self = try parser.wholePath()
+    }
+}
+
+extension SortKey {
+    /// Parses a key such as `-owner.name[c] nulls last`.
+    ///
+    /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a key.
+    public init(parsing text: String) throws(CambiumError) {
+        var parser = try QueryParser(text)
+        self = try parser.wholeSortKey()
+    }
+
+    /// Parses keys with commas between them, such as `owner.name,-born`. Objects with equal first keys are sorted by the next key.
+    ///
+    /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a list of keys.
+    public static func list(parsing text: String) throws(CambiumError) -> [SortKey] {
+        var parser = try QueryParser(text)
+        return try parser.wholeSortKeys()
+    }
+}

@@ -1,0 +1,138 @@
+/// Parsing operands, paths and sort keys.
+extension QueryParser {
+    // MARK: Operands
+
+    /// Takes a path, an aggregate, a literal or a parameter.
+    mutating func operand(_ expectation: String) throws(CambiumError) -> Operand {
+        let start = token.start
+        guard let form = simpleForm else { return try pathOrAggregate(expectation) }
+        try advance()
+        return Operand(form, at: start)
+    }
+
+    /// The form of an operand that is one token.
+    private var simpleForm: Operand.Form? {
+        switch token.kind {
+        case .number(let digits): .literal(.number(digits))
+        case .string(let text): .literal(.string(text))
+        case .object(let entity, let serial): .literal(.object(entity: entity, serial: serial))
+        case .id(let id): .literal(.id(id))
+        case .parameter(let name): .parameter(name)
+        case .name: token.word?.literal.map { .literal($0) }
+        default: nil
+        }
+    }
+
+    /// Takes a path, and an aggregate after it.
+    mutating func pathOrAggregate(_ expectation: String) throws(CambiumError) -> Operand {
+        let start = token.start
+        if case .function(let name) = token.kind {
+            throw expected("a path before '@\(name)'", remedy: "Write an aggregate of related objects, such as items.@count.")
+        }
+        let path = try path(expectation)
+        guard case .function(let name) = token.kind else { return Operand(.path(path), at: start) }
+        guard let function = AggregateFunction.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
+            throw expected("@count, @sum, @min, @max, @avg or @countDistinct")
+        }
+        if path.names.isEmpty { throw expected("a name after 'self.'", remedy: "Write an aggregate of related objects, such as items.@count.") }
+        try advance()
+        guard function != .count else { return Operand(.aggregate(RelatedAggregate(.count, path)), at: start) }
+        guard try take(.dot) else {
+            throw expected("'.' and a path", remedy: "Write the value of each object, such as @\(function.rawValue).price.")
+        }
+        let value = try self.path("a path after '@\(function.rawValue).'")
+        if case .function = token.kind { throw expected("a name", remedy: "Write one aggregate in a path.") }
+        return Operand(.aggregate(RelatedAggregate(function, path, of: value)), at: start)
+    }
+
+    // MARK: Paths
+
+    /// Takes names with dots between them, up to an aggregate. `self` is the empty path.
+    mutating func path(_ expectation: String) throws(CambiumError) -> QueryPath {
+        var names: [String] = []
+        switch token.kind {
+        case .escapedName(let name): names = [name]
+        case .name(let name):
+            switch QueryWord(name) {
+            case nil: names = [name]
+            case .self?: break
+            default: throw expected(expectation, remedy: "Write #\(name) if it is a name.")
+            }
+        default: throw expected(expectation)
+        }
+        try advance()
+        while try take(.dot) {
+            if case .function = token.kind { break }
+            names.append(try nextName())
+            guard names.count <= QueryPath.nameCountMax else {
+                let message = "The path has more than \(QueryPath.nameCountMax) names. Write a shorter path."
+                throw lexer.error(message, at: token.start, code: .limitExceeded)
+            }
+            try advance()
+        }
+        return QueryPath(names)
+    }
+
+    /// Returns the name after a dot, which needs no `#`.
+    private func nextName() throws(CambiumError) -> String {
+        switch token.kind {
+        case .name(let name), .escapedName(let name): return name
+        default: throw expected("a name after '.'")
+        }
+    }
+
+    mutating func wholePath() throws(CambiumError) -> QueryPath {
+        try refuseEmpty("Write a path such as owner.name.")
+        let path = try path("a path such as owner.name")
+        try finish("'.'")
+        return path
+    }
+
+    mutating func wholeOperand() throws(CambiumError) -> Operand {
+        try refuseEmpty("Write a path such as owner.name, or an aggregate such as items.@count.")
+        let operand = try pathOrAggregate("a path such as owner.name")
+        try finish("'.'")
+        return operand
+    }
+
+    // MARK: Sort keys
+
+    /// Takes sort keys with commas between them, up to the end.
+    mutating func wholeSortKeys() throws(CambiumError) -> [SortKey] {
+        try refuseEmpty("Write a path such as name, or -name for the descending order.")
+        var keys = [try sortKey()]
+        while try take(.comma) { keys.append(try sortKey()) }
+        try finishSortKey("',', 'nulls'")
+        return keys
+    }
+
+    mutating func wholeSortKey() throws(CambiumError) -> SortKey {
+        try refuseEmpty("Write a path such as name, or -name for the descending order.")
+        let key = try sortKey()
+        try finishSortKey("'nulls'")
+        return key
+    }
+
+    private mutating func sortKey() throws(CambiumError) -> SortKey {
+        let direction: SortKey.Direction = try take(.minus) ? .descending : .ascending
+        let operand = try pathOrAggregate("a path such as name")
+        let folding = try folding()
+        return SortKey(operand, direction, nulls: try nulls(), folding: folding)
+    }
+
+    private mutating func nulls() throws(CambiumError) -> SortKey.Nulls? {
+        guard isName("nulls") else { return nil }
+        try advance()
+        let nulls: SortKey.Nulls? = isName("first") ? .first : isName("last") ? .last : nil
+        guard let nulls else { throw expected("'first' or 'last' after 'nulls'") }
+        try advance()
+        return nulls
+    }
+
+    private func finishSortKey(_ expectation: String) throws(CambiumError) {
+        guard isName("asc") || isName("desc") || isName("ascending") || isName("descending") else { return try finish(expectation) }
+        throw expected("\(expectation) or the end", remedy: "Write -name for the descending order.")
+    }
+
+    private func isName(_ word: String) -> Bool { if case .name(let name) = token.kind { name.lowercased() == word } else { false } }
+}
