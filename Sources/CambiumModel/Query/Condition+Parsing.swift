@@ -17,6 +17,12 @@ extension Operand {
         var parser = try QueryParser(text)
         self = try parser.wholeOperand()
     }
+
+    /// Parses paths and aggregates with commas between them, such as `name,owner.name,items.@count`.
+    package static func list(parsing text: String) throws(CambiumError) -> [Operand] {
+        var parser = try QueryParser(text)
+        return try parser.wholeOperands()
+    }
 }
 
 extension QueryPath {

@@ -88,6 +88,14 @@ extension QueryLexer {
         return .number(String(decoding: bytes[start..<index], as: UTF8.self))
     }
 
+    /// Whether a text is a number as in JSON.
+    static func isNumber(_ text: String) -> Bool {
+        guard let lexer = try? QueryLexer(text) else { return false }  // The text is too long for any number.
+        var rest = lexer
+        if rest.peek(0) == UInt8(ascii: "-") { rest.index += 1 }
+        return rest.takeWhole() && rest.takeFraction() && rest.takeExponent() && rest.peek(0) == nil
+    }
+
     private mutating func takeDigits() -> Int {
         let start = index
         while Self.isDigit(peek(0)) { index += 1 }

@@ -95,7 +95,8 @@ extension QueryParser {
         try advance()
         let left = try operand("a path after '\(quantifier.rawValue)'")
         guard case .path(let path) = left.form else {
-            let message = "Expected a path after '\(quantifier.rawValue)'. Write the path on the left side, such as any tags.name == \"red\"."
+            let message =
+                "Expected a path after '\(quantifier.rawValue)'. Write the path on the left side, such as any tags.name == \"red\"."
             throw lexer.error(message, at: left.offset.value ?? token.start)
         }
         guard token.word == .where else { return Nested(condition: .comparison(try comparison(left, quantifier))) }

@@ -34,7 +34,9 @@ extension QueryParser {
         guard let function = AggregateFunction.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
             throw expected("@count, @sum, @min, @max, @avg or @countDistinct")
         }
-        if path.names.isEmpty { throw expected("a name after 'self.'", remedy: "Write an aggregate of related objects, such as items.@count.") }
+        if path.names.isEmpty {
+            throw expected("a name after 'self.'", remedy: "Write an aggregate of related objects, such as items.@count.")
+        }
         try advance()
         guard function != .count else { return Operand(.aggregate(RelatedAggregate(.count, path)), at: start) }
         guard try take(.dot) else {
@@ -93,6 +95,14 @@ extension QueryParser {
         let operand = try pathOrAggregate("a path such as owner.name")
         try finish("'.'")
         return operand
+    }
+
+    mutating func wholeOperands() throws(CambiumError) -> [Operand] {
+        try refuseEmpty("Write paths with commas between them, such as name,owner.name.")
+        var operands: [Operand] = []
+        repeat { operands.append(try pathOrAggregate("a path such as owner.name")) } while try take(.comma)
+        try finish("','")
+        return operands
     }
 
     // MARK: Sort keys

@@ -23,12 +23,24 @@ struct QueryToken: Sendable {
 
     /// The symbols of the language. Each has one name, although some can be written in two ways.
     enum Symbol: String, Hashable, Sendable {
-        case openParenthesis = "(", closeParenthesis = ")"
-        case openBrace = "{", closeBrace = "}"
-        case openBracket = "[", closeBracket = "]"
-        case comma = ",", dot = ".", minus = "-"
-        case not = "!", and = "&&", or = "||"
-        case equal = "==", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">="
+        case openParenthesis = "("
+        case closeParenthesis = ")"
+        case openBrace = "{"
+        case closeBrace = "}"
+        case openBracket = "["
+        case closeBracket = "]"
+        case comma = ","
+        case dot = "."
+        case minus = "-"
+        case not = "!"
+        case and = "&&"
+        case or = "||"
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
     }
 
     let kind: Kind

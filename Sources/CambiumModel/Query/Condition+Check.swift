@@ -1,0 +1,134 @@
+internal import CambiumJSON
+
+/// The rules that a tree from code may break. Parsed conditions obey all of them.
+extension Condition {
+    /// Throws if the condition breaks a rule of the language: `.limitExceeded` for a tree that is too deep, a list or a path that is too
+    /// long, and `.invalidInput` for a part in the wrong place.
+    ///
+    /// Complexity: O(operands). The check keeps its own stack, so a tree of any depth is safe.
+    package func check() throws(CambiumError) {
+        var stack = [(condition: self, depth: 0)]
+        while let (condition, depth) = stack.popLast() {
+            switch condition {
+            case .constant: break
+            case .comparison(let comparison): try comparison.check()
+            case .and(let parts), .or(let parts): stack += parts.reversed().map { ($0, depth + 1) }
+            case .not(let part): stack.append((part, depth + 1))
+            case .related(_, let path, let part):
+                try path.check()
+                stack.append((part, depth + 1))
+            }
+            // A parsed text counts a level for each part that has parts, as this does.
+            if depth > Self.depthMax {
+                throw CambiumError(
+                    .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Join more conditions in one .and or .or.")
+            }
+        }
+    }
+
+    /// The names of the parameters of the condition, without the `$`. Complexity: O(operands).
+    package var parameterNames: Set<String> {
+        var names: Set<String> = []
+        var stack = [self]
+        while let condition = stack.popLast() {
+            switch condition {
+            case .constant: break
+            case .comparison(let comparison):
+                comparison.left.addParameterNames(to: &names)
+                comparison.right.addParameterNames(to: &names)
+            case .and(let parts), .or(let parts): stack += parts
+            case .not(let part), .related(_, _, let part): stack.append(part)
+            }
+        }
+        return names
+    }
+}
+
+extension Operand {
+    fileprivate func addParameterNames(to names: inout Set<String>) {
+        var stack = [self]
+        while let operand = stack.popLast() {
+            switch operand.form {
+            case .parameter(let name): names.insert(name)
+            case .list(let elements): stack += elements
+            case .path, .aggregate, .literal: break
+            }
+        }
+    }
+}
+
+extension Comparison {
+    fileprivate func check() throws(CambiumError) {
+        if case .list = left.form { throw Self.error("A list is on the left side of a comparison. Put it on the right side.") }
+        if quantifier != nil {
+            guard case .path = left.form else {
+                throw Self.error("A quantifier is before \(Excerpt.plain(left.description)). Put a path on the left side.")
+            }
+        }
+        try left.check()
+        let takesList = relation == .isIn || relation == .isBetween
+        switch right.form {
+        case .list(let elements):
+            guard takesList else { throw Self.error("A list follows '\(relationText)'. Compare it by 'in'.") }
+            try check(elements)
+        case .parameter: break
+        case .path, .aggregate, .literal:
+            guard !takesList else {
+                throw Self.error("\(Excerpt.plain(right.description)) follows '\(relationText)'. Pass a list or a parameter.")
+            }
+            try right.check()
+        }
+    }
+
+    private func check(_ elements: [Operand]) throws(CambiumError) {
+        if relation == .isBetween, elements.count != 2 {
+            throw Self.error("A list of \(elements.count) elements follows 'between'. Pass two bounds.")
+        }
+        guard elements.count <= Operand.elementCountMax else {
+            throw CambiumError(
+                .limitExceeded, "A list has \(elements.count) elements, but \(Operand.elementCountMax) are allowed. Pass fewer elements.")
+        }
+        for element in elements {
+            if case .list = element.form { throw Self.error("A list contains a list. Pass the elements in one list.") }
+            try element.check()
+        }
+    }
+
+    private var relationText: String { QueryWriter.text(relation) }
+
+    fileprivate static func error(_ message: String) -> CambiumError { CambiumError(.invalidInput, message) }
+}
+
+extension Operand {
+    /// Throws if the operand of a sort key, an output or a comparison breaks a rule. Does not look into lists.
+    package func check() throws(CambiumError) {
+        switch form {
+        case .path(let path): try path.check()
+        case .aggregate(let aggregate): try aggregate.check()
+        case .literal(.number(let digits)):
+            guard QueryLexer.isNumber(digits) else { throw Comparison.error("A literal is not a number as in JSON. Pass digits.") }
+        case .literal, .list, .parameter: break
+        }
+    }
+}
+
+extension QueryPath {
+    fileprivate func check() throws(CambiumError) {
+        guard names.count > Self.nameCountMax else { return }
+        throw CambiumError(.limitExceeded, "A path has \(names.count) names, but \(Self.nameCountMax) are allowed. Pass a shorter path.")
+    }
+}
+
+extension RelatedAggregate {
+    fileprivate func check() throws(CambiumError) {
+        try path.check()
+        try value?.check()
+        if path.names.isEmpty { throw Comparison.error("The aggregate @\(function.rawValue) has an empty path. Pass the path to objects.") }
+        if function == .count, value != nil {
+            throw Comparison.error("The aggregate @count has a value. Pass the path to the objects only, or use @countDistinct.")
+        }
+        if function != .count, value == nil {
+            throw Comparison.error("The aggregate @\(function.rawValue) has no value. Pass the path from each object to its value.")
+        }
+    }
+}
