@@ -29,6 +29,7 @@ package struct FuzzTarget: Sendable, CustomStringConvertible {
         FuzzTarget(name: "transactions", run: TransactionTarget.run, seeds: TransactionTarget.seeds),
         FuzzTarget(name: "columns", run: ColumnTarget.run, seeds: ColumnTarget.seeds),
         FuzzTarget(name: "pages", run: PageTarget.run, seeds: PageTarget.seeds),
+        FuzzTarget(name: "query", run: QueryTarget.run, seeds: QueryTarget.seeds),
     ]
 
     /// Returns the target of a name, or `nil` if there is no such target.
