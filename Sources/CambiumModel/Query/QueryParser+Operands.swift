@@ -29,8 +29,8 @@ extension QueryParser {
         if case .function(let name) = token.kind {
             throw expected("a path before '@\(name)'", remedy: "Write an aggregate of related objects, such as items.@count.")
         }
-        let path = try path(expectation)
-        guard case .function(let name) = token.kind else { return Operand(.path(path), at: start) }
+        let (path, isOpen) = try names(expectation)
+        guard isOpen, case .function(let name) = token.kind else { return Operand(.path(path), at: start) }
         guard let function = AggregateFunction.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
             throw expected("@count, @sum, @min, @max, @avg or @countDistinct")
         }
@@ -43,14 +43,20 @@ extension QueryParser {
             throw expected("'.' and a path", remedy: "Write the value of each object, such as @\(function.rawValue).price.")
         }
         let value = try self.path("a path after '@\(function.rawValue).'")
-        if case .function = token.kind { throw expected("a name", remedy: "Write one aggregate in a path.") }
         return Operand(.aggregate(RelatedAggregate(function, path, of: value)), at: start)
     }
 
     // MARK: Paths
 
-    /// Takes names with dots between them, up to an aggregate. `self` is the empty path.
+    /// Takes names with dots between them. `self` is the empty path.
     mutating func path(_ expectation: String) throws(CambiumError) -> QueryPath {
+        let (path, isOpen) = try names(expectation)
+        if isOpen { throw expected("a name after '.'", remedy: "Write one aggregate, after a path to objects.") }
+        return path
+    }
+
+    /// Takes names with dots between them, and the dot before an aggregate. Then the path is open.
+    private mutating func names(_ expectation: String) throws(CambiumError) -> (path: QueryPath, isOpen: Bool) {
         var names: [String] = []
         switch token.kind {
         case .escapedName(let name): names = [name]
@@ -64,7 +70,7 @@ extension QueryParser {
         }
         try advance()
         while try take(.dot) {
-            if case .function = token.kind { break }
+            if case .function = token.kind { return (QueryPath(names), true) }
             names.append(try nextName())
             guard names.count <= QueryPath.nameCountMax else {
                 let message = "The path has more than \(QueryPath.nameCountMax) names. Write a shorter path."
@@ -72,7 +78,7 @@ extension QueryParser {
             }
             try advance()
         }
-        return QueryPath(names)
+        return (QueryPath(names), false)
     }
 
     /// Returns the name after a dot, which needs no `#`.

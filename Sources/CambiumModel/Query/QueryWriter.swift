@@ -2,7 +2,8 @@ internal import CambiumJSON
 
 /// Writes conditions and their parts as text that parses to the same tree.
 ///
-/// A tree that code made may be deeper than `Condition.depthMax`. The writer puts `...` in place of deeper parts, so its recursion is bounded.
+/// A tree that code made may be deeper than `Condition.depthMax`. The writer puts `...` in place of deeper parts, so its recursion is
+/// bounded.
 struct QueryWriter: Sendable {
     private(set) var text = ""
     /// The number of levels above the current part.
