@@ -78,3 +78,16 @@ static inline uint32_t cmachine_equal_lanes(const void *words, uint16_t word) {
     return bits;
 #endif
 }
+
+/// Return a bit for each of the 64 numbers at `values`, set if the number is from `low` to `high`. Bit 0 belongs to the first number.
+uint64_t cmachine_within_u8(const void *values, uint8_t low, uint8_t high);
+uint64_t cmachine_within_u16(const void *values, uint16_t low, uint16_t high);
+uint64_t cmachine_within_u32(const void *values, uint32_t low, uint32_t high);
+uint64_t cmachine_within_i16(const void *values, int16_t low, int16_t high);
+uint64_t cmachine_within_i32(const void *values, int32_t low, int32_t high);
+uint64_t cmachine_within_i64(const void *values, int64_t low, int64_t high);
+uint64_t cmachine_within_float(const void *values, float low, float high);
+uint64_t cmachine_within_double(const void *values, double low, double high);
+
+/// Whether `bytes` contains the bytes of `part`. Complexity: O(count).
+int cmachine_contains(const void *bytes, size_t count, const void *part, size_t partCount);

@@ -57,11 +57,14 @@ package final class LinearRegex: @unchecked Sendable {
 
     /// Whether the whole text matches. No text matches a malformed pattern. Complexity: O(bytes).
     package func matchesWhole(_ text: String) -> Bool {
-        guard let regex else { return false }
         var text = text
-        return text.withUTF8 { utf8 in
-            utf8.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }
-        }
+        return text.withUTF8 { matchesWhole(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether the whole text matches, whose bytes are UTF-8.
+    package func matchesWhole(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let regex else { return false }
+        return text.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }
     }
 
     /// Whether the expression was used, so that it takes memory.

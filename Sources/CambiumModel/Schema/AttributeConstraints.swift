@@ -88,7 +88,8 @@ extension Value {
         }
     }
 
-    var plainText: String? {
+    /// The text of a string or URI; `nil` for other values.
+    package var plainText: String? {
         switch self {
         case .string(let text), .uri(let text): text
         default: nil

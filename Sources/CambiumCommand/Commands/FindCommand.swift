@@ -1,0 +1,59 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "Find the objects of an entity.",
+        discussion: Discussion.text(
+            examples: "cambium find notes Note --where 'title contains[c] \"paris\" and any tags.name == \"trip\"' --limit 10",
+            "cambium find notes Note --where 'created > $day' --set day=2026-11-01 --sort -created,title",
+            "cambium find notes Note --select title,items.@count --sort -items.@count",
+            "cambium find notes Item --count --avg price --group-by note.title --having 'count > 2'",
+            "cambium find notes Note --identity 1 --json"))
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The entity; its sub-entities are listed, too.") var entity: String
+    @OptionGroup(title: "Selection") var selection: FindOptions
+    @OptionGroup(title: "Aggregates") var aggregates: AggregateOptions
+    @OptionGroup(title: "Nested objects") var include: IncludeOptions
+    @OptionGroup(title: "Moment") var point: PointOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @Flag(help: "Print the steps of the query, with estimated and actual numbers of objects, in place of the objects.") var explain = false
+
+    func validate() throws {
+        if aggregates.isUsed, !selection.select.isEmpty {
+            throw ValidationError("--select lists values of objects, but aggregates have no objects. Use --group-by in place of --select.")
+        }
+        if aggregates.isUsed, selection.after != nil {
+            throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
+        }
+    }
+
+    func run() throws {
+        let graph = try point.open(store).graph
+        let entity = try graph.schema.required(self.entity)
+        let tree = try include.tree(from: entity, graph.schema)
+        let query = try selection.query(entity, graph)
+        let results = FindResults(graph: graph, isJSON: output.json)
+        if aggregates.isCountAlone {
+            let (count, plan) = try graph.explainedCount(query)
+            return explain ? results.print(plan) : results.print(count: count)
+        }
+        if let grouping = try aggregates.grouping() {
+            let (rows, plan) = try graph.explainedAggregate(query, grouping)
+            return explain ? results.print(plan) : results.print(rows, grouping)
+        }
+        if !selection.select.isEmpty {
+            let operands = try selection.operands()
+            let (rows, ids, plan) = try graph.selected(operands, query, repeated: selection.distinct ? .remove : .keep)
+            return explain ? results.print(plan) : results.print(rows, ids, operands)
+        }
+        let answer = try graph.answer(query)
+        if explain { return results.print(answer.plan) }
+        try results.print(answer, including: tree)
+        if let last = answer.ids.last, answer.ids.count == query.limit, !output.json, Terminal.isInteractive {
+            Terminal.error("There may be more. Add --after \(graph.text(of: last)) for the next page.")
+        }
+    }
+}

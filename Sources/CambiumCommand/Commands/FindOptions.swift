@@ -1,0 +1,122 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+/// The objects that `find` lists, and their order.
+struct FindOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "Find only objects that satisfy this condition, such as 'age > 30 and name beginswith \"Ma\"'.", valueName: "condition"))
+    var `where`: String?
+    @Option(
+        help: .init(
+            "Set a parameter of the condition, such as limit=10 for $limit; name:=JSON takes any JSON value. Repeat the option for each.",
+            valueName: "name=value"))
+    var set: [AssignmentArgument] = []
+    @Option(
+        help: .init(
+            "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key.",
+            valueName: "keys"))
+    var sort: String?
+    @Option(help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
+    @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
+    @Option(help: .init("List only objects that follow this object in the order, such as the last one of a page.", valueName: "id"))
+    var after: String?
+    @Option(help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"))
+    var select: [String] = []
+    @Flag(help: "With --select, list equal rows once, without ids.") var distinct = false
+    @Option(
+        help: .init(
+            "List only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
+    var identity: [String] = []
+    @Flag(help: "List only stubs: objects of which only the identity is known.") var stubs = false
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is \(limit), but must be at least 0.") }
+        if let offset, offset < 0 { throw ValidationError("--offset is \(offset), but must be at least 0.") }
+        if distinct, select.isEmpty { throw ValidationError("--distinct compares selected values. Add --select.") }
+    }
+
+    func query(_ entity: Entity, _ graph: Graph) throws -> Query {
+        var query = try Self.named("--where") { () throws(CambiumError) in try Query(entity.name, where: `where`) }
+        if let sort { query.sort = try Self.named("--sort") { () throws(CambiumError) in try SortKey.list(parsing: sort) } }
+        query.limit = limit
+        query.offset = offset ?? 0
+        query.isForStubs = stubs
+        for argument in set { query.arguments[argument.name] = try argument.operand() }
+        if !identity.isEmpty { query = query.narrowed(to: try named(entity, graph)) }
+        if let after { query.cursor = try cursor(after, query, graph) }
+        return query
+    }
+
+    /// Returns the cursor after an object, which may also be the text of a cursor.
+    private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
+        if let cursor = try? QueryCursor(parsing: text) { return cursor }  // The text is then the id of an object.
+        let (place, _) = try graph.schema.object(text, in: graph)
+        return try graph.cursor(query, after: place)
+    }
+
+    func operands() throws -> [Operand] {
+        try select.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
+            try Self.named("--select") { () throws(CambiumError) in try Operand(parsing: String(text)) }
+        }
+    }
+
+    /// Adds the name of the option to the position of an error.
+    static func named<Result>(_ option: String, _ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
+        do {
+            return try body()
+        } catch {
+            var named = error
+            named.place?.file = option
+            throw named
+        }
+    }
+
+    /// Returns the object with the identity, if it exists.
+    private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectID] {
+        guard identity.count == entity.identity.count else {
+            let names = entity.identity.map(\.name).joined(separator: ", ")
+            let rule = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' consists of \(names)"
+            let remedy = names.isEmpty ? "Omit --identity" : "Give one --identity for each attribute"
+            throw CambiumError(.unknownName, "\(rule), but --identity has \(Readable.of(identity.count, "value")). \(remedy).")
+        }
+        var values: [Value] = []
+        for (text, attribute) in zip(identity, entity.identity) {
+            do throws(ConversionError) {
+                values.append(try Value(text: text, type: attribute.type))
+            } catch {
+                throw CambiumError(.invalidInput, "'\(attribute.name)': \(error.message).")
+            }
+        }
+        return graph.find(entity, identity: values).map { [$0] } ?? []
+    }
+}
+
+extension AssignmentArgument {
+    /// Returns the value of a parameter.
+    func operand() throws(CambiumError) -> Operand {
+        if !isJSON { return Operand(.literal(.text(text))) }
+        guard let json = try? JSONValue(parsing: text.utf8) else {
+            throw CambiumError(.invalidInput, "--set \(name) has a value that is not JSON: \(Excerpt.quoted(text)). Correct it, or use \(name)=text.")
+        }
+        return try Self.operand(json, name)
+    }
+
+    private static func operand(_ json: JSONValue, _ name: String) throws(CambiumError) -> Operand {
+        switch json {
+        case .null: return Operand(.literal(.null))
+        case .bool(let flag): return Operand(.literal(.bool(flag)))
+        case .number(let text): return Operand(.literal(.number(text)))
+        case .string(let text): return Operand(.literal(.string(text)))
+        case .array(let elements):
+            var operands: [Operand] = []
+            for element in elements {
+                if case .array = element { throw CambiumError(.invalidInput, "--set \(name) has a list within a list. Pass one list.") }
+                operands.append(try operand(element, name))
+            }
+            return Operand(.list(operands))
+        case .object: throw CambiumError(.invalidInput, "--set \(name) is a JSON object. Pass a value or a list of values.")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Cambium
+import CambiumJSON
+
+/// Prints the results of a query.
+struct FindResults {
+    let graph: Graph
+    let isJSON: Bool
+
+    func print(count: Int) { Terminal.print(isJSON ? "{\"count\":\(count)}" : Readable.count(count)) }
+
+    func print(_ answer: QueryAnswer, including tree: IncludeTree) throws {
+        let objects = ObjectWriter(graph)
+        var writer = JSONWriter()
+        for place in answer.places {
+            writer.removeAll()
+            objects.write(place, including: tree, to: &writer)
+            if isJSON {
+                writer.endLine()
+                Terminal.write(writer.bytes)
+            } else {
+                Terminal.print(ObjectText.line(try JSONValue(parsing: writer.bytes)))
+            }
+        }
+    }
+
+    /// Prints selected values.
+    ///
+    /// - Parameter ids: The object of each row; empty if equal rows were removed.
+    func print(_ rows: [[QueryValue]], _ ids: [ObjectID], _ operands: [Operand]) {
+        for (index, row) in rows.enumerated() {
+            var members = zip(operands, row).map { JSONValue.Member($0.description, json($1)) }
+            if index < ids.count { members.insert(JSONValue.Member("_id", .string(graph.text(of: ids[index]))), at: 0) }
+            printRow(members)
+        }
+    }
+
+    func print(_ rows: [AggregateRow], _ grouping: Grouping) {
+        for row in rows {
+            var members: [JSONValue.Member] = []
+            if !grouping.keys.isEmpty {
+                let keys = zip(grouping.keys, row.group).map { JSONValue.Member($0.description, json($1)) }
+                members.append(JSONValue.Member("group", .object(keys)))
+            }
+            for function in AggregateFunction.allCases {
+                let results = zip(grouping.aggregates, row.values).filter { $0.0.function == function }
+                if results.isEmpty { continue }
+                let named = results.compactMap { aggregate, value in
+                    aggregate.operand.map { JSONValue.Member($0.description, json(value)) }
+                }
+                members.append(JSONValue.Member(function.rawValue, named.isEmpty ? json(results[0].1) : .object(named)))
+            }
+            printRow(members)
+        }
+    }
+
+    func print(_ plan: QueryPlan) {
+        if isJSON { return Terminal.print(plan.json.text) }
+        for step in plan.steps {
+            let estimate = step.estimatedCount.map { ", \(Readable.count($0)) expected" } ?? ""
+            Terminal.print(
+                "\(step.kind.rawValue.padded(to: 8))  \(step.name.map { "\($0): " } ?? "")\(Readable.of(step.objectCount, "object"))"
+                    + "\(estimate), \(Readable.count(step.readCount)) read")
+        }
+        Terminal.print(Readable.seconds(plan.duration))
+    }
+
+    private func printRow(_ members: [JSONValue.Member]) {
+        if isJSON { return Terminal.print(JSONValue.object(members).text) }
+        let texts = members.flatMap { member -> [String] in
+            guard case .object(let parts) = member.value else { return ["\(member.key): \(ObjectText.text(member.value))"] }
+            return parts.map { part in
+                member.key == "group" ? "\(part.key): \(ObjectText.text(part.value))" : "\(member.key) \(part.key): \(ObjectText.text(part.value))"
+            }
+        }
+        Terminal.print(texts.joined(separator: "  "))
+    }
+
+    private func json(_ value: QueryValue) -> JSONValue {
+        switch value {
+        case .object(let id): return .string(graph.text(of: id))
+        case .list(let values): return .array(values.map(json))
+        case .value(let value):
+            var writer = JSONWriter()
+            value.write(to: &writer)
+            return (try? JSONValue(parsing: writer.bytes)) ?? .null  // A value writes valid JSON.
+        }
+    }
+}
+
+extension QueryPlan {
+    /// The plan as one JSON object, for programs.
+    fileprivate var json: JSONValue {
+        let rows = steps.map { step in
+            var members = [JSONValue.Member("step", .string(step.kind.rawValue))]
+            if let name = step.name { members.append(JSONValue.Member(step.kind == .index ? "index" : "name", .string(name))) }
+            if let estimate = step.estimatedCount { members.append(JSONValue.Member("estimated", .number(String(estimate)))) }
+            members.append(JSONValue.Member("rows", .number(String(step.objectCount))))
+            members.append(JSONValue.Member("read", .number(String(step.readCount))))
+            return JSONValue.object(members)
+        }
+        let microseconds = duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000
+        return .object([JSONValue.Member("plan", .array(rows)), JSONValue.Member("microseconds", .number(String(microseconds)))])
+    }
+}

@@ -1,0 +1,165 @@
+import CambiumModel
+
+/// Chooses the cheapest way to find the rows that may satisfy a condition.
+struct AccessPlanner {
+    let context: QueryContext
+    let graph: Graph
+
+    /// A way to find rows, and the number of rows that it is expected to find.
+    struct Candidate {
+        let access: RowAccess
+        let estimate: Int
+    }
+
+    /// The cost of a row that is found one by one, relative to a row of a scan.
+    static let singleCost = 8
+    /// The number of parts up to which the parts of an `or` are found one by one.
+    private static let unionCountMax = 256
+
+    /// Returns the access for a condition on objects of an entity; `nil` if a scan is expected to be cheaper.
+    func access(_ node: ConditionNode, _ entity: Entity) -> Candidate? {
+        guard let candidate = candidate(node, entity, depth: 0) else { return nil }
+        let scanned = context.reader.liveCount(context.layout.tableIndex(ofKnown: entity.root))
+        return candidate.estimate * Self.singleCost <= scanned ? candidate : nil
+    }
+
+    /// Returns an access that finds all rows that satisfy the condition, and perhaps others.
+    private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
+        switch node {
+        case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)
+        case let constant as ConstantNode where !constant.isTrue: return Candidate(access: .identity([]), estimate: 0)
+        case let all as AndNode: return best(of: all.parts, entity, depth: depth)
+        case let some as OrNode where some.match == nil: return union(of: some.parts, entity, depth: depth)
+        case let one as ToOneNode where !one.isTrueIfMissing: return inverse(one.step, one.target, depth: depth)
+        case let some as SomeNode: return inverse(some.step, some.target, depth: depth)
+        default: return node.match == nil ? nil : indexed([node], entity)
+        }
+    }
+
+    private func best(of parts: [ConditionNode], _ entity: Entity, depth: Int) -> Candidate? {
+        var candidates = parts.compactMap { $0.match == nil ? candidate($0, entity, depth: depth) : nil }
+        if let indexed = indexed(parts.filter { $0.match != nil }, entity) { candidates.append(indexed) }
+        return candidates.min { $0.estimate < $1.estimate }
+    }
+
+    private func union(of parts: [ConditionNode], _ entity: Entity, depth: Int) -> Candidate? {
+        guard parts.count <= Self.unionCountMax else { return nil }
+        var accesses: [RowAccess] = []
+        var estimate = 0
+        for part in parts {
+            guard let found = candidate(part, entity, depth: depth) else { return nil }
+            accesses.append(found.access)
+            estimate += found.estimate
+        }
+        return Candidate(access: .union(accesses), estimate: estimate)
+    }
+
+    /// The number of relationships up to which a plan walks back.
+    private static let inverseDepthMax = 8
+
+    private func inverse(_ step: LinkStep, _ target: ConditionNode, depth: Int) -> Candidate? {
+        guard depth < Self.inverseDepthMax, let entity = context.layout.schema.entity(step.target),
+            let targets = candidate(target, entity, depth: depth + 1)
+        else { return nil }
+        return Candidate(access: .inverse(step, target, targets.access), estimate: targets.estimate * averageDegree(step))
+    }
+
+    /// An upper estimate of the number of objects that link to one target, rounded up.
+    private func averageDegree(_ step: LinkStep) -> Int {
+        let targets = max(1, context.reader.liveCount(step.targetTable.index))
+        let links =
+            switch step.end.layout {
+            case .pair: targets
+            case .list(let list, let childEnd):
+                step.end.end == childEnd ? context.reader.liveCount(list.memberTable) : targets
+            case .edges(let table, _, _): context.reader.liveCount(table)
+            }
+        return max(1, (links + targets - 1) / targets)
+    }
+
+    // MARK: Indexes
+
+    private func indexed(_ parts: [ConditionNode], _ entity: Entity) -> Candidate? {
+        let matches = parts.compactMap(\.match)
+        if let found = identified(matches, entity) { return found }
+        return graph.orderedIndexes(of: entity).compactMap { ranges(matches, $0) }.min { $0.estimate < $1.estimate }
+    }
+
+    /// Finds objects by their identity.
+    private func identified(_ matches: [ColumnMatch], _ entity: Entity) -> Candidate? {
+        var values: [[Value]] = []
+        for attribute in entity.identity {
+            guard let match = matches.first(where: { $0.attribute == attribute.number && !$0.isFolded }), case .equal(let equal) = match.values
+            else { return nil }
+            values.append(equal.map { Self.typed($0, attribute.type) })
+        }
+        let combinations = values.reduce([[]]) { known, more in
+            known.count * more.count > Self.unionCountMax ? [] : known.flatMap { first in more.map { first + [$0] } }
+        }
+        guard !values.isEmpty, !combinations.isEmpty || values.contains(where: \.isEmpty) else { return nil }
+        let rows = combinations.compactMap { context.reader.find(entity, identity: $0, context.layout)?.row }
+        return Candidate(access: .identity(rows), estimate: rows.count)
+    }
+
+    /// A text that is compared with a URI or JSON is a value of that type.
+    private static func typed(_ value: Value, _ type: AttributeType) -> Value {
+        guard case .string(let text) = value else { return value }
+        return type == .uri ? .uri(text) : type == .json ? .json(text) : value
+    }
+
+    /// Returns the ranges of an index: one value for each of its first components, and then the values of the next component.
+    private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
+        var leading: [Value] = []
+        for component in index.components {
+            let isFolded = component.comparison == .folded
+            guard let match = matches.first(where: { $0.attribute == component.attribute && $0.isFolded == isFolded }) else { break }
+            if case .equal(let values) = match.values, values.count == 1, leading.count + 1 < index.components.count {
+                leading += values
+                continue
+            }
+            return candidate(index, index.ranges(match.values, after: leading, isDescending: component.direction == .descending))
+        }
+        return leading.isEmpty ? nil : candidate(index, index.range(equalTo: leading).map { [$0] })
+    }
+
+    private func candidate(_ index: OrderedIndex, _ ranges: [IndexRange]?) -> Candidate? {
+        ranges.map { ranges in Candidate(access: .index(index, ranges), estimate: ranges.reduce(0) { $0 + $1.outer.count }) }
+    }
+}
+
+extension OrderedIndex {
+    /// Returns the ranges of the values that a condition accepts in the component after the leading ones.
+    func ranges(_ values: ColumnMatch.Values, after leading: [Value], isDescending: Bool) -> [IndexRange]? {
+        switch values {
+        case .equal(let values): return ranges(in: values, after: leading)
+        case .prefix(let text): return range(prefix: text, after: leading).map { [$0] }
+        case .between(let lower, let upper):
+            // Null precedes all values in ascending order, and follows them in descending order.
+            let (first, last) = isDescending ? (upper, lower) : (lower, upper)
+            let from: Bound
+            if let first {
+                from = first.isIncluded ? .before(leading + [first.value]) : .after(leading + [first.value])
+            } else {
+                from = isDescending ? .before(leading) : .after(leading + [.null])
+            }
+            let to: Bound
+            if let last {
+                to = last.isIncluded ? .after(leading + [last.value]) : .before(leading + [last.value])
+            } else {
+                to = isDescending ? .before(leading + [.null]) : .after(leading)
+            }
+            return range(from: from, to: to).map { [$0] }
+        }
+    }
+
+    /// The entity and the attributes of the index, such as `Person.city,-born`.
+    var name: String {
+        let schema = graph.schema
+        let entity = schema.entity(layout.index.entity)
+        let names = components.map { component in
+            let name = entity?.attribute(component.attribute)?.name ?? "?"
+            return (component.direction == .descending ? "-" : "") + name + (component.comparison == .folded ? "[c]" : "")
+        }
+        return "\(entity?.name ?? "?").\(names.joined(separator: ","))"
+    }
+}

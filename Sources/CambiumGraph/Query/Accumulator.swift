@@ -1,0 +1,103 @@
+import CambiumModel
+
+/// Computes an aggregate function from values, one after another. Ignores null.
+struct Accumulator {
+    private let function: AggregateFunction
+    private var count = 0
+    private var whole: Int128 = 0
+    private var decimal = DecimalNumber.zero
+    private var real = 0.0
+    /// The rounding error of `real` (Neumaier's variant of Kahan's summation).
+    private var correction = 0.0
+    /// The widest type among the numbers so far.
+    private var width = Width.whole
+    private var best = Value.null
+    private var distinct: Set<QueryValue> = []
+
+    private enum Width: Int { case whole, decimal, real }
+
+    /// - Parameter type: The type of the attribute whose values are added; `nil` if the values are not those of an attribute. A sum of
+    ///   floating-point numbers is a double, even if there are no values.
+    init(_ function: AggregateFunction, of type: AttributeType?) {
+        self.function = function
+        if type == .float || type == .double { width = .real }
+        if type == .decimal { width = .decimal }
+    }
+
+    mutating func add(_ value: QueryValue) {
+        if value.isNull { return }
+        count += 1
+        switch function {
+        case .count: return
+        case .countDistinct: distinct.insert(value.canonical)
+        case .min, .max: if case .value(let value) = value { take(value) }
+        case .sum, .avg: if case .value(let value) = value { sum(value) }
+        }
+    }
+
+    private mutating func take(_ value: Value) {
+        guard !best.isNull, let order = value.order(best) else {
+            if best.isNull { best = value }
+            return
+        }
+        if function == .min ? order < 0 : order > 0 { best = value }
+    }
+
+    private mutating func sum(_ value: Value) {
+        switch value {
+        case .int(let number): whole += Int128(number)
+        case .decimal(let number):
+            if width == .whole { width = .decimal }
+            guard let sum = decimal.adding(number) else {
+                // The sum has more digits than a decimal number: it continues as a double.
+                addReal(Double(decimal.description) ?? 0)
+                addReal(Double(number.description) ?? 0)
+                decimal = .zero
+                return
+            }
+            decimal = sum
+        default: if let number = value.real { addReal(number) }
+        }
+    }
+
+    private mutating func addReal(_ number: Double) {
+        width = .real
+        let sum = real + number
+        correction += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
+        real = sum
+    }
+
+    var result: Value {
+        switch function {
+        case .count: .int(Int64(count))
+        case .countDistinct: .int(Int64(distinct.count))
+        case .min, .max: best
+        case .sum: total
+        case .avg: count == 0 ? .null : .double((total.real ?? 0) / Double(count))
+        }
+    }
+
+    private var total: Value {
+        if width == .whole {
+            if let sum = Int64(exactly: whole) { return .int(sum) }
+            return .decimal(DecimalNumber(String(whole)) ?? .zero)
+        }
+        if width == .decimal, let wholePart = DecimalNumber(String(whole)), let sum = decimal.adding(wholePart) { return .decimal(sum) }
+        return .double(real + correction + (Double(decimal.description) ?? 0) + Double(whole))
+    }
+}
+
+extension QueryValue {
+    /// The value in a form that is equal for all equal values: numbers of different types, 0.0 and -0.0.
+    var canonical: QueryValue {
+        if case .list(let values) = self { return .list(values.map(\.canonical)) }
+        guard case .value(let value) = self else { return self }
+        switch value {
+        case .int(let number): return .value(.decimal(DecimalNumber(number)))
+        case .float(let number): return .value(DecimalNumber(Double(number).description).map { .decimal($0) } ?? .double(Double(number) + 0))
+        case .double(let number): return .value(DecimalNumber(number.description).map { .decimal($0) } ?? .double(number + 0))
+        case .uri(let text), .json(let text): return .value(.string(text))
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import CambiumModel
+
+/// A function of the objects of an answer, or of each of its groups.
+///
+///     let average = Aggregate(.avg, of: try Operand(parsing: "price"))
+public struct Aggregate: Hashable, Sendable {
+    public var function: AggregateFunction
+    /// The values to which the function is applied; `nil` if the function counts objects.
+    public var operand: Operand?
+
+    public init(_ function: AggregateFunction, of operand: Operand? = nil) {
+        self.function = function
+        self.operand = operand
+    }
+
+    /// The number of objects.
+    public static let count = Aggregate(.count)
+}
+
+/// One group of objects, and the results of the functions.
+public struct AggregateRow: Hashable, Sendable {
+    /// The values of the keys by which the objects were grouped. Empty without keys.
+    public let group: [QueryValue]
+    /// The result of each function, in the order of the request.
+    public let values: [QueryValue]
+}
+
+/// A request for aggregates: the keys of the groups, the functions, and a condition on the groups.
+public struct Grouping: Sendable {
+    /// Paths to the values of which each combination is a group. Without keys, all objects are one group.
+    public var keys: [Operand]
+    public var aggregates: [Aggregate]
+    /// A condition on the groups. Its paths are `count`, a function and its path such as `sum.price`, and the keys.
+    public var having: Condition?
+
+    public init(by keys: [Operand] = [], _ aggregates: [Aggregate], having: Condition? = nil) {
+        self.keys = keys
+        self.aggregates = aggregates
+        self.having = having
+    }
+}
+
+extension Aggregate {
+    /// The name of the result in conditions and sort keys, such as `count` or `sum.price`.
+    var name: String { operand.map { "\(function.rawValue).\($0)" } ?? function.rawValue }
+}

@@ -1,0 +1,26 @@
+import CambiumModel
+
+/// The values of one attribute that satisfy a condition, in the form in which an ordered index finds them.
+struct ColumnMatch {
+    enum Values {
+        case equal([Value])
+        /// The values between two limits. An absent limit is open.
+        case between(Limit?, Limit?)
+        case prefix(String)
+    }
+
+    struct Limit {
+        let value: Value
+        let isIncluded: Bool
+
+        init(_ value: Value, isIncluded: Bool) {
+            self.value = value
+            self.isIncluded = isIncluded
+        }
+    }
+
+    let attribute: PropertyNumber
+    let values: Values
+    /// Whether texts are compared without regard to case.
+    let isFolded: Bool
+}

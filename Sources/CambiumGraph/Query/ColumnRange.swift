@@ -1,0 +1,33 @@
+internal import CMachine
+import CambiumModel
+
+/// The values of a column of fixed width from one value to another, both included, as the comparisons of 64 rows at once need them.
+enum ColumnRange {
+    case uint8(UInt8, UInt8)
+    case uint16(UInt16, UInt16)
+    case int16(Int16, Int16)
+    case int32(Int32, Int32)
+    case int64(Int64, Int64)
+    case float(Float, Float)
+    case double(Double, Double)
+
+    /// Returns the rows of a group whose value lies in the range, whether they are null or not.
+    @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
+        let values = leaf + PageLayout.valuesOffset
+        return switch self {
+        case .uint8(let low, let high): GroupView.halves { cmachine_within_u8(values + $0, low, high) }
+        case .uint16(let low, let high): GroupView.halves { cmachine_within_u16(values + 2 &* $0, low, high) }
+        case .int16(let low, let high): GroupView.halves { cmachine_within_i16(values + 2 &* $0, low, high) }
+        case .int32(let low, let high): GroupView.halves { cmachine_within_i32(values + 4 &* $0, low, high) }
+        case .int64(let low, let high): GroupView.halves { cmachine_within_i64(values + 8 &* $0, low, high) }
+        case .float(let low, let high): GroupView.halves { cmachine_within_float(values + 4 &* $0, low, high) }
+        case .double(let low, let high): GroupView.halves { cmachine_within_double(values + 8 &* $0, low, high) }
+        }
+    }
+
+    /// Returns the rows of a group whose link column has one of the rows from `low` to `high`.
+    @inline(__always)
+    static func links(_ leaf: UnsafeMutableRawPointer, _ low: UInt32, _ high: UInt32) -> GroupBits {
+        GroupView.halves { cmachine_within_u32(leaf + PageLayout.linkValuesOffset + 4 &* $0, low, high) }
+    }
+}

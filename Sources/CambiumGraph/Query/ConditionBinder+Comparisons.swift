@@ -1,0 +1,139 @@
+import CambiumModel
+
+extension ConditionBinder {
+    func bind(_ comparison: Comparison, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
+        var comparison = comparison
+        comparison.left = try substituted(comparison.left)
+        comparison.right = try substituted(comparison.right)
+        if comparison.left.isConstant { comparison = try flipped(comparison) }
+        switch (comparison.left.form, comparison.right.form) {
+        case (.path(let path), .literal(let literal)): return try bind(comparison, path, [literal], entity)
+        case (.path(let path), .list(let elements)):
+            if let literals = elements.literals { return try bind(comparison, path, literals, entity) }
+            return try bindElements(comparison, elements, entity)
+        case (.aggregate(let aggregate), .literal(let literal)):
+            if let counted = try bind(comparison, aggregate, literal, entity) { return counted }
+            return try general(comparison, entity)
+        case (_, .list(let elements)): return try bindElements(comparison, elements, entity)
+        default: return try general(comparison, entity)
+        }
+    }
+
+    /// Replaces a parameter by its value.
+    func substituted(_ operand: Operand) throws(QueryMistake) -> Operand {
+        switch operand.form {
+        case .parameter(let name):
+            guard let argument = arguments[name] else {
+                throw QueryMistake("The parameter $\(name) has no value. Set a value for it.", at: operand.offset)
+            }
+            guard argument.isConstant else {
+                throw QueryMistake("The value of the parameter $\(name) is not a constant. Pass a literal or a list.", at: operand.offset)
+            }
+            return Operand(argument.form, at: operand.offset.value)
+        case .list(let elements):
+            var replaced: [Operand] = []
+            for element in elements { replaced.append(try substituted(element)) }
+            return Operand(.list(replaced), at: operand.offset.value)
+        case .path, .aggregate, .literal: return operand
+        }
+    }
+
+    /// Exchanges the sides of a comparison whose left side is a constant.
+    private func flipped(_ comparison: Comparison) throws(QueryMistake) -> Comparison {
+        let relation: Comparison.Relation
+        switch comparison.relation {
+        case .equal, .notEqual: relation = comparison.relation
+        case .less: relation = .greater
+        case .lessOrEqual: relation = .greaterOrEqual
+        case .greater: relation = .less
+        case .greaterOrEqual: relation = .lessOrEqual
+        default:
+            throw QueryMistake("The left side of '\(comparison.relation.text)' is a constant. Write a path there.", at: comparison.left.offset)
+        }
+        guard !comparison.right.isConstant else {
+            throw QueryMistake("Both sides of the comparison are constants. Write a path on one side.", at: comparison.left.offset)
+        }
+        return Comparison(
+            comparison.right, relation, comparison.left, quantifier: comparison.quantifier, folding: comparison.folding)
+    }
+
+    /// Compares a path with constants: one, the elements of `in`, or the two limits of `between`.
+    private func bind(
+        _ comparison: Comparison, _ path: QueryPath, _ literals: [QueryLiteral], _ entity: Entity
+    ) throws(QueryMistake) -> ConditionNode {
+        var (relation, quantifier) = (comparison.relation, comparison.quantifier)
+        if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany) {
+            (relation, quantifier) = (.equal, .any)
+        }
+        let test = ConstantTest(relation, literals, comparison.folding, at: comparison.right.offset)
+        return try quantified(quantifier, path, entity, at: comparison.left.offset) { end throws(QueryMistake) in
+            let node =
+                switch end {
+                case .attribute(let attribute): try bind(attribute, test)
+                case .object(let entity): try bind(entity, test)
+                case .entityName(let entity): try bindName(entity, test)
+                }
+            return Part(node: node, isTrueIfMissing: test.holdsForNull)
+        }
+    }
+
+    /// Compares the number of members, if the graph stores it in a column.
+    private func bind(
+        _ comparison: Comparison, _ aggregate: RelatedAggregate, _ literal: QueryLiteral, _ entity: Entity
+    ) throws(QueryMistake) -> ConditionNode? {
+        guard aggregate.function == .count, comparison.quantifier == nil, case .number(let text) = literal else { return nil }
+        let links = try resolve(aggregate.path, entity, at: comparison.left.offset).links
+        guard links.count == 1, let slot = links[0].countSlot else { return nil }
+        let test = ConstantTest(comparison.relation, [literal], [], at: comparison.right.offset)
+        guard let limits = test.limits(text, text) else { return nil }
+        do throws(NumberMistake) {
+            let node = try limits.whole(UInt32.self).map { CountNode(slot, $0.0...$0.1) } ?? ConstantNode(false)
+            return comparison.relation == .notEqual ? NotNode(node) : node
+        } catch {
+            throw QueryMistake(error.message, at: comparison.right.offset)
+        }
+    }
+
+    /// Compares with the elements of a list that are not all constants, one by one.
+    private func bindElements(_ comparison: Comparison, _ elements: [Operand], _ entity: Entity) throws(QueryMistake) -> ConditionNode {
+        func single(_ relation: Comparison.Relation, _ element: Operand) throws(QueryMistake) -> ConditionNode {
+            var single = comparison
+            (single.relation, single.right) = (relation, element)
+            if comparison.quantifier != nil {
+                throw QueryMistake("'any', 'all' and 'none' need a list of constants.", at: comparison.right.offset)
+            }
+            return try bind(single, entity)
+        }
+        if comparison.relation == .isBetween, elements.count == 2 {
+            return AndNode([try single(.greaterOrEqual, elements[0]), try single(.lessOrEqual, elements[1])])
+        }
+        guard comparison.relation == .isIn else {
+            throw QueryMistake("'\(comparison.relation.text)' does not take a list. Write one value.", at: comparison.right.offset)
+        }
+        var nodes: [ConditionNode] = []
+        for element in elements { nodes.append(try single(.equal, element)) }
+        return OrNode(nodes)
+    }
+}
+
+extension Operand {
+    /// Whether the operand is a literal or a list, after parameters were replaced.
+    var isConstant: Bool {
+        switch form {
+        case .literal, .list: true
+        case .path, .aggregate, .parameter: false
+        }
+    }
+}
+
+extension [Operand] {
+    /// The literals, or `nil` if an element is not a literal.
+    var literals: [QueryLiteral]? {
+        var literals: [QueryLiteral] = []
+        for element in self {
+            guard case .literal(let literal) = element.form else { return nil }
+            literals.append(literal)
+        }
+        return literals
+    }
+}

@@ -1,0 +1,74 @@
+import CambiumModel
+
+extension ConditionBinder {
+    /// Binds a comparison of an object with ids.
+    func bind(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
+        guard [.equal, .notEqual, .isIn].contains(test.relation) else {
+            throw QueryMistake("'\(test.relation.text)' cannot compare objects. Use ==, !=, in or a path to an attribute.", at: test.offset)
+        }
+        // An object that exists is not null.
+        if test.isNull { return ConstantNode(test.relation == .notEqual) }
+        var rows: [UInt32] = []
+        for literal in test.present {
+            if let row = try row(literal, entity, at: test.offset) { rows.append(row) }
+        }
+        let node = RowSetNode(rows)
+        return test.relation == .notEqual ? NotNode(node) : node
+    }
+
+    /// Returns the row of an object in the table of an entity, or `nil` if there is no such object.
+    private func row(_ literal: QueryLiteral, _ entity: Entity, at offset: TextOffset) throws(QueryMistake) -> UInt32? {
+        let wanted: (id: ObjectID, family: Set<EntityNumber>?)
+        switch literal {
+        case .id(let id): wanted = (id, nil)
+        case .object(let name, let serial):
+            guard let named = schema.entity(name) else { throw unknown(name, at: offset) }
+            if serial > ObjectID.serialMax { return nil }
+            wanted = (ObjectID(root: named.root, serial: serial), named.family)
+        case .string(let text), .text(let text), .value(.string(let text)):
+            guard let (id, named) = schema.id(text) else {
+                throw QueryMistake("\(literal) is not the id of an object. Write an id such as \(entity.name)/1.", at: offset)
+            }
+            wanted = (id, named.family)
+        default: throw QueryMistake("An object is compared with an id such as \(entity.name)/1, not with \(literal).", at: offset)
+        }
+        guard let place = context.reader.place(of: wanted.id, layout), Int(place.table) == layout.tableIndex(ofKnown: entity.root) else {
+            return nil
+        }
+        let table = layout.tables[Int(place.table)]
+        let actual = context.reader.rows(table.index).entity(place.row, table)
+        return wanted.family?.contains(actual) ?? true ? place.row : nil
+    }
+
+    private func unknown(_ name: String, at offset: TextOffset) -> QueryMistake {
+        QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
+    }
+
+    /// Binds a comparison of the name of an object's entity with texts.
+    func bindName(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
+        if test.isNull { return ConstantNode(test.relation == .notEqual) }
+        var texts: [String] = []
+        for literal in test.present {
+            guard let text = literal.stringText else {
+                throw QueryMistake("_entity is compared with the name of an entity, not with \(literal).", at: test.offset)
+            }
+            if [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty, schema.entity(text) == nil {
+                throw unknown(text, at: test.offset)
+            }
+            texts.append(text)
+        }
+        let names = try textTest(test, texts)
+        let matching = schema.entities.filter { each in
+            each.root == entity.root && Array(each.name.utf8).withUnsafeBytes { names.holds($0) }
+        }
+        let table = layout.tables[layout.tableIndex(ofKnown: entity.root)]
+        let numbers = Set(matching.map(\.number))
+        let node: ConditionNode
+        if let slot = table.entitySlot {
+            node = EntityNode(slot, numbers)
+        } else {
+            node = ConstantNode(numbers.contains(table.entities[0]))
+        }
+        return test.relation == .notEqual ? NotNode(node) : node
+    }
+}

@@ -1,0 +1,144 @@
+import CambiumModel
+
+extension ConditionBinder {
+    /// Binds a comparison of a text with constants that are not null. For `!=`, binds `==`.
+    func text(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
+        var texts: [String] = []
+        for literal in test.present {
+            guard let text = literal.stringText else {
+                throw QueryMistake(
+                    "'\(attribute.name)' has the type \(attribute.type.rawValue). Compare it with a string, not with \(literal).",
+                    at: test.offset)
+            }
+            texts.append(text)
+        }
+        let node = TextNode(field.slot, try textTest(test, texts))
+        node.match = match(attribute, test, texts)
+        return node
+    }
+
+    func textTest(_ test: ConstantTest, _ texts: [String]) throws(QueryMistake) -> TextTest {
+        let bytes = texts.map { test.folding.folded(Array($0.utf8)) }
+        let first = bytes.first ?? []
+        let inner: TextTest
+        switch test.relation {
+        case .equal, .notEqual: inner = .equal(first)
+        case .less: inner = .between(nil, .init(bytes: first, isIncluded: false))
+        case .lessOrEqual: inner = .between(nil, .init(bytes: first, isIncluded: true))
+        case .greater: inner = .between(.init(bytes: first, isIncluded: false), nil)
+        case .greaterOrEqual: inner = .between(.init(bytes: first, isIncluded: true), nil)
+        case .isBetween: inner = .between(.init(bytes: first, isIncluded: true), .init(bytes: bytes.last ?? [], isIncluded: true))
+        case .contains: inner = .contains(first)
+        case .beginsWith: inner = .begins(first)
+        case .endsWith: inner = .ends(first)
+        case .isIn: inner = bytes.count == 1 ? .equal(first) : .isIn(Set(bytes))
+        case .like: inner = try Wildcards(String(decoding: first, as: UTF8.self)).test(at: test.offset)
+        case .matches: return try expression(texts.first ?? "", test)
+        }
+        return test.folding.isEmpty ? inner : .folded(test.folding, inner)
+    }
+
+    /// Returns the test of a regular expression. The expression itself ignores case, because folding would change its escapes.
+    private func expression(_ pattern: String, _ test: ConstantTest) throws(QueryMistake) -> TextTest {
+        let marks = test.folding.intersection(.diacriticInsensitive)
+        let options = test.folding.contains(.caseInsensitive) ? "(?i)" : ""
+        do throws(LinearRegex.PatternError) {
+            let regex = TextTest.matches(try LinearRegex(options + marks.folded(pattern)))
+            return marks.isEmpty ? regex : .folded(marks, regex)
+        } catch {
+            throw QueryMistake("The regular expression is malformed: \(error.message). Use the syntax of RE2.", at: test.offset)
+        }
+    }
+
+    /// Returns the values as an index finds them; `nil` if it cannot.
+    private func match(_ attribute: Attribute, _ test: ConstantTest, _ texts: [String]) -> ColumnMatch? {
+        guard test.folding.isEmpty || test.folding == .caseInsensitive, let first = texts.first else { return nil }
+        let value = Value.string(first)
+        let (open, closed) = (ColumnMatch.Limit(value, isIncluded: false), ColumnMatch.Limit(value, isIncluded: true))
+        let values: ColumnMatch.Values
+        switch test.relation {
+        case .equal, .notEqual: values = .equal([value])
+        case .less: values = .between(nil, open)
+        case .lessOrEqual: values = .between(nil, closed)
+        case .greater: values = .between(open, nil)
+        case .greaterOrEqual: values = .between(closed, nil)
+        case .isBetween: values = .between(closed, ColumnMatch.Limit(.string(texts.last ?? first), isIncluded: true))
+        case .beginsWith: values = .prefix(first)
+        case .isIn: values = .equal(Array(Set(texts.map { Value.string($0) })))
+        case .like:
+            let prefix = Wildcards(first).prefix
+            if prefix.isEmpty { return nil }
+            values = .prefix(prefix)
+        case .contains, .endsWith, .matches: return nil
+        }
+        return ColumnMatch(attribute: attribute.number, values: values, isFolded: !test.folding.isEmpty)
+    }
+}
+
+/// A pattern in which `*` stands for any characters, `?` for one character, and a backslash makes the next character plain.
+struct Wildcards {
+    private enum Piece: Equatable { case character(Character), one, many }
+
+    private let pieces: [Piece]
+
+    init(_ pattern: String) {
+        var pieces: [Piece] = []
+        var isEscaped = false
+        for character in pattern {
+            if isEscaped || !["\\", "*", "?"].contains(character) {
+                pieces.append(.character(character))
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else {
+                pieces.append(character == "*" ? .many : .one)
+            }
+        }
+        if isEscaped { pieces.append(.character("\\")) }
+        self.pieces = pieces
+    }
+
+    /// The plain text at the beginning.
+    var prefix: String { Self.text(pieces.prefix { $0 != .one && $0 != .many }[...]) }
+
+    private static func text(_ pieces: ArraySlice<Piece>) -> String {
+        pieces.reduce(into: "") { if case .character(let character) = $1 { $0.append(character) } }
+    }
+
+    /// Returns the test of the pattern. A pattern with `*` only at its ends needs no regular expression.
+    func test(at offset: TextOffset) throws(QueryMistake) -> TextTest {
+        var inner = pieces[...]
+        let isOpenBefore = inner.first == .many
+        if isOpenBefore { inner.removeFirst() }
+        let isOpenAfter = inner.last == .many
+        if isOpenAfter { inner.removeLast() }
+        if !inner.contains(where: { $0 == .one || $0 == .many }) {
+            let bytes = Array(Self.text(inner).utf8)
+            return switch (isOpenBefore, isOpenAfter) {
+            case (false, false): .equal(bytes)
+            case (false, true): .begins(bytes)
+            case (true, false): .ends(bytes)
+            case (true, true): .contains(bytes)
+            }
+        }
+        do throws(LinearRegex.PatternError) {
+            return .matches(try LinearRegex(expression))
+        } catch {
+            throw QueryMistake("The pattern needs too much memory: \(error.message). Write a shorter pattern.", at: offset)
+        }
+    }
+
+    /// The pattern as a regular expression.
+    private var expression: String {
+        pieces.reduce(into: "(?s)") { text, piece in
+            switch piece {
+            case .many: text += ".*"
+            case .one: text += "."
+            case .character(let character):
+                for scalar in character.unicodeScalars {
+                    text += scalar.isASCII && !scalar.properties.isAlphabetic ? "\\x{\(String(scalar.value, radix: 16))}" : String(scalar)
+                }
+            }
+        }
+    }
+}

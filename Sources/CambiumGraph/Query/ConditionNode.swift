@@ -1,0 +1,77 @@
+import CambiumModel
+
+/// A condition that is bound to the objects of one table of a graph: all names are resolved, and all constants are converted.
+///
+/// A node belongs to one run of a query, and may keep sets of rows that it has computed. So nodes are not shared between threads.
+class ConditionNode {
+    /// The attribute that the condition tests, and the values that satisfy it; `nil` if an index cannot find them.
+    var match: ColumnMatch?
+
+    /// Returns the rows of a group that satisfy the condition, out of the given rows.
+    func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows }
+}
+
+/// A condition that is the same for all rows.
+final class ConstantNode: ConditionNode {
+    let isTrue: Bool
+
+    init(_ isTrue: Bool) { self.isTrue = isTrue }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { isTrue ? rows : .none }
+}
+
+final class AndNode: ConditionNode {
+    let parts: [ConditionNode]
+
+    init(_ parts: [ConditionNode]) { self.parts = parts }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
+        var rest = rows
+        for part in parts {
+            if rest.isEmpty { break }
+            rest = part.bits(group, rest)
+        }
+        return rest
+    }
+}
+
+final class OrNode: ConditionNode {
+    let parts: [ConditionNode]
+
+    init(_ parts: [ConditionNode]) { self.parts = parts }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
+        var (rest, found) = (rows, GroupBits.none)
+        for part in parts {
+            if rest.isEmpty { break }
+            let more = part.bits(group, rest)
+            found |= more
+            rest &= ~more
+        }
+        return found
+    }
+}
+
+final class NotNode: ConditionNode {
+    let part: ConditionNode
+
+    init(_ part: ConditionNode) { self.part = part }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows & ~part.bits(group, rows) }
+}
+
+/// Holds for the given rows.
+final class RowSetNode: ConditionNode {
+    /// The rows, ascending.
+    let rows: [UInt32]
+    private let groups: [UInt32: GroupBits]
+
+    init(_ rows: some Sequence<UInt32>) {
+        self.rows = Set(rows).sorted()
+        groups = self.rows.reduce(into: [:]) { $0[$1 &>> PageLayout.rowShift, default: .none] |= GroupBits($1) }
+    }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
+        groups[UInt32(truncatingIfNeeded: group.index)].map { $0 & rows } ?? .none
+    }
+}

@@ -1,0 +1,94 @@
+import CambiumModel
+
+/// A comparison of a value with constants.
+struct ConstantTest {
+    let relation: Comparison.Relation
+    /// One constant, the elements of `in`, or the two limits of `between`.
+    let literals: [QueryLiteral]
+    let folding: Folding
+    let offset: TextOffset
+
+    init(_ relation: Comparison.Relation, _ literals: [QueryLiteral], _ folding: Folding, at offset: TextOffset) {
+        self.relation = relation
+        self.literals = literals
+        self.folding = folding
+        self.offset = offset
+    }
+
+    /// Whether a constant is null. Only `==` and `!=` accept null; other relations are false then.
+    var isNull: Bool {
+        switch relation {
+        case .isIn: false
+        case .isBetween: literals.contains(.null)
+        default: literals.first.map(Self.isNull) ?? true
+        }
+    }
+
+    /// The constants except null.
+    var present: [QueryLiteral] { literals.filter { !Self.isNull($0) } }
+
+    /// The result for a value that is null.
+    var holdsForNull: Bool {
+        switch relation {
+        case .equal: isNull
+        case .notEqual: !isNull
+        default: false
+        }
+    }
+
+    private static func isNull(_ literal: QueryLiteral) -> Bool { literal == .null || literal == .value(.null) }
+
+    /// Returns the limits of the numbers that satisfy the relation, or of those that do not satisfy `!=`. Returns `nil` if the relation
+    /// does not compare numbers.
+    func limits(_ first: String, _ last: String) -> NumberLimits? {
+        let (open, closed) = (false, true)
+        return switch relation {
+        case .equal, .notEqual: NumberLimits(equal: first)
+        case .less: NumberLimits(nil, .init(text: first, isIncluded: open))
+        case .lessOrEqual: NumberLimits(nil, .init(text: first, isIncluded: closed))
+        case .greater: NumberLimits(.init(text: first, isIncluded: open), nil)
+        case .greaterOrEqual: NumberLimits(.init(text: first, isIncluded: closed), nil)
+        case .isBetween: NumberLimits(.init(text: first, isIncluded: closed), .init(text: last, isIncluded: closed))
+        default: nil
+        }
+    }
+}
+
+extension QueryLiteral {
+    /// The digits of a number; `nil` if the literal is not a number.
+    var numberText: String? {
+        switch self {
+        case .number(let text): text
+        case .text(let text): DecimalNumber(text) != nil || Double(text)?.isFinite == true ? text : nil
+        case .value(.int(let value)): String(value)
+        case .value(.float(let value)): value.isFinite ? value.description : nil
+        case .value(.double(let value)): value.isFinite ? value.description : nil
+        case .value(.decimal(let value)): value.description
+        default: nil
+        }
+    }
+
+    /// The text of a string; `nil` if the literal is not a text.
+    var stringText: String? {
+        switch self {
+        case .string(let text), .text(let text), .value(.string(let text)), .value(.uri(let text)), .value(.json(let text)): text
+        default: nil
+        }
+    }
+
+    var boolValue: Bool? {
+        switch self {
+        case .bool(let value), .value(.bool(let value)): value
+        case .text("true"): true
+        case .text("false"): false
+        default: nil
+        }
+    }
+
+    /// Returns the value of a date, a UUID or data. Returns `nil` if the literal has another type or is malformed.
+    func value(of type: AttributeType) -> Value? {
+        if case .value(let value) = self, StoredForm(value, type: type) != nil { return value }
+        // The caller reports the literal.
+        return stringText.flatMap { try? Value(text: $0, type: type) }
+    }
+}

@@ -1,0 +1,33 @@
+import CambiumModel
+@_spi(_Unicode) import Swift
+
+extension Folding {
+    /// Calls `body` with the text without the differences that the folding ignores. Bytes that are not UTF-8 are replaced.
+    func withFolded<Result>(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if isEmpty { return body(bytes) }
+        var folded: [UInt8] = []
+        folded.reserveCapacity(bytes.count)
+        if bytes.allSatisfy({ $0 < 0x80 }) {
+            if !contains(.caseInsensitive) { return body(bytes) }
+            for byte in bytes { folded.append(byte &- 0x41 < 26 ? byte | 0x20 : byte) }
+        } else {
+            folded = Array(self.folded(String(decoding: bytes, as: UTF8.self)).utf8)
+        }
+        return folded.withUnsafeBytes(body)
+    }
+
+    func folded(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { withFolded($0) { [UInt8]($0) } } }
+
+    /// Returns the text without the differences that the folding ignores.
+    func folded(_ text: String) -> String {
+        let base = contains(.diacriticInsensitive) ? Self.withoutDiacritics(text) : text
+        return contains(.caseInsensitive) ? CaseFolding.folded(base) : base
+    }
+
+    /// Removes the marks that follow a letter after canonical decomposition, such as the accent of "é".
+    private static func withoutDiacritics(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text._nfd where scalar.properties.generalCategory != .nonspacingMark { result.append(scalar) }
+        return String(result)
+    }
+}

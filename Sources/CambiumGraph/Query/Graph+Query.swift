@@ -1,0 +1,130 @@
+public import CambiumModel
+
+/// The objects that a query found.
+public struct QueryAnswer: Sendable {
+    /// The objects, in the order of the query.
+    public let ids: [ObjectID]
+    /// The end of the answer, from which another query can continue; `nil` if there are no objects.
+    public let cursor: QueryCursor?
+    /// The steps of the query.
+    public let plan: QueryPlan
+    /// The places of the objects in the graph that was asked.
+    package let places: [ObjectPlace]
+}
+
+extension Graph {
+    /// Returns the objects that a query asks for, in its order.
+    ///
+    ///     let adults = try graph.find(Query("Person", where: "age >= 18", sort: "name", limit: 20))
+    ///
+    /// Throws `.unknownName` if there is no such entity, `.invalidInput` with a position if the condition does not fit the schema, and
+    /// `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).
+    public func find(_ query: Query) throws -> [ObjectID] { try answer(query).ids }
+
+    /// Returns the first object of the answer, or `nil` if the answer is empty.
+    public func first(_ query: Query) throws -> ObjectID? {
+        var first = query
+        first.limit = min(1, query.limit ?? 1)
+        return try find(first).first
+    }
+
+    /// Returns the only object of the answer, or `nil` if the answer is empty. Throws `.ruleViolated` if there are several.
+    public func only(_ query: Query) throws -> ObjectID? {
+        var two = query
+        two.limit = min(2, query.limit ?? 2)
+        let found = try find(two)
+        if found.count > 1 {
+            throw CambiumError(.ruleViolated, "More than one '\(query.entity)' satisfies the condition. Make the condition narrower.")
+        }
+        return found.first
+    }
+
+    /// Returns whether at least one object satisfies the condition.
+    public func contains(_ query: Query) throws -> Bool { try first(query) != nil }
+
+    /// Returns the number of objects in the answer. Does not sort, and reads no more than the condition needs.
+    public func count(_ query: Query) throws -> Int {
+        try explainedCount(query).count
+    }
+
+    /// Returns the answer with the steps that led to it, and with the cursor of its end.
+    public func answer(_ query: Query) throws -> QueryAnswer {
+        let start = ContinuousClock.now
+        var run = try QueryRun(query, self)
+        let rows = try run.rows()
+        let reader = reader.rows(run.table.index)
+        let root = run.entity.root
+        var plan = run.plan
+        plan.duration = ContinuousClock.now - start
+        return QueryAnswer(
+            ids: rows.map { ObjectID(root: root, serial: reader.serial($0)) }, cursor: rows.last.map(run.cursor), plan: plan,
+            places: rows.map { ObjectPlace(table: run.table.index, row: $0) })
+    }
+}
+
+extension QueryRun {
+    /// Returns the place in the order after a row.
+    func cursor(after row: UInt32) -> QueryCursor {
+        QueryCursor(key: order.key(row), serial: context.reader.rows(table.index).serial(row), order: SortSpecification.order(query))
+    }
+}
+
+extension Graph {
+    /// Returns one row for each group of the objects that satisfy the condition, ordered by the values of the keys, or by the sort keys of
+    /// the query. Without keys there is one row.
+    ///
+    /// Limit and offset of the query apply to the rows. Throws as `find(_:)` does. Complexity: O(objects that the plan reads + groups ·
+    /// log groups).
+    public func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
+        try explainedAggregate(query, grouping).rows
+    }
+
+    /// Returns the rows of `aggregate(_:_:)` with the steps that led to them.
+    package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
+        let start = ContinuousClock.now
+        try grouping.having?.check()
+        var run = try GroupRun(query, grouping, self)
+        var rows = try run.rows()
+        do throws(QueryMistake) {
+            rows = try GroupOrder(grouping, query).sorted(rows, by: query.sort)
+        } catch {
+            throw error.error(in: nil)
+        }
+        rows = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
+        var plan = run.plan
+        plan.duration = ContinuousClock.now - start
+        return (rows, plan)
+    }
+}
+
+extension Graph {
+    /// Returns the number of objects in the answer with the steps that led to it.
+    package func explainedCount(_ query: Query) throws -> (count: Int, plan: QueryPlan) {
+        let start = ContinuousClock.now
+        if query.cursor != nil {
+            let answer = try answer(query)
+            return (answer.ids.count, answer.plan)
+        }
+        var run = try QueryRun(query, self)
+        let count = min(max(0, try run.count() - query.offset), query.limit ?? .max)
+        var plan = run.plan
+        plan.duration = ContinuousClock.now - start
+        return (count, plan)
+    }
+
+    /// Returns the place in the order of a query after an object.
+    package func cursor(_ query: Query, after place: ObjectPlace) throws -> QueryCursor {
+        try QueryRun(query, self).cursor(after: place.row)
+    }
+}
+
+extension Query {
+    /// Returns the query for those of its objects that are among some ids.
+    package func narrowed(to ids: [ObjectID]) -> Query {
+        let list = Operand(.list(ids.map { .object($0) }))
+        let isListed = Condition.comparison(Comparison(Operand(.path(QueryPath(["_id"]))), .isIn, list))
+        var narrowed = self
+        narrowed.condition = condition.map { .and([isListed, $0]) } ?? isListed
+        return narrowed
+    }
+}

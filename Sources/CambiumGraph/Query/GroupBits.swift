@@ -1,0 +1,115 @@
+/// A bit for each row of a group. Bit 0 of the first word belongs to the first row.
+typealias GroupBits = SIMD2<UInt64>
+
+extension GroupBits {
+    static var none: GroupBits { GroupBits(0, 0) }
+
+    @inline(__always) init(_ row: UInt32) {
+        let bit = UInt64(1) &<< UInt64(row & 63)
+        self = row & PageLayout.rowMask < 64 ? GroupBits(bit, 0) : GroupBits(0, bit)
+    }
+
+    @inline(__always) var isEmpty: Bool { x | y == 0 }
+    @inline(__always) var count: Int { x.nonzeroBitCount &+ y.nonzeroBitCount }
+    @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
+
+    /// Returns the bits for which `body` returns `true`. The argument is the index of the row in its group.
+    @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
+        var kept = GroupBits.none
+        for word in 0..<2 {
+            var bits = self[word]
+            while bits != 0 {
+                let bit = bits.trailingZeroBitCount
+                if body(UInt32(truncatingIfNeeded: word &<< 6 &+ bit)) { kept[word] |= 1 &<< UInt64(bit) }
+                bits &= bits &- 1
+            }
+        }
+        return kept
+    }
+
+    /// Calls `body` with the index of each row whose bit is set, ascending, until it returns `false`.
+    @inline(__always) func forEach(_ body: (UInt32) throws -> Bool) rethrows {
+        for word in 0..<2 {
+            var bits = self[word]
+            while bits != 0 {
+                if try !body(UInt32(truncatingIfNeeded: word &<< 6 &+ bits.trailingZeroBitCount)) { return }
+                bits &= bits &- 1
+            }
+        }
+    }
+}
+
+/// A set of rows of one table, with a bit for each row.
+struct RowBits {
+    private var groups: [GroupBits]
+
+    /// Creates an empty set for the rows of a number of groups.
+    init(groupCount: Int) { groups = [GroupBits](repeating: .none, count: groupCount) }
+
+    var groupCount: Int { groups.count }
+    var count: Int { groups.reduce(0) { $0 + $1.count } }
+
+    /// The bits of a group. Groups beyond the end are empty.
+    subscript(group: Int) -> GroupBits {
+        @inline(__always) get { group < groups.count ? groups[group] : .none }
+        @inline(__always) set { groups[group] = newValue }
+    }
+
+    @inline(__always) func contains(_ row: UInt32) -> Bool { self[Int(row &>> PageLayout.rowShift)].contains(row) }
+
+    /// Adds a row. Ignores a row beyond the last group.
+    @inline(__always) mutating func insert(_ row: UInt32) {
+        let group = Int(row &>> PageLayout.rowShift)
+        if group < groups.count { groups[group] |= GroupBits(row) }
+    }
+
+    /// Calls `body` with each row, ascending, until it returns `false`.
+    func forEach(_ body: (UInt32) throws -> Bool) rethrows {
+        var isWanted = true
+        for group in groups.indices where !groups[group].isEmpty {
+            try groups[group].forEach { index in
+                isWanted = try body(UInt32(truncatingIfNeeded: group &<< PageLayout.fanOutShift) &+ index)
+                return isWanted
+            }
+            if !isWanted { return }
+        }
+    }
+}
+
+/// A group of rows of one table, and its page.
+struct GroupView {
+    let index: Int
+    let page: UnsafeMutableRawPointer
+    let chunks: Chunks
+
+    @inline(__always) init(index: Int, page: UnsafeMutableRawPointer, chunks: Chunks) {
+        self.index = index
+        self.page = page
+        self.chunks = chunks
+    }
+
+    /// The rows that have an object.
+    @inline(__always) var live: GroupBits { words(page, GroupLayout.liveBitsOffset) }
+
+    @inline(__always) var stubs: GroupBits { words(page, GroupLayout.stubBitsOffset) }
+
+    @inline(__always) func leaf(_ slot: Int) -> UnsafeMutableRawPointer {
+        chunks[page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)]
+    }
+
+    /// The rows whose value of fixed width is not null.
+    @inline(__always) func presence(_ leaf: UnsafeMutableRawPointer) -> GroupBits { words(leaf, PageLayout.presenceOffset) }
+
+    @inline(__always) func row(_ index: UInt32) -> UInt32 {
+        UInt32(truncatingIfNeeded: self.index &<< PageLayout.fanOutShift) &+ index
+    }
+
+    /// Calls `body` for each half of 64 rows in use, and returns the bits. The argument is the index of the first row.
+    @inline(__always) static func halves(_ body: (Int) -> UInt64) -> GroupBits {
+        GroupBits(body(0), PageLayout.fanOut > 64 ? body(64) : 0)
+    }
+
+    @inline(__always) private func words(_ page: UnsafeMutableRawPointer, _ offset: Int) -> GroupBits {
+        Self.halves { page.load(fromByteOffset: offset &+ $0 &>> 3, as: UInt64.self) }
+    }
+}

@@ -1,0 +1,98 @@
+import CambiumModel
+
+/// One execution of a request for aggregates.
+struct GroupRun {
+    private var run: QueryRun
+    private let grouping: Grouping
+    private let codes: GroupCodes
+    private let sums: [GroupSums]
+
+    /// The number of functions and of keys that a request may have.
+    private static let partCountMax = 64
+
+    init(_ query: Query, _ grouping: Grouping, _ graph: Graph) throws(CambiumError) {
+        guard grouping.keys.count <= Self.partCountMax, grouping.aggregates.count <= Self.partCountMax else {
+            throw CambiumError(.limitExceeded, "A query has at most \(Self.partCountMax) keys of groups and as many functions. Remove some.")
+        }
+        // The sort keys, the limit and the offset belong to the groups.
+        var rows = query
+        (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
+        run = try QueryRun(rows, graph)
+        self.grouping = grouping
+        let binder = ConditionBinder(context: run.context, arguments: query.arguments)
+        do throws(QueryMistake) {
+            codes = try binder.codes(grouping.keys, run.entity, run.table)
+            var sums: [GroupSums] = []
+            for aggregate in grouping.aggregates { sums.append(try binder.sums(aggregate, run.entity)) }
+            self.sums = sums
+        } catch {
+            throw error.error(in: nil)
+        }
+    }
+
+    var plan: QueryPlan { run.plan }
+
+    mutating func rows() throws -> [AggregateRow] {
+        let (codes, sums) = (codes, sums)
+        var groupCount = codes.count
+        for sum in sums { sum.grow(to: groupCount) }
+        try run.forEachMatch { view, bits in
+            bits.forEach { index in
+                let row = view.row(index)
+                let code = codes.code(row, view)
+                if code >= groupCount {
+                    groupCount = code + 1
+                    for sum in sums { sum.grow(to: groupCount) }
+                }
+                for sum in sums { sum.add(row, view, to: code) }
+                return true
+            }
+        }
+        return (0..<codes.count).map { code in
+            AggregateRow(group: codes.values(code), values: sums.map { .value($0.result(code)) })
+        }
+    }
+}
+
+extension ConditionBinder {
+    /// Returns the numbering of the groups of some keys.
+    func codes(_ keys: [Operand], _ entity: Entity, _ table: TableLayout) throws(QueryMistake) -> GroupCodes {
+        if keys.isEmpty { return SingleGroup() }
+        var readers: [ValueReader] = []
+        for key in keys {
+            let reader = try reader(key, entity)
+            if let path = reader as? PathReader, path.links.contains(where: \.isToMany) {
+                throw QueryMistake("'\(key)' leads to several values. Group by a path that leads to one value.", at: key.offset)
+            }
+            readers.append(reader)
+        }
+        if readers.count == 1, let path = readers[0] as? PathReader {
+            if path.links.isEmpty, let field = path.field { return ColumnGroups(field, path, context.reader.rows(table.index)) }
+            if path.links.count == 1, case .object = path.kind, let slot = path.links[0].linkSlot {
+                return LinkGroups(path.links[0], slot: slot, path, context)
+            }
+        }
+        return GeneralGroups(readers)
+    }
+
+    func sums(_ aggregate: Aggregate, _ entity: Entity) throws(QueryMistake) -> GroupSums {
+        guard let operand = aggregate.operand else {
+            if aggregate.function == .count { return RowCounts() }
+            throw QueryMistake("'\(aggregate.function.rawValue)' needs an attribute. Name one.", at: TextOffset(nil))
+        }
+        let reader = try reader(operand, entity)
+        let needsNumbers = aggregate.function == .sum || aggregate.function == .avg
+        if needsNumbers, reader.kind != .number {
+            throw QueryMistake(
+                "'\(operand)' is \(reader.kind.text), but '\(aggregate.function.rawValue)' needs numbers. Name another attribute.",
+                at: operand.offset)
+        }
+        if aggregate.function == .min || aggregate.function == .max, case .object = reader.kind {
+            throw QueryMistake("'\(operand)' leads to objects, which have no order. Name an attribute.", at: operand.offset)
+        }
+        if needsNumbers, let path = reader as? PathReader, path.links.isEmpty, let field = path.field, ColumnSums.adds(field.type) {
+            return ColumnSums(aggregate.function, field)
+        }
+        return GeneralSums(aggregate.function, reader)
+    }
+}

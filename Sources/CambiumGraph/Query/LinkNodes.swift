@@ -1,0 +1,136 @@
+import CambiumModel
+
+/// The graph that the nodes of one run read, and sets of rows that they compute from it.
+final class QueryContext {
+    let reader: Reader
+    let layout: GraphLayout
+
+    init(_ reader: Reader, _ layout: GraphLayout) {
+        self.reader = reader
+        self.layout = layout
+    }
+
+    /// Returns all rows of a table that satisfy a condition. Complexity: O(rows).
+    func rows(_ table: TableLayout, where node: ConditionNode) -> RowBits {
+        var found = RowBits(groupCount: reader.groupCount(table.index))
+        forEachGroup(table) { group in
+            found[group.index] = node.bits(group, group.live)
+            return true
+        }
+        return found
+    }
+
+    /// Calls `body` with each group that exists until it returns `false`.
+    @inline(__always) func forEachGroup(_ table: TableLayout, _ body: (GroupView) throws -> Bool) rethrows {
+        let rows = reader.rows(table.index)
+        for index in 0..<reader.groupCount(table.index) {
+            guard let page = rows.group(at: index) else { continue }
+            if try !body(GroupView(index: index, page: page, chunks: reader.chunks)) { return }
+        }
+    }
+
+    /// Returns the group of a row.
+    @inline(__always) func group(of row: UInt32, _ rows: Rows) -> GroupView {
+        GroupView(index: Int(row &>> PageLayout.rowShift), page: rows.group(row), chunks: reader.chunks)
+    }
+}
+
+/// The targets of a step that satisfy a condition. The condition is first evaluated for single rows. After many rows, it is evaluated for
+/// the whole table, because a row then costs much less.
+final class TargetTest {
+    let node: ConditionNode
+    private let context: QueryContext
+    private let table: TableLayout
+    private let rows: Rows
+    private var singleCount: Int
+    private var all: RowBits?
+
+    /// The ratio of the costs of a single row and of a row among many.
+    private static let singleCost = 16
+
+    init(_ node: ConditionNode, _ table: TableLayout, _ context: QueryContext) {
+        self.node = node
+        self.table = table
+        self.context = context
+        rows = context.reader.rows(table.index)
+        singleCount = context.reader.liveCount(table.index) / Self.singleCost
+    }
+
+    func holds(_ row: UInt32) -> Bool {
+        if let all { return all.contains(row) }
+        if let constant = node as? ConstantNode { return constant.isTrue }
+        singleCount -= 1
+        if singleCount < 0 { return whole.contains(row) }
+        return !node.bits(context.group(of: row, rows), GroupBits(row)).isEmpty
+    }
+
+    /// All rows that satisfy the condition.
+    var whole: RowBits {
+        if let all { return all }
+        let computed = context.rows(table, where: node)
+        all = computed
+        return computed
+    }
+}
+
+/// Holds if the only object that a step leads to satisfies a condition.
+final class ToOneNode: ConditionNode {
+    let step: LinkStep
+    let target: ConditionNode
+    /// The result for a row without a target.
+    let isTrueIfMissing: Bool
+    private let slot: Int
+    private let test: TargetTest
+
+    init(_ step: LinkStep, slot: Int, _ target: ConditionNode, isTrueIfMissing: Bool, _ context: QueryContext) {
+        self.step = step
+        self.slot = slot
+        self.target = target
+        self.isTrueIfMissing = isTrueIfMissing
+        test = TargetTest(target, step.targetTable, context)
+    }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
+        let leaf = group.leaf(slot)
+        if let few = target as? RowSetNode, few.rows.count == 1, !isTrueIfMissing {
+            return rows & ColumnRange.links(leaf, few.rows[0], few.rows[0])
+        }
+        return rows.filter { index in
+            let row = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(index), as: UInt32.self)
+            return row == noRow ? isTrueIfMissing : test.holds(row)
+        }
+    }
+}
+
+/// Holds if at least one of the objects that a step leads to satisfies a condition.
+final class SomeNode: ConditionNode {
+    let step: LinkStep
+    let target: ConditionNode
+    private let test: TargetTest
+    private let context: QueryContext
+    /// The number of owners that are still evaluated one by one.
+    private var singleCount: Int
+    private var owners: RowBits?
+
+    /// The part of the owners that are evaluated one by one before all owners are computed from the targets.
+    private static let singleShare = 8
+
+    init(_ step: LinkStep, _ target: ConditionNode, _ context: QueryContext) {
+        self.step = step
+        self.target = target
+        self.context = context
+        test = TargetTest(target, step.targetTable, context)
+        singleCount = context.reader.liveCount(step.ownerTable.index) / Self.singleShare
+    }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
+        if owners == nil {
+            singleCount -= rows.count
+            if singleCount < 0 { owners = LinkedRows(context.reader).owners(of: test.whole, step) }
+        }
+        if let owners { return rows & owners[group.index] }
+        return rows.filter { index in
+            !context.reader.visitMembers(step.end, owner: group.row(index)) { !test.holds($0) }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import CambiumModel
+
+/// One relationship of a path: the end from which the path leads to the next object, or to several objects.
+struct LinkStep {
+    let end: EndLayout
+    let ownerTable: TableLayout
+    let targetTable: TableLayout
+    let isToMany: Bool
+    /// The entity that the relationship leads to.
+    let target: EntityNumber
+    let relationshipName: String
+
+    init(_ relationship: Relationship, _ layout: GraphLayout) {
+        end = layout.end(relationship)
+        ownerTable = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
+        targetTable = layout.tables[layout.tableIndex(ofKnown: relationship.destinationRoot)]
+        isToMany = relationship.isToMany
+        target = relationship.destination
+        relationshipName = relationship.name
+    }
+
+    /// The column with the row of the only target; `nil` if the step leads to several objects.
+    var linkSlot: Int? {
+        switch end.layout {
+        case .pair(_, let slots): slots[end.end]
+        case .list(let list, let childEnd): end.end == childEnd ? list.ownerSlot : nil
+        case .edges: nil
+        }
+    }
+
+    /// The column with the number of targets; `nil` if the number is not stored in one column.
+    var countSlot: Int? {
+        switch end.layout {
+        case .pair: return nil
+        case .list(let list, let childEnd): return end.end == childEnd ? nil : list.countSlot
+        case .edges(_, let lists, let isSymmetric): return isSymmetric ? nil : lists[end.end].countSlot
+        }
+    }
+}
+
+extension ListLayout {
+    /// The owner's column with the number of members; `nil` if the list is ordered.
+    var countSlot: Int? { if case .chain(_, _, let count, _, _) = shape { count } else { nil } }
+}
+
+extension Reader {
+    /// Calls `body` with each object at the other end until it returns `false`. Returns whether `body` always returned `true`.
+    @inline(__always)
+    func visitMembers(_ end: EndLayout, owner: UInt32, _ body: (UInt32) -> Bool) -> Bool {
+        switch end.layout {
+        case .pair(let tables, let slots):
+            let target = rows(tables[end.end]).link(owner, slots[end.end])
+            return target == noRow || body(target)
+        case .list(let list, let childEnd):
+            if end.end == childEnd {
+                let parent = rows(list.memberTable).link(owner, list.ownerSlot)
+                return parent == noRow || body(parent)
+            }
+            for row in ListRows(self, list, owner: owner) where !body(row) { return false }
+            return true
+        case .edges(let table, let lists, let isSymmetric):
+            let edges = rows(table)
+            for edge in ListRows(self, lists[end.end], owner: owner) where !body(edges.link(edge, lists[1 - end.end].ownerSlot)) {
+                return false
+            }
+            if !isSymmetric { return true }
+            for edge in ListRows(self, lists[1 - end.end], owner: owner) where !body(edges.link(edge, lists[end.end].ownerSlot)) {
+                return false
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import CambiumModel
+
+/// The numbers between two limits, each of which is the text of a number. An absent limit is open.
+struct NumberLimits {
+    struct Limit {
+        let text: String
+        let isIncluded: Bool
+    }
+
+    let lower: Limit?
+    let upper: Limit?
+
+    init(_ lower: Limit?, _ upper: Limit?) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    init(equal text: String) { self.init(Limit(text: text, isIncluded: true), Limit(text: text, isIncluded: true)) }
+
+    /// Returns the values of a type of whole numbers. Returns `nil` if there are none.
+    func whole<T: FixedWidthInteger>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
+        var (low, high) = (Int128(T.min), Int128(T.max))
+        if let lower {
+            let bound = try WholeBound(lower.text)
+            low = max(low, lower.isIncluded && bound.isWhole ? bound.floor : bound.floor + 1)
+        }
+        if let upper {
+            let bound = try WholeBound(upper.text)
+            high = min(high, !upper.isIncluded && bound.isWhole ? bound.floor - 1 : bound.floor)
+        }
+        return low <= high ? (T(low), T(high)) : nil
+    }
+
+    /// Returns the values of a floating-point type. The text of a limit is rounded to the type, as an import rounds it.
+    func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
+        var (low, high) = (-T.infinity, T.infinity)
+        if let lower {
+            let value = try Self.real(lower.text, type)
+            low = lower.isIncluded ? value : value.nextUp
+        }
+        if let upper {
+            let value = try Self.real(upper.text, type)
+            high = upper.isIncluded ? value : value.nextDown
+        }
+        return low <= high ? (low, high) : nil
+    }
+
+    private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String, _ type: T.Type) throws(NumberMistake) -> T {
+        // A number that is too large for the type is infinite, so it is beyond all values.
+        guard let value = T(text), !value.isNaN else { throw NumberMistake(text: text) }
+        return value
+    }
+
+    func decimal() throws(NumberMistake) -> TextTest.DecimalLimits {
+        func number(_ limit: Limit?) throws(NumberMistake) -> DecimalNumber? {
+            guard let limit else { return nil }
+            guard let number = DecimalNumber(limit.text) else { throw NumberMistake(text: limit.text) }
+            return number
+        }
+        return TextTest.DecimalLimits(
+            lower: try number(lower), isLowerIncluded: lower?.isIncluded ?? true, upper: try number(upper),
+            isUpperIncluded: upper?.isIncluded ?? true)
+    }
+}
+
+/// A text is not a number of at most 38 digits.
+struct NumberMistake: Error {
+    let text: String
+
+    var message: String { "\(text) is not a number of at most 38 digits. Write a number with fewer digits." }
+}
+
+/// The greatest whole number that is not greater than a number.
+private struct WholeBound {
+    let floor: Int128
+    let isWhole: Bool
+
+    /// A number beyond all whole numbers of 64 bits.
+    private static let far = Int128(1) << 100
+
+    init(_ text: String) throws(NumberMistake) {
+        guard let number = DecimalNumber(text) else {
+            // The exponent may be too large or too small for a decimal number.
+            guard let value = Double(text), value.magnitude >= 1e38 || value.magnitude < 1e-80 else { throw NumberMistake(text: text) }
+            isWhole = value == 0
+            floor = value.magnitude >= 1e38 ? (value < 0 ? -Self.far : Self.far) : value < 0 ? -1 : 0
+            return
+        }
+        var magnitude = number.coefficient
+        var isExact = true
+        if number.exponent < 0 {
+            for _ in 0..<(-number.exponent) {
+                isExact = isExact && magnitude % 10 == 0
+                magnitude /= 10
+                if magnitude == 0 { isExact = isExact && number.coefficient == 0 }
+            }
+        } else {
+            for _ in 0..<number.exponent where magnitude < UInt128(Self.far) { magnitude *= 10 }
+        }
+        let clamped = Int128(min(magnitude, UInt128(Self.far)))
+        isWhole = isExact
+        floor = number.isNegative ? (isExact ? -clamped : -clamped - 1) : clamped
+    }
+}

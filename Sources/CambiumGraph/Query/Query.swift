@@ -1,0 +1,107 @@
+public import CambiumModel
+
+/// A question for the objects of an entity: a condition, an order, and a part of the answer.
+///
+///     var query = try Query("Person", where: "age > $age and any tags.name == \"red\"", ["age": 30], sort: "-age,name")
+///     query.limit = 20
+///     for id in try graph.find(query) { print(graph.name(of: id) ?? "") }
+///
+/// A query without sort keys returns objects by ascending id, and so do equal keys.
+public struct Query: Sendable {
+    /// The name of the entity. Objects of its sub-entities belong to the answer, too.
+    public var entity: String
+    /// The condition that objects must satisfy; `nil` for all objects.
+    public var condition: Condition?
+    /// The values of the parameters in the condition, by their names without `$`.
+    public var arguments: [String: Operand]
+    public var sort: [SortKey]
+    /// The maximum number of objects; `nil` for no maximum.
+    public var limit: Int?
+    /// The number of objects to skip at the beginning.
+    public var offset = 0
+    /// The end of an earlier answer with the same sort keys. The answer contains only objects that follow it in the order.
+    public var cursor: QueryCursor?
+    /// The text of the condition, for the positions in errors.
+    let text: String?
+    /// The ways of execution that are allowed. Tests compare them.
+    package var accesses = Accesses.all
+
+    package enum Accesses: Sendable { case all, scan }
+
+    /// Whether the answer contains only stubs.
+    package var isForStubs = false
+
+    /// Creates a query from texts.
+    ///
+    /// Throws `.invalidInput` with the position if a text is malformed. Docs/QUERIES.md describes the texts.
+    ///
+    /// - Parameters:
+    ///   - condition: A condition such as `age > $age`.
+    ///   - arguments: A value for each parameter of the condition.
+    ///   - sort: Keys such as `name,-born`.
+    public init(
+        _ entity: String, where condition: String? = nil, _ arguments: [String: Operand] = [:], sort: String? = nil, limit: Int? = nil
+    ) throws(CambiumError) {
+        self.entity = entity
+        self.condition = nil
+        if let condition { self.condition = try Condition(parsing: condition) }
+        text = condition
+        self.arguments = arguments
+        self.sort = []
+        if let sort { self.sort = try SortKey.list(parsing: sort) }
+        self.limit = limit
+    }
+
+    /// Creates a query from a condition that was parsed before.
+    public init(_ entity: String, where condition: Condition, _ arguments: [String: Operand] = [:], sort: [SortKey] = []) {
+        self.entity = entity
+        self.condition = condition
+        self.arguments = arguments
+        self.sort = sort
+        text = nil
+    }
+}
+
+/// A place in the order of an answer, after one of its objects. Its text can be kept and used with a later graph.
+public struct QueryCursor: Hashable, Sendable {
+    /// The sort key of the object, and its serial.
+    let key: [UInt8]
+    let serial: UInt64
+    /// A hash of the sort keys.
+    let order: UInt64
+}
+
+extension Operand: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral
+{
+    public init(stringLiteral text: String) { self.init(.literal(.string(text))) }
+    public init(integerLiteral number: Int64) { self.init(.literal(.value(.int(number)))) }
+    public init(floatLiteral number: Double) { self.init(.literal(.value(.double(number)))) }
+    public init(booleanLiteral flag: Bool) { self.init(.literal(.bool(flag))) }
+    public init(arrayLiteral elements: Operand...) { self.init(.list(elements)) }
+
+    public static func value(_ value: Value) -> Operand { Operand(.literal(.value(value))) }
+    public static func object(_ id: ObjectID) -> Operand { Operand(.literal(.id(id))) }
+    public static func values(_ values: [Value]) -> Operand { Operand(.list(values.map { .value($0) })) }
+    public static func objects(_ ids: [ObjectID]) -> Operand { Operand(.list(ids.map { .object($0) })) }
+}
+
+extension Query {
+    /// The number of sort keys that a query may have.
+    static let sortKeyCountMax = 64
+
+    /// Throws `.invalidInput` if a number or a parameter is wrong, `.limitExceeded` if the query is too large.
+    func check() throws(CambiumError) {
+        if let limit, limit < 0 { throw CambiumError(.invalidInput, "The limit is \(limit), but must be at least 0.") }
+        if offset < 0 { throw CambiumError(.invalidInput, "The offset is \(offset), but must be at least 0.") }
+        guard sort.count <= Self.sortKeyCountMax else {
+            throw CambiumError(.limitExceeded, "A query has at most \(Self.sortKeyCountMax) sort keys. Remove some.")
+        }
+        guard let condition else { return }
+        try condition.check()
+        let names = condition.parameterNames
+        if let unused = arguments.keys.sorted().first(where: { !names.contains($0) }) {
+            throw CambiumError(.invalidInput, "The condition has no parameter $\(unused). Remove its value, or use it in the condition.")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CambiumBytes
+public import CambiumModel
+
+extension QueryCursor: CustomStringConvertible {
+    /// The cursor as a text of hexadecimal digits.
+    public var description: String {
+        var bytes: [UInt8] = [Self.version]
+        for word in [order, serial] {
+            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+        }
+        return (bytes + key).reduce(into: "") { $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16) }
+    }
+
+    private static let version: UInt8 = 1
+    private static let headerByteCount = 17
+    /// The maximum length of a text. A sort key has the length of the values that it was made from.
+    private static let textByteCountMax = 1 << 20
+
+    /// Parses the text of a cursor. Throws `.invalidInput` if it is malformed.
+    public init(parsing text: String) throws(CambiumError) {
+        let digits = Array(text.utf8)
+        guard digits.count <= Self.textByteCountMax, digits.count >= 2 * Self.headerByteCount, digits.count.isMultiple(of: 2),
+            let bytes = Self.bytes(digits), bytes[0] == Self.version
+        else { throw CambiumError(.invalidInput, "The text is not a cursor. Pass the cursor of an earlier answer.") }
+        func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(key: Array(bytes[Self.headerByteCount...]), serial: word(9), order: word(1))
+    }
+
+    private static func bytes(_ digits: [UInt8]) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        for start in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Character(.init(digits[start])).hexDigitValue, let low = Character(.init(digits[start + 1])).hexDigitValue else {
+                return nil
+            }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+}
+
+extension SortSpecification {
+    /// Returns a hash of everything that determines the bytes of the keys.
+    static func order(_ query: Query) -> UInt64 {
+        let text = ([query.entity] + query.sort.map(\.description)).joined(separator: "\n")
+        return Array(text.utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
+    }
+}

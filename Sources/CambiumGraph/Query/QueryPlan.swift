@@ -1,0 +1,33 @@
+/// The steps by which a query finds its objects, in the order in which they run.
+public struct QueryPlan: Sendable {
+    public struct Step: Sendable, Hashable {
+        public enum Kind: String, Sendable, Hashable {
+            /// Finds objects by their ids, or by their identities.
+            case identity
+            /// Reads a part of an ordered index.
+            case index
+            /// Walks back from the objects at the end of a relationship.
+            case inverse
+            /// Reads all objects of an entity.
+            case scan
+            /// Sorts the objects that were found.
+            case sort
+            /// Omits objects before the offset and after the limit.
+            case limit
+        }
+
+        public let kind: Kind
+        /// The index, the relationship, the entity or the sort keys.
+        public let name: String?
+        /// The number of objects that the planner expects; `nil` if it has no estimate.
+        public let estimatedCount: Int?
+        /// The number of objects that the step returned.
+        public let objectCount: Int
+        /// The number of rows that the step read.
+        public let readCount: Int
+    }
+
+    public internal(set) var steps: [Step] = []
+    /// The time from the beginning to the end of the query.
+    public internal(set) var duration: Duration = .zero
+}

@@ -1,0 +1,199 @@
+import CambiumModel
+
+/// One execution of a query on one graph.
+///
+/// The run chooses how to find objects, finds them, sorts them, and notes its steps in a plan.
+struct QueryRun {
+    let graph: Graph
+    let query: Query
+    let entity: Entity
+    let table: TableLayout
+    let context: QueryContext
+    /// The whole condition, including the entity.
+    let node: ConditionNode
+    let order: SortSpecification
+    private(set) var plan = QueryPlan()
+
+    init(_ query: Query, _ graph: Graph) throws(CambiumError) {
+        self.graph = graph
+        self.query = query
+        let layout = graph.layout
+        guard let entity = graph.schema.entity(query.entity), let table = layout.table(of: entity.root) else {
+            throw CambiumError(.unknownName, "The schema has no entity '\(query.entity)'. Use the name of an entity of the schema.")
+        }
+        self.entity = entity
+        self.table = table
+        context = QueryContext(graph.reader, layout)
+        try query.check()
+        let binder = ConditionBinder(context: context, arguments: query.arguments)
+        var parts: [ConditionNode] = []
+        if let slot = table.entitySlot, !table.entities.allSatisfy(entity.family.contains) { parts.append(EntityNode(slot, entity.family)) }
+        if query.isForStubs { parts.append(StubNode()) }
+        do throws(QueryMistake) {
+            if let condition = query.condition {
+                let bound = try binder.bind(condition, entity)
+                // The parts of a conjunction stay parts, so that the planner sees all of them together.
+                if let all = bound as? AndNode { parts += all.parts } else { parts.append(bound) }
+            }
+            order = try binder.order(query.sort, entity, table)
+        } catch {
+            throw error.error(in: query.text)
+        }
+        node = parts.count == 1 ? parts[0] : AndNode(parts)
+        if let cursor = query.cursor, cursor.order != SortSpecification.order(query) {
+            throw CambiumError(.invalidInput, "The cursor belongs to another order. Use it with the entity and the sort keys of its query.")
+        }
+    }
+
+    // MARK: Results
+
+    /// Returns the number of objects that satisfy the condition. Ignores limit, offset and cursor.
+    mutating func count() throws -> Int {
+        var count = 0
+        try forEachMatch { _, bits in count += bits.count }
+        return count
+    }
+
+    /// Returns the rows of the answer in order.
+    mutating func rows() throws -> [UInt32] {
+        if query.limit == 0 { return [] }
+        if query.sort.isEmpty { return try rowsByID() }
+        return try sortedRows()
+    }
+
+    /// The number of objects up to the end of the wanted part of the answer.
+    private var wantedCount: Int {
+        guard let limit = query.limit else { return .max }
+        let (sum, isOverflowing) = limit.addingReportingOverflow(query.offset)
+        return isOverflowing ? .max : sum
+    }
+
+    private mutating func rowsByID() throws -> [UInt32] {
+        let after = query.cursor?.serial ?? 0
+        let rows = context.reader.rows(table.index)
+        var found: [UInt32] = []
+        if let access = access() {
+            var serials: [(serial: UInt64, row: UInt32)] = []
+            try forEachMatch(access) { group, bits in
+                bits.forEach { index in
+                    let row = group.row(index)
+                    let serial = rows.serial(row)
+                    if serial > after { serials.append((serial, row)) }
+                    return true
+                }
+            }
+            found = serials.sorted { $0.serial < $1.serial }.map(\.row)
+        } else {
+            let wanted = wantedCount
+            let node = node
+            var read = 0
+            try IDScan(context.reader, table, after: after).forEach { group, candidates in
+                if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
+                read += candidates.count
+                node.bits(group, candidates).forEach { index in
+                    found.append(group.row(index))
+                    return found.count < wanted
+                }
+                return found.count < wanted
+            }
+            note(.scan, entity.name, context.reader.liveCount(table.index), found.count, read)
+        }
+        return limited(found)
+    }
+
+    private mutating func sortedRows() throws -> [UInt32] {
+        if let rows = try IndexOrderWalk(self).rows(wantedCount) {
+            note(rows.step)
+            return limited(rows.rows)
+        }
+        var entries = FirstEntries(countMax: wantedCount)
+        let order = order
+        let cursor = query.cursor.map { SortEntry(key: $0.key, serial: $0.serial, row: 0) }
+        var count = 0
+        func take(_ group: GroupView, _ bits: GroupBits) {
+            bits.forEach { index in
+                let entry = order.entry(group.row(index))
+                if cursor.map({ $0 < entry }) ?? true { entries.insert(entry) }
+                count += 1
+                return true
+            }
+        }
+        try forEachMatch(take)
+        let sorted = entries.sorted.map(\.row)
+        note(.sort, query.sort.map(\.description).joined(separator: ","), nil, sorted.count, count)
+        return limited(sorted)
+    }
+
+    /// Omits the rows before the offset and after the limit.
+    private mutating func limited(_ rows: [UInt32]) -> [UInt32] {
+        if query.limit == nil, query.offset == 0 { return rows }
+        let part = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
+        note(.limit, nil, nil, part.count, rows.count)
+        return part
+    }
+
+    // MARK: Ways to find rows
+
+    private func access() -> AccessPlanner.Candidate? {
+        query.accesses == .scan ? nil : AccessPlanner(context: context, graph: graph).access(node, entity)
+    }
+
+    /// The number of groups between two checks whether the task was cancelled, minus one.
+    static let cancellationMask = 63
+
+    /// Calls `body` with each group of the table until it returns `false`. Throws `CancellationError` if the task was cancelled.
+    func scan(_ body: (GroupView) throws -> Bool) throws {
+        try context.forEachGroup(table) { group in
+            if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
+            return try body(group)
+        }
+    }
+
+    /// Calls `body` with all rows that satisfy the condition, group by group, in no order.
+    mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
+        if let found = access() { return try forEachMatch(found, body) }
+        let node = node
+        var (read, count) = (0, 0)
+        try scan { group in
+            let live = group.live
+            let matching = node.bits(group, live)
+            read += live.count
+            count += matching.count
+            body(group, matching)
+            return true
+        }
+        note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
+    }
+
+    /// Calls `body` with the rows that an access finds and that satisfy the condition, group by group.
+    private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
+        let counts = AccessCounts()
+        var candidates: [UInt32: GroupBits] = [:]
+        candidate.access.forEach(context, counts) { candidates[$0 &>> PageLayout.rowShift, default: .none] |= GroupBits($0) }
+        if Task.isCancelled { throw CancellationError() }
+        let rows = context.reader.rows(table.index)
+        var count = 0
+        for (index, bits) in candidates {
+            guard let page = rows.group(at: Int(index)) else { continue }
+            let group = GroupView(index: Int(index), page: page, chunks: context.reader.chunks)
+            let matching = node.bits(group, bits & group.live)
+            count += matching.count
+            body(group, matching)
+        }
+        let step = candidate.access.step
+        note(step.kind, step.name, candidate.estimate, count, counts.read)
+    }
+
+    // MARK: Plan
+
+    private mutating func note(_ kind: QueryPlan.Step.Kind, _ name: String?, _ estimated: Int?, _ count: Int, _ read: Int) {
+        note(QueryPlan.Step(kind: kind, name: name, estimatedCount: estimated, objectCount: count, readCount: read))
+    }
+
+    private mutating func note(_ step: QueryPlan.Step) { plan.steps.append(step) }
+}
+
+/// Holds for stubs: objects of which only the identity is known.
+final class StubNode: ConditionNode {
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows & group.stubs }
+}

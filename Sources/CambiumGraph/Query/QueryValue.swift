@@ -1,0 +1,71 @@
+public import CambiumModel
+
+/// A value of an answer: the value of an attribute, an object, or the values at the end of a path that leads to several.
+public enum QueryValue: Hashable, Sendable {
+    case value(Value)
+    case object(ObjectID)
+    case list([QueryValue])
+
+    package static let null = QueryValue.value(.null)
+    package var isNull: Bool { self == .null }
+}
+
+extension Value {
+    /// Returns whether the value precedes (-1), equals (0) or follows (1) another value of a comparable type. Numbers of all types are
+    /// comparable. Returns `nil` for null, and for types without an order.
+    package func order(_ other: Value) -> Int? {
+        switch (self, other) {
+        case (.int(let left), .int(let right)): return Self.order(left, right)
+        case (.string(let left), .string(let right)), (.uri(let left), .uri(let right)), (.json(let left), .json(let right)),
+            (.string(let left), .uri(let right)), (.uri(let left), .string(let right)):
+            return Self.order(left, right)
+        case (.date(let left), .date(let right)):
+            return Self.order(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
+        case (.bool(let left), .bool(let right)): return Self.order(left ? 1 : 0, right ? 1 : 0)
+        case (.uuid(let left), .uuid(let right)): return Self.order(left.uuidString, right.uuidString)
+        case (.data(let left), .data(let right)):
+            return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+        case (.decimal(let left), .decimal(let right)): return Self.order(left, right)
+        default: return numberOrder(other)
+        }
+    }
+
+    /// Returns whether the values are equal. Null equals null.
+    package func isSame(as other: Value) -> Bool { isNull || other.isNull ? isNull && other.isNull : order(other) == 0 }
+
+    private static func order<T: Comparable>(_ left: T, _ right: T) -> Int { left < right ? -1 : left == right ? 0 : 1 }
+
+    /// Texts compare by their bytes.
+    private static func order(_ left: String, _ right: String) -> Int {
+        left.utf8.elementsEqual(right.utf8) ? 0 : left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+    }
+
+    private func numberOrder(_ other: Value) -> Int? {
+        guard let left = real, let right = other.real else { return nil }
+        // If both fit into a decimal number, the comparison is exact.
+        if let left = exact, let right = other.exact { return Self.order(left, right) }
+        return Self.order(left, right)
+    }
+
+    /// The value as a double, rounded; `nil` if the value is not a number.
+    package var real: Double? {
+        switch self {
+        case .int(let value): Double(value)
+        case .float(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): Double(value.description)
+        default: nil
+        }
+    }
+
+    /// The value as a decimal number; `nil` if a double is too large, too small or has too many digits.
+    private var exact: DecimalNumber? {
+        switch self {
+        case .int(let value): DecimalNumber(value)
+        case .float(let value): DecimalNumber(Double(value).description)
+        case .double(let value): DecimalNumber(value.description)
+        case .decimal(let value): value
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CambiumModel
+
+/// One way to find rows of a table that may satisfy a condition, without reading the whole table.
+indirect enum RowAccess {
+    /// Rows that the condition names by their ids, or that an identity finds.
+    case identity([UInt32])
+    case index(OrderedIndex, [IndexRange])
+    /// The rows from which a step leads to the rows of another access that satisfy the target's condition.
+    case inverse(LinkStep, ConditionNode, RowAccess)
+    case union([RowAccess])
+
+    /// Calls `body` with each row, some rows perhaps more than once.
+    func forEach(_ context: QueryContext, _ counts: AccessCounts, _ body: (UInt32) -> Void) {
+        switch self {
+        case .identity(let rows):
+            counts.read += rows.count
+            rows.forEach(body)
+        case .index(_, let ranges):
+            for range in ranges {
+                range.forEach { place in
+                    counts.read += 1
+                    body(place.row)
+                    return true
+                }
+            }
+        case .inverse(let step, let node, let targets):
+            let inverse = EndLayout(link: step.end.link, end: 1 - step.end.end, layout: step.end.layout)
+            let rows = context.reader.rows(step.targetTable.index)
+            var seen: Set<UInt32> = []
+            targets.forEach(context, counts) { target in
+                guard seen.insert(target).inserted, !node.bits(context.group(of: target, rows), GroupBits(target)).isEmpty else { return }
+                context.reader.forEachMember(inverse, owner: target) { owner in
+                    counts.read += 1
+                    body(owner)
+                }
+            }
+        case .union(let parts): for part in parts { part.forEach(context, counts, body) }
+        }
+    }
+
+    /// The name of the step in a plan, and the index that it uses.
+    var step: (kind: QueryPlan.Step.Kind, name: String?) {
+        switch self {
+        case .identity: (.identity, nil)
+        case .index(let index, _): (.index, index.name)
+        case .inverse(let step, _, _): (.inverse, step.relationshipName)
+        case .union(let parts): parts.first?.step ?? (.identity, nil)
+        }
+    }
+}
+
+/// The number of rows that an access has read.
+final class AccessCounts {
+    var read = 0
+}

@@ -1,0 +1,58 @@
+public import CambiumModel
+
+/// The treatment of rows with the same values.
+public enum RepeatedRows: Sendable { case keep, remove }
+
+extension Graph {
+    /// Returns the values of some paths for each object of an answer, in the order of the answer.
+    ///
+    ///     let rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: "city.name")], query)
+    ///
+    /// If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: that of
+    /// `find(_:)`, and O(objects · paths).
+    public func values(of operands: [Operand], _ query: Query, repeated: RepeatedRows = .keep) throws -> [[QueryValue]] {
+        try selected(operands, query, repeated: repeated).rows
+    }
+
+    /// Returns the values of `values(of:_:repeated:)`, the objects of the answer, and the steps of the query.
+    package func selected(
+        _ operands: [Operand], _ query: Query, repeated: RepeatedRows
+    ) throws -> (rows: [[QueryValue]], ids: [ObjectID], plan: QueryPlan) {
+        var objects = query
+        if repeated == .remove { (objects.limit, objects.offset) = (nil, 0) }
+        let answer = try answer(objects)
+        let readers = try readers(operands, query)
+        var rows = answer.places.map { place in readers.map { $0.selected(place.row) } }
+        guard repeated == .remove else { return (rows, answer.ids, answer.plan) }
+        var known: Set<[QueryValue]> = []
+        rows = rows.filter { known.insert($0.map(\.canonical)).inserted }
+        return (Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max)), [], answer.plan)
+    }
+
+    private func readers(_ operands: [Operand], _ query: Query) throws(CambiumError) -> [ValueReader] {
+        let entity = try schema.required(query.entity)
+        let binder = ConditionBinder(context: QueryContext(reader, layout), arguments: query.arguments)
+        var readers: [ValueReader] = []
+        for operand in operands {
+            do throws(QueryMistake) {
+                readers.append(try binder.reader(Operand(operand.form), entity))
+            } catch {
+                throw error.error(in: nil)
+            }
+        }
+        return readers
+    }
+}
+
+extension ValueReader {
+    /// Returns the value of a row, or the list of values if the path leads to several.
+    fileprivate func selected(_ row: UInt32) -> QueryValue {
+        guard let path = self as? PathReader, path.links.contains(where: \.isToMany) else { return value(row) }
+        var values: [QueryValue] = []
+        _ = visit(row) { value in
+            values.append(value)
+            return true
+        }
+        return .list(values)
+    }
+}

@@ -1,0 +1,171 @@
+import CambiumModel
+
+/// The keys by which rows are sorted, bound to a table. Rows with equal keys are in the order of their ids.
+final class SortSpecification {
+    /// One key: the reader of its values, and the way in which they are compared.
+    struct Key {
+        let reader: ValueReader
+        /// The column of the key; `nil` if the key is not an attribute of the object itself.
+        let field: Field?
+        let isDescending: Bool
+        let nullsFirst: Bool
+        let folding: Folding
+    }
+
+    let keys: [Key]
+    private let rows: Rows
+    private var bytes: [UInt8] = []
+
+    init(_ keys: [Key], _ table: TableLayout, _ context: QueryContext) {
+        self.keys = keys
+        rows = context.reader.rows(table.index)
+    }
+
+    func entry(_ row: UInt32) -> SortEntry { SortEntry(key: key(row), serial: rows.serial(row), row: row) }
+
+    /// Returns bytes whose order is the order of the rows.
+    func key(_ row: UInt32) -> [UInt8] {
+        bytes.removeAll(keepingCapacity: true)
+        for key in keys { append(key, row) }
+        return bytes
+    }
+
+    private func append(_ key: Key, _ row: UInt32) {
+        guard let field = key.field else { return append(key, key.reader.value(row)) }
+        rows.withCell(row, field.slot, field.kind) { append(key, $0, field.type) }
+    }
+
+    private func append(_ key: Key, _ value: QueryValue) {
+        switch value {
+        case .list: append(key, .null, .int64)
+        case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
+        case .value(var value):
+            // A sum of whole numbers may be too large for an integer, so all such sums are compared as decimal numbers.
+            if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
+            guard let type = value.attributeType, let form = StoredForm(value, type: type) else { return append(key, .null, .int64) }
+            switch form {
+            case .fixed(let low, let high): append(key, .fixed(low, high), type)
+            case .bytes(let stored): stored.withUnsafeBytes { append(key, .bytes($0), type) }
+            }
+        }
+    }
+
+    private func append(_ key: Key, _ cell: Cell, _ type: AttributeType, width: Int? = nil) {
+        // Objects without the key form a block before or after all others.
+        let isNull = cell.kind == .null
+        bytes.append(isNull == key.nullsFirst ? 0 : 1)
+        if isNull { return }
+        if cell.kind == .bytes, !key.folding.isEmpty, type != .decimal {
+            return key.folding.withFolded(cell.bytes) { write(key, .bytes($0), type, width) }
+        }
+        write(key, cell, type, width)
+    }
+
+    private func write(_ key: Key, _ cell: Cell, _ type: AttributeType, _ width: Int?) {
+        let kind: ColumnKind = cell.kind == .bytes ? .string : .fixed(width: width ?? type.byteCount ?? 16)
+        let component = OrderedIndexLayout.Component(slot: 0, kind: kind, type: type, isDescending: key.isDescending, isFolded: false)
+        let byteCountMax = 2 * cell.bytes.count + 2 * OrderedKeyWriter.slackByteCount
+        withUnsafeTemporaryAllocation(byteCount: byteCountMax + OrderedKeyWriter.slackByteCount, alignment: 16) { buffer in
+            guard let memory = buffer.baseAddress else { return }
+            // SAFETY: the buffer has the slack that the writer needs beyond its limit.
+            var writer = OrderedKeyWriter(memory, limit: byteCountMax)
+            writer.add(component, cell)
+            bytes.append(contentsOf: UnsafeRawBufferPointer(start: memory, count: writer.count))
+        }
+    }
+}
+
+/// A row and the bytes by which it is sorted.
+struct SortEntry {
+    /// The first 16 bytes of the key, as a number.
+    let prefix: UInt128
+    /// The bytes of the key after the first 16.
+    let rest: [UInt8]
+    let serial: UInt64
+    let row: UInt32
+
+    init(key: [UInt8], serial: UInt64, row: UInt32) {
+        var prefix: UInt128 = 0
+        for index in 0..<16 { prefix = prefix << 8 | UInt128(index < key.count ? key[index] : 0) }
+        self.prefix = prefix
+        rest = key.count > 16 ? Array(key[16...]) : []
+        self.serial = serial
+        self.row = row
+    }
+
+    /// Whether the keys are equal. Serials are not compared.
+    func hasSameKey(as other: SortEntry) -> Bool { prefix == other.prefix && rest == other.rest }
+}
+
+extension SortEntry: Comparable {
+    static func == (left: Self, right: Self) -> Bool { left.serial == right.serial && left.hasSameKey(as: right) }
+
+    @inline(__always) static func < (left: Self, right: Self) -> Bool {
+        if left.prefix != right.prefix { return left.prefix < right.prefix }
+        if left.rest.isEmpty, right.rest.isEmpty { return left.serial < right.serial }
+        return left.rest == right.rest ? left.serial < right.serial : left.rest.lexicographicallyPrecedes(right.rest)
+    }
+}
+
+extension Value {
+    /// The type of an attribute that has the value; `nil` for null.
+    package var attributeType: AttributeType? {
+        switch self {
+        case .null: nil
+        case .bool: .bool
+        case .int: .int64
+        case .float: .float
+        case .double: .double
+        case .decimal: .decimal
+        case .string: .string
+        case .data: .data
+        case .date: .date
+        case .uuid: .uuid
+        case .uri: .uri
+        case .json: .json
+        }
+    }
+}
+
+/// The first entries of a sorted order, collected one by one.
+struct FirstEntries {
+    private let countMax: Int
+    /// A heap with the last entry first, if the number of entries is limited.
+    private var heap: [SortEntry] = []
+
+    init(countMax: Int) { self.countMax = countMax }
+
+    mutating func insert(_ entry: SortEntry) {
+        if heap.count < countMax {
+            heap.append(entry)
+            if countMax != .max { siftUp() }
+        } else if let last = heap.first, entry < last {
+            heap[0] = entry
+            siftDown()
+        }
+    }
+
+    /// The entries in order. Complexity: O(n log n).
+    var sorted: [SortEntry] { heap.sorted() }
+
+    private mutating func siftUp() {
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            if !(heap[parent] < heap[child]) { return }
+            heap.swapAt(parent, child)
+            child = parent
+        }
+    }
+
+    private mutating func siftDown() {
+        var parent = 0
+        while true {
+            var largest = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[largest] < heap[child] { largest = child }
+            if largest == parent { return }
+            heap.swapAt(parent, largest)
+            parent = largest
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import CambiumModel
+
+/// Compares single values.
+struct ValueTest {
+    private let relation: Comparison.Relation
+    private let folding: Folding
+
+    init(_ relation: Comparison.Relation, _ folding: Folding) {
+        self.relation = relation
+        self.folding = folding
+    }
+
+    /// - Parameter right: One value, the elements of `in`, or the two limits of `between`.
+    func holds(_ left: QueryValue, _ right: [QueryValue]) -> Bool {
+        guard let first = right.first else { return false }
+        switch relation {
+        case .equal: return isSame(left, first)
+        case .notEqual: return !isSame(left, first)
+        case .less: return order(left, first).map { $0 < 0 } ?? false
+        case .lessOrEqual: return order(left, first).map { $0 <= 0 } ?? false
+        case .greater: return order(left, first).map { $0 > 0 } ?? false
+        case .greaterOrEqual: return order(left, first).map { $0 >= 0 } ?? false
+        case .isIn: return !left.isNull && right.contains { !$0.isNull && isSame(left, $0) }
+        case .isBetween:
+            guard right.count == 2, let lower = order(left, right[0]), let upper = order(left, right[1]) else { return false }
+            return lower >= 0 && upper <= 0
+        case .contains, .beginsWith, .endsWith, .like, .matches: return hasText(left, first)
+        }
+    }
+
+    private func isSame(_ left: QueryValue, _ right: QueryValue) -> Bool {
+        if case .value(let left) = folded(left), case .value(let right) = folded(right) { return left.isSame(as: right) }
+        return left == right
+    }
+
+    private func order(_ left: QueryValue, _ right: QueryValue) -> Int? {
+        guard case .value(let left) = folded(left), case .value(let right) = folded(right) else { return nil }
+        return left.order(right)
+    }
+
+    private func folded(_ value: QueryValue) -> QueryValue {
+        guard !folding.isEmpty, case .value(let plain) = value, let text = plain.plainText else { return value }
+        return .value(.string(folding.folded(text)))
+    }
+
+    private func hasText(_ value: QueryValue, _ wanted: QueryValue) -> Bool {
+        guard case .value(let left) = folded(value), case .value(let right) = folded(wanted), let text = left.plainText,
+            let part = right.plainText
+        else { return false }
+        let bytes = Array(part.utf8)
+        let test: TextTest
+        switch relation {
+        case .contains: test = .contains(bytes)
+        case .beginsWith: test = .begins(bytes)
+        case .endsWith: test = .ends(bytes)
+        default: return false
+        }
+        return Array(text.utf8).withUnsafeBytes { test.holds($0) }
+    }
+
+    /// Returns a literal as a value that can be compared with another value.
+    static func value(_ literal: QueryLiteral, like other: QueryValue?) -> QueryValue {
+        switch literal {
+        case .null: return .null
+        case .value(let value): return .value(value)
+        case .bool(let flag): return .value(.bool(flag))
+        case .id(let id): return .object(id)
+        case .number, .string, .text, .object: break
+        }
+        if case .value(let value)? = other, let type = value.attributeType, let same = literal.value(of: type) { return .value(same) }
+        if let text = literal.numberText {
+            if let whole = Int64(text) { return .value(.int(whole)) }
+            if let number = DecimalNumber(text) { return .value(.decimal(number)) }
+            return .value(.double(Double(text) ?? 0))
+        }
+        return .value(.string(literal.stringText ?? literal.description))
+    }
+}

@@ -1,0 +1,90 @@
+import CambiumModel
+import CambiumTesting
+import Testing
+
+@testable import CambiumGraph
+
+/// Random queries on random graphs, compared with a search that tests each object of a reference.
+struct RandomQueryTests {
+    /// A random graph, and its reference.
+    private struct Pair {
+        var timeline = Timeline()
+        var reference: ReferenceGraph
+
+        init(seed: UInt64) throws {
+            var random = SplitMix64(seed: seed)
+            let schema = try RandomSchema.make(&random)
+            reference = ReferenceGraph(schema: schema)
+            var program = RandomProgram(schema: schema, seed: random.next())
+            try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+            for _ in 0..<40 {
+                var draft = timeline.draft()
+                var after = reference
+                for _ in 0..<12 {
+                    let op = program.next(for: after)
+                    var trial = after
+                    // An op that one of the two refuses is left out. Other tests compare the refusals.
+                    guard (try? trial.apply(op)) != nil, (try? draft.apply(op)) != nil else { continue }
+                    after = trial
+                }
+                guard (try? draft.check()) != nil else { continue }
+                after.commit()
+                try timeline.publish(draft)
+                reference = after
+            }
+            while try timeline.buildIndexes(rowCountMax: 100) {}
+        }
+    }
+
+    @Test(arguments: 0..<12) func `every plan finds the objects that a search finds`(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let graph = pair.timeline.head
+        let reference = ReferenceQuery(pair.reference)
+        var conditions = RandomCondition(pair.reference, seed: seed + 1000)
+        for entity in pair.reference.schema.entities {
+            for number in 0..<25 {
+                let condition = conditions.condition(entity)
+                let expected = reference.ids(of: entity, where: condition)
+                var query = Query(entity.name, where: condition)
+                try #expect(graph.find(query) == expected, "\(entity.name) \(number): \(condition)")
+                query.accesses = .scan
+                try #expect(graph.find(query) == expected, "scan, \(entity.name) \(number): \(condition)")
+                try #expect(graph.count(query) == expected.count)
+            }
+        }
+    }
+
+    @Test(arguments: 0..<12) func `sorted pages are the parts of a sorted search`(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let graph = pair.timeline.head
+        let reference = ReferenceQuery(pair.reference)
+        var conditions = RandomCondition(pair.reference, seed: seed + 2000)
+        for entity in pair.reference.schema.entities {
+            for number in 0..<12 {
+                let condition = conditions.random.isTrue(1, outOf: 2) ? Condition.constant(true) : conditions.condition(entity, depth: 1)
+                let sort = conditions.sort(entity)
+                let expected = reference.ids(of: entity, where: condition, sort: sort)
+                var query = Query(entity.name, where: condition, sort: sort)
+                let comment = Comment(rawValue: "\(entity.name) \(number): \(condition) by \(sort.map(\.description))")
+                try #expect(graph.find(query) == expected, comment)
+                query.limit = Int.random(in: 0...5, using: &conditions.random)
+                query.offset = Int.random(in: 0...3, using: &conditions.random)
+                let part = Array(expected.dropFirst(query.offset).prefix(query.limit ?? 0))
+                try #expect(graph.find(query) == part, "part of \(comment)")
+                try #expect(pages(query, graph) == expected, "pages of \(comment)")
+            }
+        }
+    }
+
+    /// Reads an answer page by page.
+    private func pages(_ query: Query, _ graph: Graph) throws -> [ObjectID] {
+        var (page, found) = (query, [ObjectID]())
+        (page.limit, page.offset) = (3, 0)
+        while true {
+            let answer = try graph.answer(page)
+            found += answer.ids
+            guard let cursor = answer.cursor else { return found }
+            page.cursor = try QueryCursor(parsing: cursor.description)
+        }
+    }
+}
