@@ -61,7 +61,18 @@ struct AccessPlanner {
         guard depth < Self.inverseDepthMax, let entity = context.layout.schema.entity(step.target),
             let targets = candidate(target, entity, depth: depth + 1)
         else { return nil }
-        return Candidate(access: .inverse(step, target, targets.access), estimate: targets.estimate * averageDegree(step))
+        return Candidate(access: .inverse(step, target, targets.access), estimate: estimate(step, targets))
+    }
+
+    /// The number of targets up to which their links are counted, instead of estimated.
+    private static let countedTargetMax = 64
+
+    /// Returns the expected number of objects that link to the targets.
+    private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
+        guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
+            return targets.estimate * averageDegree(step)
+        }
+        return rows.reduce(0) { $0 + context.reader.memberCount(step.inverse, owner: $1) }
     }
 
     /// An upper estimate of the number of objects that link to one target, rounded up.

@@ -3,6 +3,8 @@ import CambiumModel
 /// One relationship of a path: the end from which the path leads to the next object, or to several objects.
 struct LinkStep {
     let end: EndLayout
+    /// The end from which the targets lead back.
+    let inverse: EndLayout
     let ownerTable: TableLayout
     let targetTable: TableLayout
     let isToMany: Bool
@@ -12,6 +14,7 @@ struct LinkStep {
 
     init(_ relationship: Relationship, _ layout: GraphLayout) {
         end = layout.end(relationship)
+        inverse = layout.end(relationship.link, 1 - relationship.end)
         ownerTable = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
         targetTable = layout.tables[layout.tableIndex(ofKnown: relationship.destinationRoot)]
         isToMany = relationship.isToMany

@@ -30,7 +30,7 @@ struct LinkedRows {
             let other = lists[1 - step.end.end]
             // Walking the edges of few targets is cheaper than reading all edges.
             if targets.count * Self.walkCost < reader.groupCount(step.targetTable.index) << PageLayout.fanOutShift {
-                let inverse = EndLayout(link: step.end.link, end: 1 - step.end.end, layout: step.end.layout)
+                let inverse = step.inverse
                 targets.forEach { target in
                     reader.forEachMember(inverse, owner: target) { owners.insert($0) }
                     return true

@@ -24,7 +24,7 @@ indirect enum RowAccess {
                 }
             }
         case .inverse(let step, let node, let targets):
-            let inverse = EndLayout(link: step.end.link, end: 1 - step.end.end, layout: step.end.layout)
+            let inverse = step.inverse
             let rows = context.reader.rows(step.targetTable.index)
             var seen: Set<UInt32> = []
             targets.forEach(context, counts) { target in

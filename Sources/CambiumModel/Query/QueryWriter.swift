@@ -168,3 +168,8 @@ struct QueryWriter: Sendable {
         text += writer.text
     }
 }
+
+extension Comparison.Relation {
+    /// The relation as a text writes it.
+    package var text: String { QueryWriter.text(self) }
+}
