@@ -36,14 +36,14 @@ struct AggregateOptions: ParsableArguments {
         }
         if aggregates.isEmpty { aggregates = [.count] }
         let condition = try having.map { text in
-            try FindOptions.named("--having") { () throws(CambiumError) in try Condition(parsing: text) }
+            try FindOptions.named("--having") { try Condition(parsing: text) }
         }
         return Grouping(by: try Self.operands(groupBy, "--group-by"), aggregates, having: condition)
     }
 
     private static func operands(_ texts: [String], _ option: String) throws -> [Operand] {
         try texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
-            try FindOptions.named(option) { () throws(CambiumError) in try Operand(parsing: String(text)) }
+            try FindOptions.named(option) { try Operand(parsing: String(text)) }
         }
     }
 }

@@ -35,6 +35,11 @@ struct FindCommand: ParsableCommand {
         let entity = try graph.schema.required(self.entity)
         let tree = try include.tree(from: entity, graph.schema)
         let query = try selection.query(entity, graph)
+        // A position in an error is one in the condition, because the other options were parsed before.
+        try FindOptions.named("--where") { try print(query, graph, tree) }
+    }
+
+    private func print(_ query: Query, _ graph: Graph, _ tree: IncludeTree) throws {
         let results = FindResults(graph: graph, isJSON: output.json)
         if aggregates.isCountAlone {
             let (count, plan) = try graph.explainedCount(query)

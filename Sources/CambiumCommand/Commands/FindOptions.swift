@@ -14,6 +14,7 @@ struct FindOptions: ParsableArguments {
             valueName: "name=value"))
     var set: [AssignmentArgument] = []
     @Option(
+        parsing: .unconditional,
         help: .init(
             "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key.",
             valueName: "keys"))
@@ -38,8 +39,8 @@ struct FindOptions: ParsableArguments {
     }
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
-        var query = try Self.named("--where") { () throws(CambiumError) in try Query(entity.name, where: `where`) }
-        if let sort { query.sort = try Self.named("--sort") { () throws(CambiumError) in try SortKey.list(parsing: sort) } }
+        var query = try Self.named("--where") { try Query(entity.name, where: `where`) }
+        if let sort { query.sort = try Self.named("--sort") { try SortKey.list(parsing: sort) } }
         query.limit = limit
         query.offset = offset ?? 0
         query.isForStubs = stubs
@@ -58,18 +59,17 @@ struct FindOptions: ParsableArguments {
 
     func operands() throws -> [Operand] {
         try select.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
-            try Self.named("--select") { () throws(CambiumError) in try Operand(parsing: String(text)) }
+            try Self.named("--select") { try Operand(parsing: String(text)) }
         }
     }
 
     /// Adds the name of the option to the position of an error.
-    static func named<Result>(_ option: String, _ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
+    static func named<Result>(_ option: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch {
-            var named = error
-            named.place?.file = option
-            throw named
+        } catch var error as CambiumError {
+            if error.place?.file == nil { error.place?.file = option }
+            throw error
         }
     }
 
