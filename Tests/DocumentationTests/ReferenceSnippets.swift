@@ -29,6 +29,20 @@ import Testing
         return changes.count
     }
 
+    private func walk(_ graph: Graph, from jane: ObjectID, to john: ObjectID) throws -> Int {
+        let follows = try graph.walk(along: ["follows"])
+        for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+        if let path = try follows.path(from: jane, to: john) { print("\(path.count - 1) steps") }
+        let components = try follows.components()
+        print(components.count, components.sizes.first ?? 0, components.component(of: jane) == components.component(of: john))
+        do {
+            print(try graph.walk(along: ["dependencies"]).topologicalOrder())
+        } catch let error as CambiumError where error.code == .cyclic {
+            print(error.message, (error.underlying as? LinkCycle)?.objects ?? [])
+        }
+        return components.count
+    }
+
     private func measure(_ path: String) throws -> StoreMetrics {
         let store = try Store.open(at: path)
         let metrics = store.metrics
@@ -94,6 +108,23 @@ import Testing
             #expect(try compare(path) == 1)
             #expect(try measure(path).commitCount == 0)
         }
+    }
+
+    @Test func `the code of the document about walks runs`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Person") {
+                    RelationshipDefinition("follows", to: "Person", .toMany)
+                    RelationshipDefinition("dependencies", to: "Person", .toMany)
+                }
+            })
+        let ids = try store.write { transaction in
+            let ids = try (0..<3).map { _ in try transaction.insert("Person", [:]) }
+            try transaction.link(ids[0], "follows", ids[1])
+            try transaction.link(ids[2], "dependencies", ids[2])
+            return ids
+        }
+        #expect(try walk(store.graph, from: ids[0], to: ids[1]) == 2)
     }
 
     @Test func `the code of the documents about imports and exports runs`() async throws {

@@ -16,7 +16,7 @@ enum Failure {
         case .unknownName: usage
         case .invalidInput, .limitExceeded: 65
         case .notFound: 66
-        case .ruleViolated, .conflict: badNews
+        case .ruleViolated, .conflict, .cyclic: badNews
         case .cannotCreate: 73
         case .locked: 75
         default: ioFailure

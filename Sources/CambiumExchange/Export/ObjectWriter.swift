@@ -23,6 +23,8 @@ package final class ObjectWriter {
         /// The entity that the object is known to have, or an ancestor of it; `nil` if any entity is possible.
         var declared: Entity?
         var prefix = ""
+        /// The distance that follows the id; `nil` if the object was not reached by a walk.
+        var distance: Int?
     }
 
     /// - Parameter options: the options; the caller applies their format.
@@ -39,6 +41,11 @@ package final class ObjectWriter {
         object(place, Position(tree: tree), &writer)
     }
 
+    /// Writes an object that a walk reached, with its distance after its id.
+    package func write(_ place: ObjectPlace, distance: Int, to writer: inout JSONWriter) {
+        object(place, Position(tree: IncludeTree(), distance: distance), &writer)
+    }
+
     /// Writes an object at a position. The recursion is as deep as the tree of includes.
     func object(_ place: ObjectPlace, _ position: Position, _ writer: inout JSONWriter) {
         writer.beginObject()
@@ -51,6 +58,10 @@ package final class ObjectWriter {
         if options.references == .id {
             writer.quotedKey(keys.quotedID)
             writer.string(keys.idBeginning, graph.id(of: place).serial)
+            if let distance = position.distance {
+                writer.key("_distance")
+                writer.number(distance)
+            }
             if graph.isStub(place) {
                 writer.quotedKey(keys.quotedStub)
                 writer.bool(true)

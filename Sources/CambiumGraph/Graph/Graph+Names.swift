@@ -44,7 +44,7 @@ extension Graph {
     /// Returns the name of an object: its entity and its serial, such as `Note/42`. Returns `nil` if there is no such object.
     public func name(of id: ObjectID) -> String? { entity(of: id).map { schema.text(of: id, entity: $0) } }
 
-    private func required(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
+    func required(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
         guard let place = place(of: id) else {
             throw CambiumError(.notFound, "Object \(schema.entity(id.root)?.name ?? "?")/\(id.serial) does not exist.")
         }

@@ -41,6 +41,8 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let expired = Code(rawValue: "expired")
         /// The existing data does not match the data that the change is based on.
         public static let conflict = Code(rawValue: "conflict")
+        /// Links form a cycle, so the objects have no order. The underlying error is a `LinkCycle`.
+        public static let cyclic = Code(rawValue: "cyclic")
     }
 
     /// The position of the mistake in the input.

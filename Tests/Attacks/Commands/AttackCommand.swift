@@ -59,6 +59,8 @@ struct AttackCommand: Sendable {
         export,
         AttackCommand(reads: "show", "show", "store", "Note/1", "--include", "items,memos,tags", "--json"),
         AttackCommand(reads: "show-then", "show", "store", "Note/1", "--at", "{moment}"),
+        AttackCommand(reads: "walk", "walk", "store", "Note/1", "items", "memos", "tags", "--json"),
+        AttackCommand(reads: "walk-path", "walk", "store", "Note/1", "memos", "--to", "Memo/1"),
         AttackCommand(reads: "find", "find", "store", "Note", "--json"),
         AttackCommand(reads: "find-identity", "find", "store", "Note", "--identity", "3"),
         AttackCommand(reads: "find-count", "find", "store", "Item", "--count"),

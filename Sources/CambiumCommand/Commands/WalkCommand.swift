@@ -1,0 +1,81 @@
+import ArgumentParser
+import Cambium
+import CambiumJSON
+
+struct WalkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "walk", abstract: "Follow relationships from an object, or find a shortest path.",
+        discussion: Discussion.text(
+            """
+            The walk starts at an object and follows the relationships in their own direction, each as often as possible. Objects are \
+            printed by their distance from the start, and then by id. To walk in the other direction, name the inverse relationships.
+            """,
+            examples: "cambium walk notes Note/1 items tags --depth 2", "cambium walk notes Note/1 items tags --to Tag/7 --json"))
+
+    @Argument(help: "The store.") var store: String
+    @Argument(help: "The object from which the walk starts, such as Note/42.") var id: String
+    @Argument(help: .init("The relationships to follow. A name applies to every entity that has it.", valueName: "relationship"))
+    var relationships: [String]
+    @OptionGroup(title: "Walk") var rules: WalkOptions
+    @OptionGroup(title: "Moment") var point: PointOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() throws {
+        let graph = try point.open(store).graph
+        let start = graph.id(of: try graph.schema.object(id, in: graph).place)
+        let walk = try graph.walk(along: .named(relationships))
+        let rows = WalkRows(graph, output)
+        if let to = rules.to {
+            let end = graph.id(of: try graph.schema.object(to, in: graph).place)
+            guard let path = try walk.path(from: start, to: end, within: rules.depth) else { return try reportNoPath(to: to) }
+            for (distance, id) in path.enumerated() { try rows.write(id, distance: distance) }
+            return
+        }
+        let found = try walk.objects(from: start, within: rules.depth)
+        for distance in 0...found.distanceMax {
+            for id in found.ids(at: distance) { try rows.write(id, distance: distance) }
+        }
+    }
+
+    private func reportNoPath(to end: String) throws {
+        let names = relationships.joined(separator: ", ")
+        let limit = rules.depth.map { " of at most \(Readable.of($0, "step"))" } ?? ""
+        let remedy = rules.depth == nil ? "Name more relationships." : "Name more relationships, or raise --depth."
+        Terminal.error("cambium: No path\(limit) along \(names) leads from \(id) to \(end). \(remedy)")
+        throw ExitCode(Failure.badNews)
+    }
+}
+
+/// The extent of a walk.
+struct WalkOptions: ParsableArguments {
+    @Option(help: .init("Follow at most this many links from the start.", valueName: "count")) var depth: Int?
+    @Option(help: .init("Print only the objects on a shortest path to this object.", valueName: "id")) var to: String?
+
+    func validate() throws {
+        if let depth, depth < 0 { throw ValidationError("--depth is \(depth), but must be at least 0.") }
+    }
+}
+
+/// Prints the objects of a walk, one on each line.
+private struct WalkRows {
+    private let graph: Graph
+    private let output: OutputOptions
+    private let objects: ObjectWriter
+
+    init(_ graph: Graph, _ output: OutputOptions) {
+        (self.graph, self.output) = (graph, output)
+        objects = ObjectWriter(graph)
+    }
+
+    func write(_ id: ObjectID, distance: Int) throws {
+        guard let place = graph.place(of: id) else { return }
+        var writer = JSONWriter()
+        if output.json {
+            objects.write(place, distance: distance, to: &writer)
+            writer.endLine()
+            return Terminal.write(writer.bytes)
+        }
+        objects.write(place, to: &writer)
+        Terminal.print("\(distance)  \(ObjectText.line(try JSONValue(parsing: writer.bytes)))")
+    }
+}

@@ -1,0 +1,43 @@
+public import CambiumModel
+
+/// The weakly connected components of a graph: two objects are in one component if links connect them, whatever the direction of the links.
+///
+///     let components = try graph.walk(along: ["follows"]).components()
+///     print(components.count, components.sizes.first ?? 0)
+///
+/// The components cover the objects of the entities at both ends of the relationships. An object without links is a component by itself.
+public struct ConnectedComponents: Sendable {
+    /// The number of objects of each component, descending. Components are numbered in this order; equal ones in no particular order.
+    public let sizes: [Int]
+    private let graph: Graph
+    /// For each table and row, the number of the component, or `noComponent`.
+    private let numbers: [[UInt32]]
+
+    static let noComponent = UInt32.max
+
+    init(_ graph: Graph, numbers: [[UInt32]], sizes: [Int]) {
+        (self.graph, self.numbers, self.sizes) = (graph, numbers, sizes)
+    }
+
+    /// The number of components.
+    public var count: Int { sizes.count }
+
+    /// Returns the number of an object's component. Returns `nil` if the object does not exist, or if its entity is at neither end of the
+    /// relationships. Complexity: O(log serials).
+    public func component(of id: ObjectID) -> Int? {
+        guard let place = graph.place(of: id), Int(place.row) < numbers[Int(place.table)].count else { return nil }
+        let number = numbers[Int(place.table)][Int(place.row)]
+        return number == Self.noComponent ? nil : Int(number)
+    }
+
+    /// Returns the ids of the objects of a component, ascending. Complexity: O(objects of all components).
+    public func ids(of component: Int) -> [ObjectID] {
+        var found: [ObjectID] = []
+        for (table, numbers) in numbers.enumerated() {
+            for (row, number) in numbers.enumerated() where number == UInt32(clamping: component) && number != Self.noComponent {
+                found.append(graph.id(of: ObjectPlace(table: table, row: UInt32(row))))
+            }
+        }
+        return found.sorted()
+    }
+}

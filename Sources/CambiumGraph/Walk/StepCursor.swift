@@ -1,0 +1,69 @@
+/// Takes one step from many objects of one table. The leaves of the last object are kept, so neighbouring rows cost few loads.
+struct StepCursor {
+    private let reader: Reader
+    private let shape: WalkStep.Shape
+    private let owners: Rows
+    /// The rows of the members' table, or the edges.
+    private let members: Rows
+    private let targetRowEnd: UInt64
+    private var owner = LeafCache()
+    private var next = LeafCache()
+    private var target = LeafCache()
+
+    init(_ step: WalkStep, _ reader: Reader) {
+        self.reader = reader
+        shape = step.shape
+        owners = reader.rows(step.ownerTable)
+        members =
+            switch step.shape {
+            case .one: owners
+            case .members(let list), .edges(let list, _): reader.rows(list.memberTable)
+            }
+        targetRowEnd = UInt64(reader.groupCount(step.targetTable)) << UInt64(PageLayout.fanOutShift)
+    }
+
+    /// Calls `body` with the row of each object that the step leads to, until it returns `false`. Returns whether `body` never did.
+    @inline(__always)
+    mutating func forEach(of row: UInt32, _ body: (UInt32) -> Bool) -> Bool {
+        switch shape {
+        case .one(let slot):
+            let found = owner.link(row, owners, slot)
+            return found == noRow || body(checked(found))
+        case .members(let list):
+            guard case .chain(let first, _, _, _, let following) = list.shape else {
+                for member in ListRows(reader, list, owner: row) where !body(checked(member)) { return false }
+                return true
+            }
+            return forEachInChain(owner.link(row, owners, first), following) { cursor, member in body(cursor.checked(member)) }
+        case .edges(let list, let targetSlot):
+            guard case .chain(let first, _, _, _, let following) = list.shape else {
+                for edge in ListRows(reader, list, owner: row) where !body(checked(members.link(edge, targetSlot))) { return false }
+                return true
+            }
+            return forEachInChain(owner.link(row, owners, first), following) { cursor, edge in
+                body(cursor.checked(cursor.target.link(edge, cursor.members, targetSlot)))
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func forEachInChain(
+        _ first: UInt32, _ following: Int, _ body: (inout StepCursor, UInt32) -> Bool
+    ) -> Bool {
+        var member = first
+        var restCount = members.rowCountEnd
+        while member != noRow {
+            restCount &-= 1
+            if restCount < 0 { members.chunks.refuse("a list has a cycle") }
+            if !body(&self, member) { return false }
+            member = next.link(member, members, following)
+        }
+        return true
+    }
+
+    /// Ends the process if the table at the other end does not have the row, because pages that are not proven may name any row.
+    @inline(__always) private func checked(_ row: UInt32) -> UInt32 {
+        if UInt64(row) >= targetRowEnd { members.chunks.refuse("a link leads to a row that does not exist") }
+        return row
+    }
+}

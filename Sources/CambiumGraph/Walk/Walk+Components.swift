@@ -1,0 +1,106 @@
+public import CambiumModel
+
+extension Walk {
+    /// Returns the weakly connected components over the relationships.
+    ///
+    /// Throws `.limitExceeded` if the tables at the ends of the relationships have more than 2^32 rows. Complexity: O(objects + links), and
+    /// 4 bytes for each object.
+    public func components() throws(CambiumError) -> ConnectedComponents {
+        var joining = try ComponentJoining(self)
+        let links = Set(relationships.map(\.link)).sorted()
+        for link in links { joining.join(graph.layout.links[link]) }
+        return joining.components()
+    }
+}
+
+/// A union of sets (Tarjan), in which each object points to an object of its component with a smaller number, or to itself.
+private struct ComponentJoining {
+    private let graph: Graph
+    private let scope: WalkScope
+    /// For each table, the number of its first row.
+    private var bases: [UInt32]
+    private var parents: [UInt32]
+
+    private static let rowCountMax = Int(UInt32.max)
+
+    init(_ walk: Walk) throws(CambiumError) {
+        graph = walk.graph
+        scope = WalkScope(walk)
+        bases = [UInt32](repeating: 0, count: graph.layout.tables.count)
+        var count = 0
+        for table in scope.tables {
+            bases[table] = UInt32(truncatingIfNeeded: count)
+            count += scope.rowCountEnd(table)
+            if count > Self.rowCountMax {
+                throw CambiumError(
+                    .limitExceeded, "The tables have more than \(Self.rowCountMax) rows. Determine components over fewer relationships.")
+            }
+        }
+        parents = Array(0..<UInt32(count))
+    }
+
+    // MARK: Joining
+
+    /// Joins the ends of each link. Reads the columns in the order of their rows.
+    mutating func join(_ link: LinkLayout) {
+        let (table, slots, targets): (Int, (Int?, Int), (Int, Int))
+        switch link {
+        case .pair(let tables, let columns): (table, slots, targets) = (tables[0], (nil, columns[0]), (tables[0], tables[1]))
+        case .list(let list, _):
+            (table, slots, targets) = (list.memberTable, (nil, list.ownerSlot), (list.memberTable, list.ownerTable))
+        case .edges(let edges, let lists, _):
+            (table, slots) = (edges, (lists[0].ownerSlot, lists[1].ownerSlot))
+            targets = (lists[0].ownerTable, lists[1].ownerTable)
+        }
+        let rows = graph.reader.rows(table)
+        let (firstBase, secondBase) = (bases[targets.0], bases[targets.1])
+        var (first, second) = (LeafCache(), LeafCache())
+        graph.reader.forEachRow(of: graph.layout.tables[table]) { row in
+            let end = second.link(row, rows, slots.1)
+            if end == noRow { return }
+            let start = slots.0.map { first.link(row, rows, $0) } ?? row
+            join(firstBase &+ start, secondBase &+ end)
+        }
+    }
+
+    private mutating func join(_ first: UInt32, _ second: UInt32) {
+        if Int(max(first, second)) >= parents.count { graph.refuse("a link leads to a row that does not exist") }
+        let (left, right) = (root(first), root(second))
+        if left < right { parents[Int(right)] = left } else { parents[Int(left)] = right }
+    }
+
+    /// Returns the object to which all objects of a component lead. Shortens the way on the way.
+    private mutating func root(_ start: UInt32) -> UInt32 {
+        var object = start
+        while true {
+            let parent = parents[Int(object)]
+            if parent == object { return object }
+            let next = parents[Int(parent)]
+            parents[Int(object)] = next
+            object = next
+        }
+    }
+
+    // MARK: Numbering
+
+    /// Numbers the components by descending size.
+    mutating func components() -> ConnectedComponents {
+        var sizes: [UInt32: Int] = [:]
+        for table in scope.tables {
+            let base = bases[table]
+            scope.forEachRow(of: table) { sizes[root(base + $0), default: 0] += 1 }
+        }
+        let ordered = sizes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        var numberOfRoot: [UInt32: UInt32] = [:]
+        numberOfRoot.reserveCapacity(ordered.count)
+        for (number, component) in ordered.enumerated() { numberOfRoot[component.key] = UInt32(number) }
+        var numbers = [[UInt32]](repeating: [], count: bases.count)
+        for table in scope.tables {
+            let base = bases[table]
+            var own = [UInt32](repeating: ConnectedComponents.noComponent, count: scope.rowCountEnd(table))
+            scope.forEachRow(of: table) { own[Int($0)] = numberOfRoot[root(base + $0)] ?? ConnectedComponents.noComponent }
+            numbers[table] = own
+        }
+        return ConnectedComponents(graph, numbers: numbers, sizes: ordered.map(\.value))
+    }
+}

@@ -1,0 +1,80 @@
+public import CambiumModel
+
+extension Walk {
+    /// Returns the objects on one of the shortest paths between two objects, including both, or `nil` if there is no path. The path from an
+    /// object to itself is the object.
+    ///
+    /// The walk proceeds from both ends and always follows the smaller number of links next. Throws `.notFound` if one of the objects does
+    /// not exist. Complexity: O(objects reached + links followed).
+    ///
+    /// - Parameter distance: The greatest number of links of the path; no limit if it is `nil`.
+    public func path(from start: ObjectID, to end: ObjectID, within distance: Int? = nil) throws(CambiumError) -> [ObjectID]? {
+        try path(from: start, to: end, within: distance, where: nil)
+    }
+
+    /// Returns the objects on one of the shortest paths on which all objects between the two ends pass a filter.
+    package func path(
+        from start: ObjectID, to end: ObjectID, within distance: Int?, where filter: ((ObjectPlace) -> Bool)?
+    ) throws(CambiumError) -> [ObjectID]? {
+        let (first, last) = (try graph.required(start), try graph.required(end))
+        if first == last { return [start] }
+        var search = PathSearch(self, from: first, to: last)
+        return search.run(within: distance ?? .max, filter ?? { _ in true })?.map(graph.id(of:))
+    }
+}
+
+/// A search for a shortest path from both ends at once.
+///
+/// If the two walks have proceeded n and m steps and have no place in common, every path is longer than n + m. So the first place that
+/// the next step of one walk finds in the other walk is on a shortest path.
+private struct PathSearch {
+    private var forward: WalkFront
+    private var backward: WalkFront
+    private let start: ObjectPlace
+    private let end: ObjectPlace
+
+    init(_ walk: Walk, from start: ObjectPlace, to end: ObjectPlace) {
+        (self.start, self.end) = (start, end)
+        forward = walk.front(walk.steps, from: [start], keepsParents: true)
+        backward = walk.front(walk.backwardSteps, from: [end], keepsParents: true)
+    }
+
+    mutating func run(within distanceMax: Int, _ filter: (ObjectPlace) -> Bool) -> [ObjectPlace]? {
+        var forwardCount = forward.linkCount()
+        var backwardCount = backward.linkCount()
+        while forwardCount > 0, backwardCount > 0, forward.distance + backward.distance < distanceMax {
+            if forwardCount <= backwardCount {
+                if !Self.advance(&forward, until: backward.marks, end, filter) { return Self.path(forward, backward, isForward: true) }
+                forwardCount = forward.linkCount()
+            } else {
+                if !Self.advance(&backward, until: forward.marks, start, filter) { return Self.path(forward, backward, isForward: false) }
+                backwardCount = backward.linkCount()
+            }
+        }
+        return nil
+    }
+
+    /// Takes one step. Returns `false` if it reached a place of the other walk.
+    ///
+    /// - Parameters:
+    ///   - others: The places that the other walk reached. Some of them may not pass the filter.
+    ///   - goal: The start of the other walk, which need not pass the filter.
+    private static func advance(
+        _ front: inout WalkFront, until others: PlaceMarks, _ goal: ObjectPlace, _ filter: (ObjectPlace) -> Bool
+    ) -> Bool {
+        front.advance { place in
+            guard place == goal || filter(place) else { return .drop }
+            return others.contains(place) ? .stop : .keep
+        }
+    }
+
+    /// Returns the path through the last place of the walk that stopped.
+    private static func path(_ forward: WalkFront, _ backward: WalkFront, isForward: Bool) -> [ObjectPlace]? {
+        let (last, other) = isForward ? (forward, backward) : (backward, forward)
+        guard let meeting = last.places.last, let index = other.places.firstIndex(of: meeting) else { return nil }
+        let own = last.path(to: last.places.count - 1)
+        let rest = other.path(to: index)
+        let (beginning, ending) = isForward ? (own, rest) : (rest, own)
+        return beginning + ending.dropLast().reversed()
+    }
+}

@@ -1,0 +1,75 @@
+public import CambiumModel
+
+/// The relationships that a walk follows.
+public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// All relationships of all entities.
+    case all
+    /// The relationships with these names. A name stands for the relationship of this name of each entity that has one.
+    case named([String])
+
+    public init(arrayLiteral names: String...) { self = .named(names) }
+}
+
+/// Walks from object to object along some relationships of one graph, whose columns were looked up once.
+///
+/// The walk follows each relationship in its own direction. To walk against the direction, name the inverse relationship.
+///
+///     let follows = try graph.walk(along: ["follows"])
+///     for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }
+///     let path = try follows.path(from: jane, to: john)
+///
+/// Cycles, links of an object to itself, and objects without the relationship are allowed. A walk never changes anything.
+public struct Walk: Sendable {
+    let graph: Graph
+    /// The relationships, once each, in the order of the names and of the entities.
+    let relationships: [Relationship]
+    let isOverAll: Bool
+    private let ends: [EndLayout]
+    let steps: WalkSteps
+    /// The number of places that a walk keeps in a hash table at most. Tests choose a small number.
+    var hashedCountMax = PlaceMarks.hashedCountMax
+
+    init(_ graph: Graph, _ walked: WalkedRelationships) throws(CambiumError) {
+        self.graph = graph
+        isOverAll = walked == .all
+        relationships = try Self.relationships(graph.schema, walked)
+        let layout = graph.layout
+        ends = relationships.flatMap(layout.walkedEnds)
+        steps = WalkSteps(ends, tableCount: layout.tables.count)
+    }
+
+    private static func relationships(_ schema: Schema, _ walked: WalkedRelationships) throws(CambiumError) -> [Relationship] {
+        var found: [Relationship] = []
+        guard case .named(let names) = walked else {
+            for entity in schema.entities { found += entity.relationships.filter { $0.entity == entity.number } }
+            return found
+        }
+        for name in names {
+            let count = found.count
+            for entity in schema.entities {
+                if let relationship = entity.relationship(name), relationship.entity == entity.number { found.append(relationship) }
+            }
+            if found.count == count {
+                let known = Set(schema.entities.flatMap { $0.relationships.map(\.name) }).sorted().joined(separator: ", ")
+                throw CambiumError(.unknownName, "No entity has a relationship '\(name)'. The relationships are: \(known).")
+            }
+        }
+        return found
+    }
+
+    /// The steps against the direction of the relationships.
+    var backwardSteps: WalkSteps { WalkSteps(ends.map(graph.layout.opposite), tableCount: graph.layout.tables.count) }
+
+    func front(_ steps: WalkSteps, from starts: [ObjectPlace], keepsParents: Bool = false) -> WalkFront {
+        WalkFront(
+            graph.reader, steps, from: starts, tableCount: graph.layout.tables.count, hashedCountMax: hashedCountMax,
+            keepsParents: keepsParents)
+    }
+}
+
+extension Graph {
+    /// Resolves relationships for walks through this graph.
+    ///
+    /// Throws `.unknownName` if no entity has a relationship of one of the names. Complexity: O(entities x names).
+    public func walk(along relationships: WalkedRelationships) throws(CambiumError) -> Walk { try Walk(self, relationships) }
+}

@@ -1,0 +1,101 @@
+/// A breadth-first walk in progress: the places that it has reached, by distance.
+struct WalkFront {
+    /// The effect of reaching a place for the first time.
+    enum Verdict {
+        case keep
+        /// The place is not reported, and the walk does not continue from it.
+        case drop
+        /// The place is the last one that the walk keeps.
+        case stop
+    }
+
+    private let reader: Reader
+    private let steps: WalkSteps
+    /// The places in the order in which the walk reached them. Places of the same distance are adjacent.
+    private(set) var places: [ObjectPlace] = []
+    /// For each distance, the number of places up to this distance.
+    private(set) var levelEnds: [Int]
+    /// For each place, the index of the place from which the walk reached it. Empty if nobody asks for paths.
+    private(set) var parents: [UInt32] = []
+    private(set) var marks: PlaceMarks
+    private let keepsParents: Bool
+
+    static let noParent = UInt32.max
+    /// The number of places for which a walk has memory before it begins.
+    private static let firstCapacity = 64
+
+    init(
+        _ reader: Reader, _ steps: WalkSteps, from starts: [ObjectPlace], tableCount: Int, hashedCountMax: Int, keepsParents: Bool = false
+    ) {
+        self.reader = reader
+        self.steps = steps
+        self.keepsParents = keepsParents
+        marks = PlaceMarks(reader, tableCount: tableCount, hashedCountMax: hashedCountMax)
+        places.reserveCapacity(max(starts.count, Self.firstCapacity))
+        for start in starts where marks.insert(start) { places.append(start) }
+        if keepsParents { parents = [UInt32](repeating: Self.noParent, count: places.count) }
+        levelEnds = [places.count]
+    }
+
+    /// The places with the greatest distance, from which the walk continues.
+    var frontier: Range<Int> { (levelEnds.count > 1 ? levelEnds[levelEnds.count - 2] : 0)..<places.count }
+
+    /// The number of steps from the start to the frontier.
+    var distance: Int { levelEnds.count - 1 }
+
+    /// Takes one step from each place of the frontier. Returns `false` if a verdict stopped the walk.
+    ///
+    /// - Parameter verdict: Judges each place that is reached for the first time.
+    @inline(__always) mutating func advance(_ verdict: (ObjectPlace) -> Verdict) -> Bool {
+        var rest = frontier
+        while !rest.isEmpty {
+            let end = WalkSteps.runEnd(places, rest)
+            for step in steps.range(places[rest.lowerBound].table) {
+                if !follow(steps[step], from: rest.lowerBound..<end, verdict) { return false }
+            }
+            rest = end..<rest.upperBound
+        }
+        levelEnds.append(places.count)
+        return true
+    }
+
+    @inline(__always)
+    private mutating func follow(_ step: WalkStep, from owners: Range<Int>, _ verdict: (ObjectPlace) -> Verdict) -> Bool {
+        var cursor = StepCursor(step, reader)
+        let table = step.targetTable
+        for index in owners {
+            let isComplete = cursor.forEach(of: places[index].row) { row in
+                let place = ObjectPlace(table: table, row: row)
+                guard marks.insert(place) else { return true }
+                let found = verdict(place)
+                if found == .drop { return true }
+                places.append(place)
+                if keepsParents { parents.append(UInt32(truncatingIfNeeded: index)) }
+                return found == .keep
+            }
+            if !isComplete { return false }
+        }
+        return true
+    }
+
+    /// Returns the number of links that the next step follows. Complexity: O(places of the frontier).
+    func linkCount() -> Int {
+        var count = 0
+        for index in frontier {
+            let place = places[index]
+            for step in steps.range(place.table) { count += steps[step].count(reader, of: place.row) }
+        }
+        return count
+    }
+
+    /// Returns the places from a start of the walk to the place at an index.
+    func path(to index: Int) -> [ObjectPlace] {
+        var path: [ObjectPlace] = []
+        var next = UInt32(index)
+        while next != Self.noParent {
+            path.append(places[Int(next)])
+            next = parents[Int(next)]
+        }
+        return path.reversed()
+    }
+}

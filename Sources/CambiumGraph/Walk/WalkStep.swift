@@ -1,0 +1,85 @@
+import CambiumModel
+
+/// One end of a link, resolved for walking: the columns that lead from an owner to the objects at the other end.
+struct WalkStep: Sendable {
+    enum Shape: Sendable {
+        /// A column of the owner contains the row at the other end.
+        case one(slot: Int)
+        /// The members are rows of the target's table.
+        case members(ListLayout)
+        /// The members are edges; a column of each edge contains the row at the other end.
+        case edges(ListLayout, targetSlot: Int)
+    }
+
+    let ownerTable: Int
+    let targetTable: Int
+    let shape: Shape
+
+    init(_ end: EndLayout) {
+        let side = end.end
+        switch end.layout {
+        case .pair(let tables, let slots):
+            (ownerTable, targetTable, shape) = (tables[side], tables[1 - side], .one(slot: slots[side]))
+        case .list(let list, let childEnd) where side == childEnd:
+            (ownerTable, targetTable, shape) = (list.memberTable, list.ownerTable, .one(slot: list.ownerSlot))
+        case .list(let list, _):
+            (ownerTable, targetTable, shape) = (list.ownerTable, list.memberTable, .members(list))
+        case .edges(_, let lists, _):
+            (ownerTable, targetTable) = (lists[side].ownerTable, lists[1 - side].ownerTable)
+            shape = .edges(lists[side], targetSlot: lists[1 - side].ownerSlot)
+        }
+    }
+
+    /// Returns the number of objects that the step leads to. Complexity: O(1).
+    func count(_ reader: Reader, of row: UInt32) -> Int {
+        switch shape {
+        case .one: 1
+        case .members(let list), .edges(let list, _): reader.memberCount(list, owner: row)
+        }
+    }
+}
+
+/// The steps that a walk may take, by the table of the object that a step starts from.
+struct WalkSteps: Sendable {
+    private let steps: [WalkStep]
+    private let ranges: [Range<Int>]
+
+    /// - Parameter ends: The ends to follow. Equal ends count once.
+    init(_ ends: [EndLayout], tableCount: Int) {
+        var known: Set<Int> = []
+        var found: [WalkStep] = []
+        for end in ends where known.insert(2 * end.link + end.end).inserted { found.append(WalkStep(end)) }
+        found.sort { $0.ownerTable < $1.ownerTable }
+        var ranges = [Range<Int>](repeating: 0..<0, count: tableCount)
+        for (index, step) in found.enumerated() {
+            let range = ranges[step.ownerTable]
+            ranges[step.ownerTable] = (range.isEmpty ? index : range.lowerBound)..<index + 1
+        }
+        self.ranges = ranges
+        steps = found
+    }
+
+    /// Returns the places of the steps that start from objects of a table.
+    @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }
+    @inline(__always) subscript(_ place: Int) -> WalkStep { steps[place] }
+
+    /// Returns the end of the first objects of `range` that are in one table.
+    @inline(__always) static func runEnd(_ places: [ObjectPlace], _ range: Range<Int>) -> Int {
+        var end = range.lowerBound + 1
+        while end < range.upperBound, places[end].table == places[range.lowerBound].table { end += 1 }
+        return end
+    }
+}
+
+extension GraphLayout {
+    /// Returns the ends that a walk follows for a relationship: two if the relationship is its own inverse and stored as edges, because an
+    /// edge has each object at either end.
+    func walkedEnds(_ relationship: Relationship) -> [EndLayout] {
+        let end = self.end(relationship)
+        if case .edges(_, _, isSymmetric: true) = end.layout { return [end, opposite(end)] }
+        return [end]
+    }
+
+    /// Returns the other end of an end's link. It exists even if the schema names no inverse.
+    func opposite(_ end: EndLayout) -> EndLayout { self.end(end.link, 1 - end.end) }
+}

@@ -1,0 +1,98 @@
+public import CambiumModel
+
+/// An object that a walk reached.
+public struct WalkedObject: Sendable, Hashable {
+    public let id: ObjectID
+    /// The least number of links from a start to the object; 0 for a start.
+    public let distance: Int
+    public let place: ObjectPlace
+}
+
+/// The objects that a walk reached, by ascending distance. The order of objects of the same distance has no meaning.
+public struct WalkedObjects: Sequence, Sendable {
+    private let graph: Graph
+    private let places: [ObjectPlace]
+    /// For each distance, the number of objects up to this distance.
+    private let levelEnds: [Int]
+
+    init(_ graph: Graph, _ front: WalkFront) {
+        self.graph = graph
+        places = front.places
+        // The last step of a walk without a limit reaches nothing.
+        var ends = front.levelEnds
+        while ends.count > 1, ends[ends.count - 1] == ends[ends.count - 2] { ends.removeLast() }
+        levelEnds = ends
+    }
+
+    /// The number of objects, including the starts.
+    public var count: Int { places.count }
+
+    /// The greatest distance of an object; 0 if there are no objects.
+    public var distanceMax: Int { levelEnds.count - 1 }
+
+    /// Returns the ids of the objects with a distance, ascending. Complexity: O(n log n) for n objects.
+    public func ids(at distance: Int) -> [ObjectID] {
+        guard levelEnds.indices.contains(distance) else { return [] }
+        return places[(distance == 0 ? 0 : levelEnds[distance - 1])..<levelEnds[distance]].map(graph.id(of:)).sorted()
+    }
+
+    public struct Iterator: IteratorProtocol {
+        private let objects: WalkedObjects
+        private var index = 0
+        private var distance = 0
+
+        init(_ objects: WalkedObjects) { self.objects = objects }
+
+        public mutating func next() -> WalkedObject? {
+            guard index < objects.places.count else { return nil }
+            while objects.levelEnds[distance] <= index { distance += 1 }
+            let place = objects.places[index]
+            index += 1
+            return WalkedObject(id: objects.graph.id(of: place), distance: distance, place: place)
+        }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(self) }
+    public var underestimatedCount: Int { places.count }
+}
+
+extension Walk {
+    /// Returns the objects that can be reached from an object, including the object itself, in breadth-first order.
+    ///
+    /// Throws `.notFound` if the object does not exist. Complexity: O(objects reached + links followed). Takes memory for the objects
+    /// reached. If there are many, takes another bit for each object of the tables that the walk reaches.
+    ///
+    /// - Parameter distance: The greatest number of links from the start to an object; no limit if it is `nil`. With 0 or less, only the
+    ///   start is returned.
+    public func objects(from start: ObjectID, within distance: Int? = nil) throws(CambiumError) -> WalkedObjects {
+        try objects(from: [start], within: distance)
+    }
+
+    /// Returns the objects that can be reached from any of several objects, including these objects, in breadth-first order.
+    ///
+    /// Throws `.notFound` if one of the objects does not exist. See `objects(from:within:)` for one object.
+    public func objects(from starts: [ObjectID], within distance: Int? = nil) throws(CambiumError) -> WalkedObjects {
+        try objects(from: starts, within: distance, where: nil)
+    }
+
+    /// Returns the objects that can be reached through objects that pass a filter.
+    ///
+    /// - Parameter filter: An object for which the filter returns `false` is not returned, and the walk does not continue from it. The
+    ///   starts need not pass the filter. The filter is called once for each object.
+    package func objects(
+        from starts: [ObjectID], within distance: Int?, where filter: ((ObjectPlace) -> Bool)?
+    ) throws(CambiumError) -> WalkedObjects {
+        var found: [ObjectPlace] = []
+        for start in starts { found.append(try graph.required(start)) }
+        var front = front(steps, from: found)
+        let distanceMax = distance ?? .max
+        while front.distance < distanceMax, !front.frontier.isEmpty {
+            if let filter {
+                _ = front.advance { filter($0) ? .keep : .drop }
+            } else {
+                _ = front.advance { _ in .keep }
+            }
+        }
+        return WalkedObjects(graph, front)
+    }
+}
