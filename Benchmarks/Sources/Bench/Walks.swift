@@ -66,7 +66,7 @@ struct Walks {
     ) throws -> [ObjectID] {
         let person = try store.schema.required("Person")
         let follows = try person.requiredRelationship("follows")
-        let people = try store.write { transaction in try lists.map { _ in try transaction.insert(person) } }
+        let people = try store.write { transaction in try lists.map { _ in try transaction.insert(person) } }.result
         var links: [(Int, Int)] = []
         for (person, list) in lists.enumerated() { for other in list { links.append((person, other)) } }
         if isShuffled { for index in links.indices { links.swapAt(index, index + random.below(links.count - index)) } }

@@ -15,7 +15,7 @@ struct WalkFront {
     private(set) var places: [ObjectPlace] = []
     /// For each distance, the number of places up to this distance.
     private(set) var levelEnds: [Int]
-    /// For each place, the index of the place from which the walk reached it. Empty if nobody asks for paths.
+    /// For each place, the index of the place from which the walk reached it. Empty if the caller asks for no paths.
     private(set) var parents: [UInt32] = []
     private(set) var marks: PlaceMarks
     private let keepsParents: Bool
