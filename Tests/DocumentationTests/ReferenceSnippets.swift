@@ -43,6 +43,16 @@ import Testing
         return components.count
     }
 
+    private func observe(_ path: String, after first: TransactionNumber) async throws -> TransactionNumber {
+        var last = first
+        let store = try Store.open(at: path)
+        for try await committed in store.changes(from: last) {
+            for object in committed.changes { print(committed.transaction, object.kind, object.id) }
+            last = committed.transaction
+        }
+        return last
+    }
+
     private func measure(_ path: String) throws -> StoreMetrics {
         let store = try Store.open(at: path)
         let metrics = store.metrics

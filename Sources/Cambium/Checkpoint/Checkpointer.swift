@@ -101,6 +101,7 @@ final class Checkpointer: @unchecked Sendable {
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {
                 return CheckpointReceipt(transaction: newest.transaction, byteCount: 0, droppedCount: 0)
             }
+            writer.bell.ring()
             if !snapshot.frozen.tables.isEmpty { holdsTableChunks = true }
             unstored.formUnion(snapshot.frozen.fresh)
             inFile.subtract(snapshot.frozen.fresh)

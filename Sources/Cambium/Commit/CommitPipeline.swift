@@ -56,6 +56,7 @@ final class CommitPipeline: Sendable {
             }
             return try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
         }
+        writer.bell.ring()
         if let upkeep { callForUpkeep(upkeep) }
         return pending
     }
@@ -87,6 +88,7 @@ final class CommitPipeline: Sendable {
             let pending = try publish(transaction, author, .none, writer.durability, .ticket, as: record, upkeep: &upkeep)
             return (pending, writer.lastTime)
         }
+        writer.bell.ring()
         if let upkeep { callForUpkeep(upkeep) }
         return copied
     }
@@ -120,7 +122,17 @@ final class CommitPipeline: Sendable {
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
         // The group, or the state of the writer, releases the previous version before the pages of that version are freed.
-        let graph = try timeline.publish(draft, isUnconfirmed: isSynced) { if isSynced { queue.add($0) } else { writer.show($0) } }
+        let observed = writer.recent.isWanted ? (before: timeline.head, metadata: metadata(author, at: now, as: record)) : nil
+        let graph = try timeline.publish(draft, isUnconfirmed: isSynced) {
+            if let observed {
+                writer.recent.add($0, after: observed.before, observed.metadata) { timeline.supersededByteCount(of: $0) }
+            }
+            if isSynced { queue.add($0) } else { writer.show($0) }
+        }
+        if let observed {
+            let byteCount = timeline.supersededByteCount(of: observed.before)
+            writer.recent.note(byteCount: byteCount, supersededFrom: observed.before.transaction)
+        }
         timeline.prepareNext()
         writer.noteOpsFile(byteCount: encoded.payload.fileByteCount)
         writer.metrics.noteCommit()
@@ -132,20 +144,25 @@ final class CommitPipeline: Sendable {
 
     /// Gives a transaction its time, and stages it for the log. Does nothing more if the store is in memory.
     private func stage(_ encoded: EncodedOps, _ author: Author, at now: Timestamp, as record: LogRecord?) throws {
-        let ownTime = record?.metadata.time ?? now
-        let time = max(ownTime, writer.lastTime)
-        writer.lastTime = time
+        writer.lastTime = max(record?.metadata.time ?? now, writer.lastTime)
         guard let log = writer.log else { return }
+        if !log.hasCapacity(for: encoded) { try queue.writeOthers() }
+        try log.stage(metadata(author, at: now, as: record), encoded, salt: record?.saltBytes)
+    }
+
+    /// Returns the metadata of a transaction that has the time `writer.lastTime`.
+    private func metadata(_ author: Author, at now: Timestamp, as record: LogRecord?) -> TransactionMetadata {
+        let time = writer.lastTime
         var metadata = TransactionMetadata(time: time)
         // Most transactions have no text, and even copying `nil` takes time.
         if author.actor != nil { metadata.actor = author.actor }
         if author.message != nil { metadata.message = author.message }
         if author.requestID != nil { metadata.requestID = author.requestID }
         metadata.requestDigest = author.requestDigest
+        let ownTime = record?.metadata.time ?? now
         if ownTime < time { metadata.clockLag = ownTime.distance(to: time) }
         if let record { metadata.clockLag += record.metadata.clockLag }
-        if !log.hasCapacity(for: encoded) { try queue.writeOthers() }
-        try log.stage(metadata, encoded, salt: record?.saltBytes)
+        return metadata
     }
 
     /// Ends the leases whose time is over, and rings the alarm. Other writers continue at the same time.

@@ -28,6 +28,7 @@ extension CommitQueue {
             // Other commits may join the next group as soon as the lock is free.
             return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
         }
+        writer.bell.ring()
         settle(group, as: outcome, by: own)
         if let failed { settle(failed, as: outcome, by: own) }
         guard let next else { return }
@@ -104,7 +105,7 @@ extension CommitQueue {
     /// Rolls back to the last confirmed version. Call it only while the writer's lock is held.
     private func rollBack() {
         writtenGraph = nil
-        writer.timeline.rollBack()
+        writer.rollBack()
     }
 
     /// Hands the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame. Call
@@ -131,7 +132,7 @@ extension CommitQueue {
             fate = FrameFate()
             if let graph = writtenGraph {
                 writtenGraph = nil
-                writer.timeline.rollBack(to: graph)
+                writer.rollBack(to: graph)
                 if group.graph != nil { group.graph = graph }
             }
             return .failure(error)

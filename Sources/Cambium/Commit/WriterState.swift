@@ -21,6 +21,9 @@ final class WriterState: @unchecked Sendable {
     let environment: StoreEnvironment
     let metrics = MetricsRecord()
     let alarm = UpkeepAlarm()
+    /// Rings after readers see another graph, and ends when the store is closed.
+    let bell = CommitBell()
+    let recent: RecentVersions
     /// `nil` for a store in memory.
     private let storeLock: StoreLock?
     private let visible: Guarded<Graph>
@@ -32,7 +35,11 @@ final class WriterState: @unchecked Sendable {
     /// The number of bytes in files of ops that were committed.
     @exclusivity(unchecked) private var opsFileByteCount = 0
 
-    init(_ timeline: Timeline, _ log: LogWriter?, _ storeLock: StoreLock?, _ durability: Durability, _ environment: StoreEnvironment) {
+    init(
+        _ timeline: Timeline, _ log: LogWriter?, _ storeLock: StoreLock?, _ durability: Durability, _ environment: StoreEnvironment,
+        recent: RecentVersions = RecentVersions()
+    ) {
+        self.recent = recent
         (self.timeline, self.log, self.storeLock) = (timeline, log, storeLock)
         (self.durability, self.environment) = (durability, environment)
         visible = Guarded(timeline.head)
@@ -57,6 +64,12 @@ final class WriterState: @unchecked Sendable {
     /// Shows a packed graph in place of the graph of the same transaction, which has other pages. Does nothing if another transaction is
     /// shown.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
+
+    /// Rolls back to the last confirmed version, or to `graph`. Call it only while `lock` is held.
+    func rollBack(to graph: Graph? = nil) {
+        if let graph { timeline.rollBack(to: graph) } else { timeline.rollBack() }
+        recent.removeAll(after: timeline.head.transaction)
+    }
 
     // MARK: The lock
 

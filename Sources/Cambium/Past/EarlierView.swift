@@ -30,6 +30,9 @@ struct EarlierView {
         try self.init(LogReader(volume), at: moment, memory: memory)
     }
 
+    /// Begins before the first transaction of a log.
+    init(beforeFirst reader: LogReader) throws { replay = try Replay(LoadedCheckpoint(before: reader)) }
+
     /// Returns the labels of the newest moment.
     static func labels(_ volume: any Volume) throws -> [String: TransactionNumber] {
         try EarlierView(volume, at: .latest, memory: .standard).graph.labels
@@ -54,4 +57,12 @@ struct EarlierView {
         try end?.requireTransaction(in: reader.volume)
         try moment.check(graph.transaction, isLogRead: end != nil)
     }
+
+    /// Advances transaction by transaction, at most to `last`. Throws as `Replay.run` does; after an error, the view must not be used any
+    /// more.
+    ///
+    /// - Parameter body: receives each version and its transaction, and returns whether to continue.
+    mutating func advance(
+        _ reader: LogReader, stepwiseTo last: TransactionNumber, _ body: (Graph, LogRecord) throws -> Bool
+    ) throws { try replay.run(reader, stepwiseTo: last, body) }
 }

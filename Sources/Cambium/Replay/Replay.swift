@@ -116,6 +116,37 @@ struct Replay {
         return end
     }
 
+    /// Applies the transactions up to `last` one by one, and publishes a version after each. Reads no further, and a later call continues.
+    ///
+    /// Throws as the other `run` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
+    ///
+    /// - Parameter body: receives each version and its transaction, and returns whether to continue.
+    mutating func run(
+        _ reader: LogReader, stepwiseTo last: TransactionNumber, _ body: (Graph, LogRecord) throws -> Bool
+    ) throws {
+        struct Reached: Error {}
+        let timeline = timeline
+        let first = timeline.head.transaction
+        if first >= last { return }
+        var count = 0
+        defer { transactionCount += count }
+        do {
+            let base = transactionCount == 0 ? base : nil
+            let end = try reader.scan(from: first.next, after: base, makesDurable: true, at: &place) { record in
+                var draft = timeline.draft()
+                try draft.replay(record)
+                let graph = try timeline.publish(draft)
+                count += 1
+                lastTime = record.metadata.time
+                if try !body(graph, record) || record.number >= last { throw Reached() }
+            }
+            throw CambiumError(
+                .damaged,
+                "The log ends with transaction \(end.lastTransaction), but transaction \(last) was committed. "
+                    + "Restore the store from a backup.", place: .init(file: LogDirectory.name))
+        } catch is Reached {}  // The caller continues later, or has all that it needs.
+    }
+
     private func check(_ end: LogReader.End, isAtLeast first: TransactionNumber) throws(CambiumError) {
         guard end.lastTransaction < first else { return }
         throw CambiumError(

@@ -22,7 +22,10 @@ extension Store {
         }
         // If the store was closed before, there is nothing to do.
         guard let pending else { return }
-        defer { writer.releaseStoreLock() }
+        defer {
+            writer.bell.end()
+            writer.releaseStoreLock()
+        }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
         let settled = Result { () throws(CambiumError) in try commits.settle(pending) }
@@ -46,6 +49,7 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.abandon()
+        writer.bell.end()
         writer.abandonStoreLock()
     }
 }

@@ -32,6 +32,9 @@ public final class Store: Sendable {
     /// The queue on which the closures of asynchronous writes run.
     let queue = DispatchQueue(label: "cambium.store.write")
 
+    /// The queue on which the replay for observers runs. It is serial, so any number of observers take one thread.
+    let observationQueue = DispatchQueue(label: "cambium.store.observe")
+
     /// Takes over the state of a writer, which has the lock of the store.
     init(_ commits: CommitQueue, _ checkpoints: CheckpointScheduler?, recovery: RecoveryReport) {
         (self.commits, self.checkpoints, self.recovery) = (commits, checkpoints, recovery)

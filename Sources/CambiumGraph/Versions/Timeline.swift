@@ -61,6 +61,12 @@ package final class Timeline: @unchecked Sendable {
         return pinned.deadGranules * PageLayout.granule
     }
 
+    /// The number of bytes of pages that the successor of a version superseded, and that the version keeps while a reader holds it. Only the
+    /// writer may call it. Complexity: O(such pages).
+    package func supersededByteCount(of graph: Graph) -> Int {
+        graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
+    }
+
     /// The totals when the last version was published or chunks were last made available. Any thread may read them. O(1).
     package var totals: TimelineTotals { counters.totals }
 

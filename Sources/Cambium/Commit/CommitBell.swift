@@ -1,0 +1,95 @@
+internal import CambiumBytes
+import Synchronization
+
+/// Wakes the tasks that wait for the next transaction that readers see.
+///
+/// While no task waits, ringing is one relaxed load. It cannot miss a task: the task first adds itself, and then looks at the graph that
+/// readers see, under the mutex under which the writer has shown that graph.
+final class CommitBell: Sendable {
+    private struct State {
+        var waiters: [ObjectIdentifier: Waiter] = [:]
+        var isEnded = false
+    }
+
+    private let state = Guarded(State())
+    private let waiterCount = Atomic(0)
+
+    /// Whether the store was closed, so that no other transaction follows.
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// Wakes all waiting tasks. Call it after the writer's lock was released.
+    func ring() { if waiterCount.load(ordering: .relaxed) > 0 { wakeAll() } }
+
+    /// Wakes all waiting tasks, and lets no task wait any more.
+    func end() {
+        state.withLock { $0.isEnded = true }
+        wakeAll()
+    }
+
+    /// Waits until the bell rings or the task is cancelled. Returns at once if the bell has ended, or if there is news.
+    ///
+    /// - Parameter hasNews: whether the writer has shown a graph that the caller does not know.
+    func wait(unless hasNews: () -> Bool) async {
+        let waiter = Waiter()
+        guard add(waiter) else { return }
+        defer { remove(waiter) }
+        if hasNews() { return }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter.begin($0) }
+        } onCancel: {
+            waiter.wake()
+        }
+    }
+
+    /// The number of tasks that wait.
+    var count: Int { waiterCount.load(ordering: .relaxed) }
+
+    private func wakeAll() {
+        let waiters = state.withLock { $0.waiters.values.map { $0 } }
+        for waiter in waiters { waiter.wake() }
+    }
+
+    private func add(_ waiter: Waiter) -> Bool {
+        state.withLock { state in
+            if state.isEnded { return false }
+            state.waiters[ObjectIdentifier(waiter)] = waiter
+            waiterCount.store(state.waiters.count, ordering: .relaxed)
+            return true
+        }
+    }
+
+    private func remove(_ waiter: Waiter) {
+        state.withLock { state in
+            state.waiters[ObjectIdentifier(waiter)] = nil
+            waiterCount.store(state.waiters.count, ordering: .relaxed)
+        }
+    }
+
+    /// One wait of one task.
+    private final class Waiter: Sendable {
+        private enum Stage {
+            case begins
+            case waits(CheckedContinuation<Void, Never>)
+            case isWoken
+        }
+
+        private let stage = Guarded(Stage.begins)
+
+        func begin(_ continuation: CheckedContinuation<Void, Never>) {
+            let isWoken = stage.withLock { stage in
+                if case .isWoken = stage { return true }
+                stage = .waits(continuation)
+                return false
+            }
+            if isWoken { continuation.resume() }
+        }
+
+        func wake() {
+            let woken = stage.withLock { stage in
+                defer { stage = .isWoken }
+                return stage
+            }
+            if case .waits(let continuation) = woken { continuation.resume() }
+        }
+    }
+}

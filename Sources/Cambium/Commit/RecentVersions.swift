@@ -1,0 +1,172 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumModel
+import Synchronization
+
+/// The newest versions of a store, so that an observer gets each transaction without a replay. Nothing is kept while no code observes each
+/// transaction.
+///
+/// The writer adds a version before readers see it, so an observer must first compare with the graph that readers see. The memory is
+/// bounded by the number of versions and by the bytes of the pages that only they reach. The last two versions stay in any case.
+final class RecentVersions: Sendable {
+    /// A version, and the transaction that led to it.
+    struct Moment: Sendable {
+        var graph: Graph
+        /// `nil` if the transaction precedes the first observer.
+        let metadata: TransactionMetadata?
+        /// The number of bytes of pages that the next transaction superseded.
+        var byteCount = 0
+    }
+
+    /// The changes of one transaction are those between the two graphs.
+    struct Step: Sendable {
+        let before: Graph
+        let after: Graph
+        let metadata: TransactionMetadata
+    }
+
+    private struct State {
+        var interestCount = 0
+        /// A ring: the moment of a transaction is at the transaction's number modulo the capacity.
+        var moments: [Moment?] = []
+        var numbers: Range<UInt64> = 0..<0
+        var byteCount = 0
+    }
+
+    private let state = Guarded(State())
+    private let wanted = Atomic(false)
+    private let byteCountMax: Int
+    private let capacity: Int
+
+    init(countMax: Int = 4096, byteCountMax: Int = 64 << 20) { (capacity, self.byteCountMax) = (countMax, byteCountMax) }
+
+    // MARK: Observers
+
+    /// Keeps versions from the next transaction on, until as many calls of `endInterest` were made.
+    func beginInterest() {
+        state.withLock { state in
+            state.interestCount += 1
+            wanted.store(true, ordering: .relaxed)
+        }
+    }
+
+    func endInterest() {
+        let released = state.withLock { state in
+            state.interestCount -= 1
+            if state.interestCount > 0 { return State() }
+            wanted.store(false, ordering: .relaxed)
+            let old = state
+            state = State()
+            return old
+        }
+        // The graphs are released outside of the lock, because that may free all pages of a store.
+        _ = consume released
+    }
+
+    /// Returns the step that follows a transaction, or `nil` if its graphs are not kept.
+    func step(after number: TransactionNumber) -> Step? {
+        state.withLock { state in
+            let number = number.rawValue
+            guard state.numbers.contains(number), state.numbers.contains(number + 1) else { return nil }
+            guard let before = state.moments[place(number)], let after = state.moments[place(number + 1)] else { return nil }
+            return after.metadata.map { Step(before: before.graph, after: after.graph, metadata: $0) }
+        }
+    }
+
+    /// The number of versions that are kept.
+    var count: Int { state.withLock { $0.numbers.count } }
+
+    // MARK: The writer
+
+    /// Whether some code observes each transaction. One relaxed load.
+    var isWanted: Bool { wanted.load(ordering: .relaxed) }
+
+    /// Adds a version. Call it only while the writer's lock is held, before readers see the version.
+    ///
+    /// - Parameters:
+    ///   - previous: the version on which the transaction built. Packing may have moved its rows since it was added.
+    ///   - supersededByteCount: returns the number of bytes of pages that a version's successors superseded.
+    func add(
+        _ graph: Graph, after previous: Graph, _ metadata: TransactionMetadata, supersededByteCount: (Graph) -> Int = { _ in 0 }
+    ) {
+        let released = state.withLock { state in
+            var released: [Moment?] = []
+            if state.interestCount == 0 { return released }
+            let number = graph.transaction.rawValue
+            if state.numbers.isEmpty || state.numbers.upperBound != number {
+                released = state.moments
+                state.moments = Array(repeating: nil, count: capacity)
+                (state.numbers, state.byteCount) = (number - 1..<number, 0)
+                state.moments[place(number - 1)] = Moment(graph: previous, metadata: nil)
+            } else {
+                replaceLast(by: previous, in: &state, supersededByteCount).map { released.append($0) }
+            }
+            if state.numbers.count == capacity { released.append(dropOldest(&state)) }
+            state.moments[place(number)] = Moment(graph: graph, metadata: metadata)
+            state.numbers = state.numbers.lowerBound..<number + 1
+            return released
+        }
+        _ = consume released
+    }
+
+    /// Replaces the last version by a packed version of the same transaction. The pages that packing superseded may pass to the version
+    /// before.
+    private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
+        guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
+        state.moments[place(number)]?.graph = packed
+        let byteCount = supersededByteCount(replaced.graph)
+        if byteCount > 0, state.numbers.count > 1 {
+            state.moments[place(number - 1)]?.byteCount += byteCount
+            state.byteCount += byteCount
+        }
+        return replaced
+    }
+
+    /// Takes note of the bytes of pages that a version's successor superseded, and drops the oldest versions if there are too many. Call it
+    /// only while the writer's lock is held.
+    func note(byteCount: Int, supersededFrom number: TransactionNumber) {
+        let released = state.withLock { state in
+            var released: [Moment?] = []
+            guard state.numbers.contains(number.rawValue) else { return released }
+            state.moments[place(number.rawValue)]?.byteCount = byteCount
+            state.byteCount += byteCount
+            while state.byteCount > byteCountMax, state.numbers.count > 2 { released.append(dropOldest(&state)) }
+            return released
+        }
+        _ = consume released
+    }
+
+    /// Removes the versions after a transaction, which were rolled back. Call it only while the writer's lock is held.
+    func removeAll(after last: TransactionNumber) {
+        let released = state.withLock { state in
+            var released: [Moment?] = []
+            while !state.numbers.isEmpty, state.numbers.upperBound > last.rawValue + 1 {
+                let number = state.numbers.upperBound - 1
+                released.append(remove(number, from: &state))
+                state.numbers = state.numbers.lowerBound..<number
+            }
+            // The next transaction supersedes other pages of the last version.
+            if let number = state.numbers.last {
+                state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
+                state.moments[place(number)]?.byteCount = 0
+            }
+            return released
+        }
+        _ = consume released
+    }
+
+    private func dropOldest(_ state: inout State) -> Moment? {
+        let number = state.numbers.lowerBound
+        defer { state.numbers = number + 1..<state.numbers.upperBound }
+        return remove(number, from: &state)
+    }
+
+    private func remove(_ number: UInt64, from state: inout State) -> Moment? {
+        let moment = state.moments[place(number)]
+        state.moments[place(number)] = nil
+        state.byteCount -= moment?.byteCount ?? 0
+        return moment
+    }
+
+    private func place(_ number: UInt64) -> Int { Int(number % UInt64(capacity)) }
+}

@@ -1,0 +1,81 @@
+internal import CambiumBytes
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// The replay for an observer that lags so far that the store does not keep the versions any more.
+///
+/// It reads some transactions at a time, in a page space of its own, so the versions of two neighbouring transactions share their pages.
+final class CatchUp: Sendable {
+    private struct State {
+        var view: EarlierView?
+        /// The version after the last transaction that the observer has got.
+        var before: Graph
+        /// The versions after it that were replayed already, in reverse order.
+        var upcoming: [(graph: Graph, metadata: TransactionMetadata)] = []
+    }
+
+    private let volume: any Volume
+    private let budget: MemoryBudget
+    private let state: Guarded<State>
+
+    /// The limits of one reading: transactions, bytes of their log, and bytes of superseded pages.
+    private static let countMax = 256
+    private static let logByteCountMax = 1 << 20
+    private static let pinnedByteCountMax = 16 << 20
+
+    /// Replays the log up to a transaction, and reads on up to another. Waits for the disk.
+    ///
+    /// Throws `.notFound` if the log does not lead to the transaction any more, and `.damaged` if the log is corrupt.
+    init(_ volume: any Volume, after number: TransactionNumber, budget: MemoryBudget) throws {
+        (self.volume, self.budget) = (volume, budget)
+        let view = try Self.view(volume, at: number, budget)
+        state = Guarded(State(view: view, before: view.graph))
+    }
+
+    /// Returns the view of the moment after a transaction, or before the first one.
+    static func view(_ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget) throws -> EarlierView {
+        let reader = try LogReader(volume)
+        if number == .none { return try EarlierView(beforeFirst: reader) }
+        return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget)
+    }
+
+    /// Returns the next step that was read already, or `nil` if some must be read first. Never waits for the disk.
+    func next() -> RecentVersions.Step? {
+        state.withLock { state in
+            guard let next = state.upcoming.popLast() else { return nil }
+            defer { state.before = next.graph }
+            return RecentVersions.Step(before: state.before, after: next.graph, metadata: next.metadata)
+        }
+    }
+
+    /// Reads some transactions, at most up to `last`. Waits for the disk. Throws as the initializer.
+    func read(upTo last: TransactionNumber, _ cancellation: Cancellation) throws {
+        try state.withLock { state in
+            do {
+                try read(&state, upTo: last, cancellation)
+            } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
+                // The next transactions may have become part of a checkpoint that is nearer.
+                let view = try Self.view(volume, at: state.before.transaction, budget)
+                (state.view, state.before) = (view, view.graph)
+                try read(&state, upTo: last, cancellation)
+            }
+        }
+    }
+
+    private func read(_ state: inout State, upTo last: TransactionNumber, _ cancellation: Cancellation) throws {
+        guard var view = state.view else { return }
+        state.view = nil
+        var (read, byteCount): ([(graph: Graph, metadata: TransactionMetadata)], Int) = ([], 0)
+        let timeline = view.timeline
+        try view.advance(LogReader(volume), stepwiseTo: last) { graph, record in
+            try cancellation.check()
+            read.append((graph, record.metadata))
+            byteCount += record.byteCount
+            return read.count < Self.countMax && byteCount < Self.logByteCountMax
+                && timeline.totals.pinnedByteCount < Self.pinnedByteCountMax
+        }
+        state.upcoming = read.reversed()
+        state.view = view
+    }
+}

@@ -1,0 +1,134 @@
+import CambiumGraph
+internal import CambiumLog
+import CambiumModel
+
+/// The position of one consumer of `Store.changes(from:_:)`: a number, and the versions in its seat.
+final class ChangeObserver {
+    private let store: Store
+    private let delivery: ChangeDelivery
+    private let seat: ObserverSeat
+    /// The last transaction that was delivered.
+    private var last: TransactionNumber
+    private var isFinished = false
+
+    init(_ sequence: ChangeSequence) {
+        (store, last, delivery) = (sequence.store, sequence.last, sequence.delivery)
+        seat = ObserverSeat(store, delivery)
+        seat.leave(sequence.seat.held)
+    }
+
+    func next() async throws -> CommittedChanges? {
+        if isFinished { return nil }
+        isFinished = true
+        try Task.checkCancellation()
+        var held = seat.take()
+        let newest = try await newest(&held)
+        guard newest.transaction > last else {
+            seat.leave(ObserverSeat.Held())
+            return nil
+        }
+        let found =
+            switch delivery {
+            case .every: try await nextTransaction(&held, newest)
+            case .coalesced: try await nextDifference(&held, newest)
+            }
+        last = found.transaction
+        seat.leave(held)
+        isFinished = false
+        return found
+    }
+
+    /// Waits until readers see a transaction that was not delivered, or until the store is closed. Returns the graph that they see.
+    private func newest(_ held: inout ObserverSeat.Held) async throws -> Graph {
+        let (writer, last) = (store.writer, last)
+        while true {
+            // A store that has ended shows no other graph afterwards.
+            let isEnded = writer.bell.isEnded
+            let newest = writer.graph
+            guard newest.transaction >= last else {
+                throw CambiumError(
+                    .notFound,
+                    "Transaction \(last) does not exist; the last transaction is \(newest.transaction). The store may be an older copy. "
+                        + "Read its newest graph, and continue after its transaction.")
+            }
+            if isEnded || newest.transaction > last { return newest }
+            // The wait may be long. The ring has this transaction as soon as it has the next one.
+            held.catchUp = nil
+            if delivery == .coalesced, held.graph == nil { held.graph = newest }
+            await writer.bell.wait { writer.graph.transaction > last }
+            try Task.checkCancellation()
+        }
+    }
+
+    // MARK: Each transaction
+
+    private func nextTransaction(_ held: inout ObserverSeat.Held, _ newest: Graph) async throws -> CommittedChanges {
+        let step = try await nextStep(&held, newest)
+        return CommittedChanges(step.after.changes(since: step.before), step.metadata)
+    }
+
+    private func nextStep(_ held: inout ObserverSeat.Held, _ newest: Graph) async throws -> RecentVersions.Step {
+        if let step = store.writer.recent.step(after: last) {
+            held.catchUp = nil
+            return step
+        }
+        if let step = held.catchUp?.next() { return step }
+        let (last, known, limit) = (last, held.catchUp, newest.transaction)
+        let catchUp = try await replaying { volume, budget, cancellation in
+            let catchUp = try known ?? CatchUp(volume, after: last, budget: budget)
+            try catchUp.read(upTo: limit, cancellation)
+            return catchUp
+        }
+        held.catchUp = catchUp
+        guard let step = catchUp.next() else { throw expired() }
+        return step
+    }
+
+    // MARK: One difference
+
+    private func nextDifference(_ held: inout ObserverSeat.Held, _ newest: Graph) async throws -> CommittedChanges {
+        defer { held.graph = newest }
+        if let before = held.graph { return CommittedChanges(newest.changes(since: before), nil) }
+        let last = last
+        let changes = try await replaying { volume, budget, _ in
+            newest.changes(since: try CatchUp.view(volume, at: last, budget).graph)
+        }
+        return CommittedChanges(changes, nil)
+    }
+
+    // MARK: Replaying
+
+    /// Calls `body` on the queue on which observers wait for the disk.
+    private func replaying<Result: Sendable>(
+        _ body: @escaping @Sendable (any Volume, MemoryBudget, Cancellation) throws -> Result
+    ) async throws -> Result {
+        guard let volume = store.writer.volume else { throw expired() }
+        let (queue, budget, cancellation) = (store.observationQueue, store.writer.timeline.budget, Cancellation())
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    queue.async {
+                        continuation.resume(
+                            with: Swift.Result {
+                                try cancellation.check()
+                                return try body(volume, budget, cancellation)
+                            })
+                    }
+                }
+            } onCancel: {
+                cancellation.cancel()
+            }
+        } catch let error as CambiumError where error.code == .notFound {
+            throw expired(error)
+        }
+    }
+
+    private func expired(_ cause: CambiumError? = nil) -> CambiumError {
+        let reason =
+            cause.map { "cannot be replayed: \($0.message)" }
+            ?? "are gone, because a store in memory has no log and keeps only its newest transactions."
+        return CambiumError(
+            .expired, "The changes after transaction \(last) \(reason) Read the newest graph, and continue after its transaction.",
+            underlying: cause)
+    }
+}

@@ -1,0 +1,102 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumModel
+import Synchronization
+
+/// The versions that one observer keeps between two deliveries. They are released with the last reference to the seat, and also if the
+/// observer does not come back in time.
+final class ObserverSeat: Sendable {
+    /// The content of a seat.
+    struct Held: Sendable {
+        /// The graph of the last delivery, if transactions are coalesced; `nil` if it is not known.
+        var graph: Graph?
+        /// The replay of an observer that has fallen back; `nil` if it has not.
+        var catchUp: CatchUp?
+    }
+
+    private let loan: ObserverLoan
+    private let leases: Leases
+
+    init(_ store: Store, _ delivery: ChangeDelivery) {
+        leases = store.leases
+        loan = ObserverLoan(delivery == .every ? store.writer.recent : nil)
+    }
+
+    deinit { leases.end(loan) }
+
+    /// The content, which stays in the seat.
+    var held: Held { loan.held ?? Held() }
+
+    /// Takes the content out of the seat. It is empty if the observer was away for too long. Until the observer leaves again, the store
+    /// keeps the newest versions for it.
+    func take() -> Held { loan.take() ?? Held() }
+
+    /// Leaves the content in the seat for a limited time.
+    func leave(_ held: Held) {
+        loan.leave(held, at: leases.now())
+        leases.add(loan)
+    }
+}
+
+/// The content of a seat, and the interest in the newest versions of the store.
+private final class ObserverLoan: Loan {
+    private struct State {
+        var held: ObserverSeat.Held?
+        var isInterested = false
+    }
+
+    /// The versions that the observer is interested in; `nil` if transactions are coalesced.
+    private let recent: RecentVersions?
+    private let state = Guarded(State())
+    /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both are those of `Timestamp.max` while
+    /// the observer waits for a delivery.
+    private let begin = Atomic(Timestamp.max.microsecondsSince1970)
+    private let end = Atomic(Timestamp.max.microsecondsSince1970)
+
+    /// The time for which an observer that does not ask for the next delivery keeps versions.
+    private static let duration = Duration.seconds(60)
+
+    init(_ recent: RecentVersions?) { self.recent = recent }
+
+    var beginTime: Timestamp { Timestamp(microsecondsSince1970: begin.load(ordering: .relaxed)) }
+    var endTime: Timestamp { Timestamp(microsecondsSince1970: end.load(ordering: .relaxed)) }
+    var held: ObserverSeat.Held? { state.withLock { $0.held } }
+
+    func take() -> ObserverSeat.Held? {
+        setTimes(.max, .max)
+        return state.withLock { state in
+            beginInterest(&state)
+            defer { state.held = nil }
+            return state.held
+        }
+    }
+
+    func leave(_ held: ObserverSeat.Held, at time: Timestamp) {
+        state.withLock { state in
+            beginInterest(&state)
+            state.held = held
+        }
+        setTimes(time, time + Self.duration)
+    }
+
+    func release() {
+        let (held, wasInterested) = state.withLock { state in
+            defer { state = State() }
+            return (state.held, state.isInterested)
+        }
+        if wasInterested { recent?.endInterest() }
+        // The graphs are released outside of the lock, because that may free all pages of a store.
+        _ = consume held
+    }
+
+    private func beginInterest(_ state: inout State) {
+        if state.isInterested { return }
+        state.isInterested = true
+        recent?.beginInterest()
+    }
+
+    private func setTimes(_ beginTime: Timestamp, _ endTime: Timestamp) {
+        begin.store(beginTime.microsecondsSince1970, ordering: .relaxed)
+        end.store(endTime.microsecondsSince1970, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,68 @@
+import CambiumGraph
+public import CambiumModel
+
+extension Store {
+    /// Returns the transactions after `last` with their changes, first the existing ones and then each new one after readers see it.
+    ///
+    ///     for try await committed in store.changes(from: last) {
+    ///         for object in committed.changes { print(object.kind, object.id) }
+    ///         last = committed.transaction
+    ///     }
+    ///
+    /// No transaction is buffered for a consumer. One that falls back gets the transactions that it has missed by a replay of the log. A
+    /// consumer that does not ask for a minute holds no graphs, and one that asks again continues where it was.
+    ///
+    /// The sequence ends after the last transaction if the store is closed. If the task is cancelled, it throws `CancellationError`. It
+    /// throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it were retired: read the newest
+    /// graph then, and continue after its transaction. A store in memory has no log, so it throws `.expired` if a consumer falls back by
+    /// more than 4,096 transactions or 64 MiB of changes. It throws `.damaged` if the log to be replayed is corrupt. After an error, the
+    /// sequence ends.
+    ///
+    /// A transaction is delivered once it is as durable as the store promises. A crash may take back the last transactions of a
+    /// `buffered` store, although they were delivered. See Docs/OBSERVATION.md.
+    ///
+    /// Complexity of a delivery: that of `Graph.changes(since:)`; if transactions are replayed, also O(log that is replayed).
+    ///
+    /// - Parameters:
+    ///   - last: The last transaction that the consumer knows; `.none` to begin with the first transaction.
+    ///   - delivery: Whether a slow consumer gets each transaction or one difference.
+    public func changes(from last: TransactionNumber, _ delivery: ChangeDelivery = .every) -> ChangeSequence {
+        changes(from: last, delivery, graph)
+    }
+
+    /// Returns the transactions that readers see after this call, with their changes. Otherwise does the same as `changes(from:_:)`.
+    public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence {
+        let newest = graph
+        return changes(from: newest.transaction, delivery, newest)
+    }
+
+    private func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ newest: Graph) -> ChangeSequence {
+        let seat = ObserverSeat(self, delivery)
+        // A store in memory cannot replay the transactions between this call and the first delivery.
+        let known = delivery == .coalesced && newest.transaction == last ? newest : nil
+        seat.leave(ObserverSeat.Held(graph: known))
+        return ChangeSequence(store: self, last: last, delivery: delivery, seat: seat)
+    }
+}
+
+/// The transactions of a store with their changes, in order. `Store.changes(from:_:)` returns it.
+///
+/// Each iterator begins at the same transaction. A sequence and its iterators keep the store open until it is closed.
+public struct ChangeSequence: AsyncSequence, Sendable {
+    public typealias Element = CommittedChanges
+
+    let store: Store
+    let last: TransactionNumber
+    let delivery: ChangeDelivery
+    let seat: ObserverSeat
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let observer: ChangeObserver
+
+        /// Waits for the next delivery. Returns `nil` if the store was closed and everything was delivered. Throws as
+        /// `Store.changes(from:_:)`.
+        public mutating func next() async throws -> CommittedChanges? { try await observer.next() }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(observer: ChangeObserver(self)) }
+}

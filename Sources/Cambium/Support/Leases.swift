@@ -1,0 +1,78 @@
+internal import CambiumBytes
+import CambiumModel
+import Synchronization
+
+/// Versions that a holder keeps for a limited time. Any thread may use a loan.
+protocol Loan: AnyObject, Sendable {
+    var beginTime: Timestamp { get }
+    /// The time from which on the loan is released; `.max` if it has no such time.
+    var endTime: Timestamp { get }
+
+    /// Releases the versions. The loan has ended then.
+    func release()
+}
+
+/// The loans of one store: the graphs that leases lend, and the versions that observers keep between two deliveries.
+final class Leases: Sendable {
+    private let state = Guarded(State())
+    /// A time at or before the earliest end of a loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
+    /// without that lock: if it misses a change, the next one sees it.
+    private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
+    let now: @Sendable () -> Timestamp
+
+    private struct State {
+        var loans: [ObjectIdentifier: any Loan] = [:]
+    }
+
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    /// The number of loans, and the time when the oldest loan began; `nil` if there are no loans.
+    var summary: (count: Int, oldestTime: Timestamp?) {
+        state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
+    }
+
+    /// Adds a loan, or takes note of an earlier end of a loan.
+    func add(_ loan: any Loan) {
+        state.withLock { state in
+            state.loans[ObjectIdentifier(loan)] = loan
+            let endTime = loan.endTime
+            if endTime.microsecondsSince1970 < firstEndTime.load(ordering: .relaxed) { noteFirstEnd(endTime) }
+        }
+    }
+
+    func end(_ loan: any Loan) {
+        _ = state.withLock { $0.loans.removeValue(forKey: ObjectIdentifier(loan)) }
+        loan.release()
+    }
+
+    func expire() { expire(at: now()) }
+
+    /// Whether the time of some loan may be over. O(1), without a lock.
+    func haveEnded(at time: Timestamp) -> Bool { firstEndTime.load(ordering: .relaxed) <= time.microsecondsSince1970 }
+
+    /// Ends the loans whose time is over. O(1) if there is no such loan.
+    func expire(at time: Timestamp) {
+        if !haveEnded(at: time) { return }
+        for loan in taken(where: { $0.endTime <= time }) { loan.release() }
+    }
+
+    /// Ends the loans that are at least `age` old, and returns their number.
+    func expire(olderThan age: Duration) -> Int {
+        let limit = now() - age
+        let ended = taken { $0.beginTime <= limit }
+        for loan in ended { loan.release() }
+        return ended.count
+    }
+
+    private func taken(where isOver: (any Loan) -> Bool) -> [any Loan] {
+        state.withLock { state in
+            let over = state.loans.values.filter(isOver)
+            for loan in over { state.loans[ObjectIdentifier(loan)] = nil }
+            noteFirstEnd(state.loans.values.lazy.map(\.endTime).min() ?? .max)
+            return over
+        }
+    }
+
+    /// Call it only while `state` is locked.
+    private func noteFirstEnd(_ time: Timestamp) { firstEndTime.store(time.microsecondsSince1970, ordering: .relaxed) }
+}

@@ -1,0 +1,127 @@
+import CambiumTesting
+import Testing
+
+@testable import Cambium
+@testable import CambiumLog
+
+/// The versions that observers keep.
+@Suite struct ObserverMemoryTests {
+    private let clock = StillClock()
+
+    private func made(_ volume: (any Volume)? = MemoryVolume()) throws -> Store {
+        let environment = clock.environment()
+        guard let volume else { return try Store.inMemory(schema: Notes.schema, environment: environment) }
+        return try Store.create(volume, schema: Notes.schema, durability: .synced, environment: environment)
+    }
+
+    private func advance(_ store: Store, _ count: Int = 10) throws {
+        for _ in 0..<count { try store.addNote(Int(store.graph.transaction.rawValue)) }
+    }
+
+    @Test func `a store that is not observed keeps no versions`() throws {
+        let store = try made()
+        try advance(store)
+        #expect(store.writer.recent.count == 0)
+        #expect(store.memory.pinnedVersionCount == 0)
+        try store.close()
+    }
+
+    @Test(arguments: [ChangeDelivery.every, .coalesced])
+    func `an iterator that is dropped releases its versions`(_ delivery: ChangeDelivery) async throws {
+        let store = try made()
+        func observe() async throws {
+            var changes = store.changes(delivery).makeAsyncIterator()
+            try advance(store)
+            #expect(try await changes.next() != nil)
+            try advance(store)
+            #expect(store.memory.pinnedVersionCount == (delivery == .every ? 20 : 1))
+        }
+        try await observe()
+        #expect(store.memory.pinnedVersionCount == 0)
+        #expect(store.leases.summary.count == 0)
+        try store.close()
+    }
+
+    @Test(arguments: [ChangeDelivery.every, .coalesced])
+    func `a consumer that stops holds nothing after a minute, and loses nothing`(_ delivery: ChangeDelivery) async throws {
+        let store = try made()
+        let sequence = store.changes(delivery)
+        var changes = sequence.makeAsyncIterator()
+        try advance(store)
+        var count = try #require(try await changes.next()).transactionCount
+        try advance(store)
+        #expect(store.memory.pinnedVersionCount > 0)
+        clock.advance(61)
+        try advance(store, 2)
+        #expect(store.memory.pinnedVersionCount == 0)
+        #expect(store.writer.recent.count == 0)
+        try store.close()
+        while let next = try await changes.next() {
+            #expect(next.changes.count == next.transactionCount)
+            count += next.transactionCount
+        }
+        #expect(count == 22)
+        withExtendedLifetime(sequence) {}
+    }
+
+    @Test func `the versions of a consumer can be released at any time`() async throws {
+        let store = try made()
+        var changes = store.changes(.coalesced).makeAsyncIterator()
+        try advance(store)
+        #expect(store.expireLeases() > 0)
+        #expect(store.memory.pinnedVersionCount == 0)
+        #expect(try await changes.next()?.changes.count == 10)
+        try store.close()
+    }
+
+    @Test func `a consumer of a store in memory that stays away too long is refused`() async throws {
+        for delivery in [ChangeDelivery.every, .coalesced] {
+            let store = try made(nil)
+            var changes = store.changes(delivery).makeAsyncIterator()
+            try advance(store)
+            clock.advance(61)
+            try advance(store, 2)
+            #expect(store.memory.pinnedVersionCount == 0)
+            #expect(await errorCode { _ = try await changes.next() } == .expired, "\(delivery)")
+        }
+    }
+
+    @Test func `the newest versions are limited by their number and by their bytes`() throws {
+        let store = try made(nil)
+        var graphs = [store.graph]
+        for number in 1...9 { graphs.append(try store.addNote(number).graph) }
+        func kept(_ recent: RecentVersions, byteCount: Int) -> [Int] {
+            recent.beginInterest()
+            for (before, after) in zip(graphs, graphs.dropFirst()) {
+                recent.add(after, after: before, TransactionMetadata(time: .min))
+                recent.note(byteCount: byteCount, supersededFrom: before.transaction)
+            }
+            return (0..<9).filter { recent.step(after: graphs[$0].transaction) != nil }
+        }
+        #expect(kept(RecentVersions(), byteCount: 1) == Array(0..<9))
+        #expect(kept(RecentVersions(countMax: 4), byteCount: 1) == [6, 7, 8])
+        #expect(kept(RecentVersions(byteCountMax: 50), byteCount: 10) == [4, 5, 6, 7, 8])
+        #expect(kept(RecentVersions(byteCountMax: 50), byteCount: 100) == [8])
+    }
+
+    @Test func `versions that were rolled back are not kept, and other versions take their places`() throws {
+        let store = try made(nil)
+        var graphs = [store.graph]
+        for number in 1...5 { graphs.append(try store.addNote(number).graph) }
+        let recent = RecentVersions(countMax: 4)
+        recent.beginInterest()
+        func add(_ index: Int) { recent.add(graphs[index], after: graphs[index - 1], TransactionMetadata(time: .min)) }
+        for index in 1...5 { add(index) }
+        recent.removeAll(after: graphs[3].transaction)
+        #expect(recent.step(after: graphs[3].transaction) == nil)
+        #expect(recent.step(after: graphs[2].transaction)?.after.transaction == graphs[3].transaction)
+        add(4)
+        #expect(recent.step(after: graphs[3].transaction)?.after.transaction == graphs[4].transaction)
+        recent.removeAll(after: graphs[0].transaction)
+        #expect(recent.count == 0)
+        add(2)
+        #expect(recent.step(after: graphs[1].transaction) != nil)
+        recent.endInterest()
+        #expect(recent.count == 0 && !recent.isWanted)
+    }
+}
