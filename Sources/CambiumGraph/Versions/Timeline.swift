@@ -61,8 +61,8 @@ package final class Timeline: @unchecked Sendable {
         return pinned.deadGranules * PageLayout.granule
     }
 
-    /// The number of bytes of pages that the successor of a version superseded, and that the version keeps while a reader holds it. Only the
-    /// writer may call it. Complexity: O(such pages).
+    /// The number of bytes of pages that the successor of a version superseded, and that the version keeps while a reader holds it. Only
+    /// the writer may call it. Complexity: O(such pages).
     package func supersededByteCount(of graph: Graph) -> Int {
         graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
     }

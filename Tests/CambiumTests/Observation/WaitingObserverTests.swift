@@ -8,7 +8,9 @@ import Testing
 /// Observers that wait for a transaction, while the store is written, closed or fails.
 @Suite struct WaitingObserverTests {
     @Test(arguments: [Durability.synced, .buffered(every: .seconds(1000))], [ChangeDelivery.every, .coalesced])
-    func `a waiting consumer gets a transaction as soon as it is committed`(_ durability: Durability, _ delivery: ChangeDelivery) async throws {
+    func `a waiting consumer gets a transaction as soon as it is committed`(
+        _ durability: Durability, _ delivery: ChangeDelivery
+    ) async throws {
         let store = try Store.notes(durability: durability)
         var changes = store.changes(delivery).makeAsyncIterator()
         for number in 1...20 {
