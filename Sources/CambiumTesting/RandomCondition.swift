@@ -113,7 +113,9 @@ package struct RandomCondition: Sendable {
         case .contains: return String(changed.dropFirst(1).prefix(3))
         case .beginsWith: return String(changed.prefix(3))
         case .endsWith: return String(changed.suffix(2))
-        case .like: return random.pick(["\(changed.prefix(2))*", "*\(changed.suffix(2))", "*\(changed.dropFirst(2).prefix(2))*", "t??t*1", "?*"]) ?? "*"
+        case .like:
+            return random.pick(["\(changed.prefix(2))*", "*\(changed.suffix(2))", "*\(changed.dropFirst(2).prefix(2))*", "t??t*1", "?*"])
+                ?? "*"
         default: return changed
         }
     }
@@ -137,13 +139,25 @@ package struct RandomCondition: Sendable {
 
     /// A comparison of two attributes of the same kind.
     private mutating func twoPaths(_ entity: Entity) -> Condition? {
-        guard let first = random.pick(entity.attributes), let second = random.pick(entity.attributes.filter { $0.type == first.type }) else {
+        guard let first = random.pick(entity.attributes), let second = random.pick(entity.attributes.filter { $0.type == first.type })
+        else {
             return nil
         }
         let isOrdered = ![.bool, .uuid, .data].contains(first.type)
         let relations: [Comparison.Relation] = isOrdered ? [.equal, .notEqual, .less, .greaterOrEqual] : [.equal, .notEqual]
         let paths = [first, second].map { Operand(.path(QueryPath([$0.name]))) }
         return .comparison(Comparison(paths[0], random.pick(relations) ?? .equal, paths[1]))
+    }
+
+    /// Returns the names of one to three relationships in succession, and the entity at their end; `nil` if the entity has none.
+    package mutating func path(_ entity: Entity) -> (names: [String], end: Entity)? {
+        var (names, end) = ([String](), entity)
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            guard let relationship = random.pick(end.relationships), let next = schema.entity(relationship.destination) else { break }
+            names.append(relationship.name)
+            end = next
+        }
+        return names.isEmpty ? nil : (names, end)
     }
 
     /// Sort keys: attributes of the object, attributes of a related object, and aggregates.

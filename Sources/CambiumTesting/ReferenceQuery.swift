@@ -28,6 +28,17 @@ package struct ReferenceQuery: Sendable {
         }
     }
 
+    /// Returns the number of paths from the objects that satisfy one condition to objects that satisfy another.
+    package func pathCount(of entity: Entity, where start: Condition, along path: [String], to end: Condition) -> Int {
+        ids(of: entity, where: start).reduce(0) { sum, id in
+            sum
+                + items(QueryPath(path), id).count { item in
+                    if case .object(let object) = item { return holds(end, object) }
+                    return false
+                }
+        }
+    }
+
     private func order(_ left: Item, _ right: Item, _ key: SortKey) -> Int {
         if left == .null || right == .null {
             if left == right { return 0 }
@@ -125,7 +136,7 @@ package struct ReferenceQuery: Sendable {
         for (index, name) in path.names.enumerated() {
             items = items.flatMap { item -> [Item] in
                 guard case .object(let object) = item, let entity = graph.entity(of: object) else {
-                    // What follows a missing object is null, unless a to-many relationship follows.
+                    // A missing object leads to null, and through a to-many relationship to nothing.
                     return isToMany(path, from: index, of: id) ? [] : [.null]
                 }
                 if name == "_id" { return [item] }

@@ -5,7 +5,7 @@ struct ImportRule {
     /// Modules of the toolchain that any target may import without a row in the table. ArgumentParser (for the command line) is
     /// not among them, because the table lists it.
     static let systemModules: Set<String> = [
-        "Foundation", "FoundationEssentials", "FoundationXML", "FoundationInternationalization", "Glibc", "Synchronization",
+        "Foundation", "FoundationEssentials", "FoundationXML", "FoundationInternationalization", "Glibc", "Swift", "Synchronization",
         "Dispatch", "Testing",
     ]
 

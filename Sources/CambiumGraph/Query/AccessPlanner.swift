@@ -19,6 +19,8 @@ struct AccessPlanner {
     /// Returns the access for a condition on objects of an entity; `nil` if a scan is expected to be cheaper.
     func access(_ node: ConditionNode, _ entity: Entity) -> Candidate? {
         guard let candidate = candidate(node, entity, depth: 0) else { return nil }
+        // A few objects that are known by their ids are cheaper than any scan.
+        if case .identity(let rows) = candidate.access, rows.count <= Self.countedTargetMax { return candidate }
         let scanned = context.reader.liveCount(context.layout.tableIndex(ofKnown: entity.root))
         return candidate.estimate * Self.singleCost <= scanned ? candidate : nil
     }
@@ -100,7 +102,8 @@ struct AccessPlanner {
     private func identified(_ matches: [ColumnMatch], _ entity: Entity) -> Candidate? {
         var values: [[Value]] = []
         for attribute in entity.identity {
-            guard let match = matches.first(where: { $0.attribute == attribute.number && !$0.isFolded }), case .equal(let equal) = match.values
+            guard let match = matches.first(where: { $0.attribute == attribute.number && !$0.isFolded }),
+                case .equal(let equal) = match.values
             else { return nil }
             values.append(equal.map { Self.typed($0, attribute.type) })
         }

@@ -94,7 +94,8 @@ extension QueryValue {
         guard case .value(let value) = self else { return self }
         switch value {
         case .int(let number): return .value(.decimal(DecimalNumber(number)))
-        case .float(let number): return .value(DecimalNumber(Double(number).description).map { .decimal($0) } ?? .double(Double(number) + 0))
+        case .float(let number):
+            return .value(DecimalNumber(Double(number).description).map { .decimal($0) } ?? .double(Double(number) + 0))
         case .double(let number): return .value(DecimalNumber(number.description).map { .decimal($0) } ?? .double(number + 0))
         case .uri(let text), .json(let text): return .value(.string(text))
         default: return self

@@ -31,7 +31,8 @@ extension ConditionBinder {
 
     private func refuse<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
         let literal = test.present.first.map { $0.description } ?? "null"
-        throw QueryMistake("'\(attribute.name)' has the type \(attribute.type.rawValue). Compare it with \(wanted), not with \(literal).", at: test.offset)
+        throw QueryMistake(
+            "'\(attribute.name)' has the type \(attribute.type.rawValue). Compare it with \(wanted), not with \(literal).", at: test.offset)
     }
 
     private func refuseRelation<Result>(_ attribute: Attribute, _ test: ConstantTest, _ wanted: String) throws(QueryMistake) -> Result {
@@ -117,7 +118,9 @@ extension ConditionBinder {
             seconds.append(date.timeIntervalSinceReferenceDate + 0)
         }
         func node(_ low: Double, _ high: Double) -> ConditionNode {
-            ranged(attribute, field, low <= high ? (low, high) : nil, ColumnRange.double) { .date(.init(timeIntervalSinceReferenceDate: $0)) }
+            ranged(attribute, field, low <= high ? (low, high) : nil, ColumnRange.double) {
+                .date(.init(timeIntervalSinceReferenceDate: $0))
+            }
         }
         if test.relation == .isIn { return joined(Set(seconds).sorted().map { node($0, $0) }, attribute) }
         guard let first = seconds.first, let last = seconds.last else { return ConstantNode(false) }

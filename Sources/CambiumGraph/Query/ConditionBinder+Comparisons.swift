@@ -48,7 +48,8 @@ extension ConditionBinder {
         case .greater: relation = .less
         case .greaterOrEqual: relation = .lessOrEqual
         default:
-            throw QueryMistake("The left side of '\(comparison.relation.text)' is a constant. Write a path there.", at: comparison.left.offset)
+            throw QueryMistake(
+                "The left side of '\(comparison.relation.text)' is a constant. Write a path there.", at: comparison.left.offset)
         }
         guard !comparison.right.isConstant else {
             throw QueryMistake("Both sides of the comparison are constants. Write a path on one side.", at: comparison.left.offset)
@@ -62,7 +63,8 @@ extension ConditionBinder {
         _ comparison: Comparison, _ path: QueryPath, _ literals: [QueryLiteral], _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode {
         var (relation, quantifier) = (comparison.relation, comparison.quantifier)
-        if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany) {
+        if relation == .contains, quantifier == nil, try resolve(path, entity, at: comparison.left.offset).links.contains(where: \.isToMany)
+        {
             (relation, quantifier) = (.equal, .any)
         }
         let test = ConstantTest(relation, literals, comparison.folding, at: comparison.right.offset)

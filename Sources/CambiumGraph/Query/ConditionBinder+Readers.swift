@@ -35,8 +35,9 @@ extension ConditionBinder {
         _ left: ValueKind, _ relation: Comparison.Relation, _ right: ValueKind, _ comparison: Comparison
     ) throws(QueryMistake) {
         guard left == right else {
-            throw QueryMistake("'\(comparison.left)' is \(left.text), but '\(comparison.right)' is \(right.text). "
-                + "Compare values of the same kind.", at: comparison.right.offset)
+            throw QueryMistake(
+                "'\(comparison.left)' is \(left.text), but '\(comparison.right)' is \(right.text). "
+                    + "Compare values of the same kind.", at: comparison.right.offset)
         }
         switch (relation, left) {
         case (.equal, _), (.notEqual, _), (_, .number), (_, .text), (_, .date):
@@ -59,14 +60,16 @@ extension ConditionBinder {
     private func reader(_ aggregate: RelatedAggregate, _ entity: Entity, at offset: TextOffset) throws(QueryMistake) -> ValueReader {
         let path = PathReader(try resolve(aggregate.path, entity, at: offset), entity, context)
         guard case .object = path.kind, let target = path.links.last.flatMap({ schema.entity($0.target) }) else {
-            throw QueryMistake("'\(aggregate.path)' does not lead to objects. Name a relationship before '@\(aggregate.function.rawValue)'.", at: offset)
+            throw QueryMistake(
+                "'\(aggregate.path)' does not lead to objects. Name a relationship before '@\(aggregate.function.rawValue)'.", at: offset)
         }
         guard let valuePath = aggregate.value else { return AggregateReader(aggregate.function, path, of: nil, context) }
         let value = PathReader(try resolve(valuePath, target, at: offset), target, context)
         let needsNumbers = aggregate.function == .sum || aggregate.function == .avg
         if needsNumbers, value.kind != .number {
             throw QueryMistake(
-                "'\(valuePath)' is \(value.kind.text), but @\(aggregate.function.rawValue) needs numbers. Name another attribute.", at: offset)
+                "'\(valuePath)' is \(value.kind.text), but @\(aggregate.function.rawValue) needs numbers. Name another attribute.",
+                at: offset)
         }
         if case .object = value.kind, aggregate.function != .countDistinct {
             throw QueryMistake("'\(valuePath)' leads to objects, which @\(aggregate.function.rawValue) cannot compare.", at: offset)

@@ -77,7 +77,10 @@ extension ConditionBinder {
 
 /// A pattern in which `*` stands for any characters, `?` for one character, and a backslash makes the next character plain.
 struct Wildcards {
-    private enum Piece: Equatable { case character(Character), one, many }
+    private enum Piece: Equatable {
+        case character(Character)
+        case one, many
+    }
 
     private let pieces: [Piece]
 

@@ -38,7 +38,8 @@ struct GroupOrder {
     private func place(_ operand: Operand) throws(QueryMistake) -> Int {
         if let place = places[operand.description] { return place }
         let names = places.keys.sorted().joined(separator: ", ")
-        throw QueryMistake("'\(operand)' is neither a key of the groups nor a function of the query. Use one of: \(names).", at: operand.offset)
+        throw QueryMistake(
+            "'\(operand)' is neither a key of the groups nor a function of the query. Use one of: \(names).", at: operand.offset)
     }
 
     private func value(_ place: Int, _ row: AggregateRow) -> QueryValue {
@@ -80,7 +81,8 @@ struct GroupOrder {
 
     private func holds(_ comparison: Comparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
         if comparison.quantifier != nil {
-            throw QueryMistake("A group has one value of each kind. Remove the word before '\(comparison.left)'.", at: comparison.left.offset)
+            throw QueryMistake(
+                "A group has one value of each kind. Remove the word before '\(comparison.left)'.", at: comparison.left.offset)
         }
         let left = try operandValue(comparison.left, row, like: nil)
         var right: [QueryValue] = []

@@ -12,8 +12,11 @@ struct GroupRun {
 
     init(_ query: Query, _ grouping: Grouping, _ graph: Graph) throws(CambiumError) {
         guard grouping.keys.count <= Self.partCountMax, grouping.aggregates.count <= Self.partCountMax else {
-            throw CambiumError(.limitExceeded, "A query has at most \(Self.partCountMax) keys of groups and as many functions. Remove some.")
+            throw CambiumError(
+                .limitExceeded, "A query has at most \(Self.partCountMax) keys of groups and as many functions. Remove some.")
         }
+        for key in grouping.keys { try key.check() }
+        for aggregate in grouping.aggregates { try aggregate.operand?.check() }
         // The sort keys, the limit and the offset belong to the groups.
         var rows = query
         (rows.sort, rows.limit, rows.offset) = ([], nil, 0)

@@ -45,7 +45,8 @@ struct NumberLimits {
         return low <= high ? (low, high) : nil
     }
 
-    private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String, _ type: T.Type) throws(NumberMistake) -> T {
+    private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String, _ type: T.Type) throws(NumberMistake) -> T
+    {
         // A number that is too large for the type is infinite, so it is beyond all values.
         guard let value = T(text), !value.isNaN else { throw NumberMistake(text: text) }
         return value

@@ -97,6 +97,7 @@ extension Query {
         guard sort.count <= Self.sortKeyCountMax else {
             throw CambiumError(.limitExceeded, "A query has at most \(Self.sortKeyCountMax) sort keys. Remove some.")
         }
+        for key in sort { try key.operand.check() }
         guard let condition else { return }
         try condition.check()
         let names = condition.parameterNames

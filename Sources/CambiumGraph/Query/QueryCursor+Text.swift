@@ -29,7 +29,8 @@ extension QueryCursor: CustomStringConvertible {
     private static func bytes(_ digits: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         for start in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Character(.init(digits[start])).hexDigitValue, let low = Character(.init(digits[start + 1])).hexDigitValue else {
+            guard let high = Character(.init(digits[start])).hexDigitValue, let low = Character(.init(digits[start + 1])).hexDigitValue
+            else {
                 return nil
             }
             bytes.append(UInt8(high << 4 | low))

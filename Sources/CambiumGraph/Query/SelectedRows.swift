@@ -34,6 +34,7 @@ extension Graph {
         let binder = ConditionBinder(context: QueryContext(reader, layout), arguments: query.arguments)
         var readers: [ValueReader] = []
         for operand in operands {
+            try operand.check()
             do throws(QueryMistake) {
                 readers.append(try binder.reader(Operand(operand.form), entity))
             } catch {

@@ -113,7 +113,7 @@ extension Operand {
 }
 
 extension QueryPath {
-    fileprivate func check() throws(CambiumError) {
+    package func check() throws(CambiumError) {
         guard names.count > Self.nameCountMax else { return }
         throw CambiumError(.limitExceeded, "A path has \(names.count) names, but \(Self.nameCountMax) are allowed. Pass a shorter path.")
     }

@@ -36,7 +36,9 @@ struct RandomQueryTests {
         }
     }
 
-    @Test(arguments: 0..<12) func `every plan finds the objects that a search finds`(seed: UInt64) throws {
+    private static let seeds: Range<UInt64> = LongTests.areWanted ? 0..<150 : 0..<4
+
+    @Test(arguments: seeds) func `every plan finds the objects that a search finds`(seed: UInt64) throws {
         let pair = try Pair(seed: seed)
         let graph = pair.timeline.head
         let reference = ReferenceQuery(pair.reference)
@@ -54,7 +56,7 @@ struct RandomQueryTests {
         }
     }
 
-    @Test(arguments: 0..<12) func `sorted pages are the parts of a sorted search`(seed: UInt64) throws {
+    @Test(arguments: seeds) func `sorted pages are the parts of a sorted search`(seed: UInt64) throws {
         let pair = try Pair(seed: seed)
         let graph = pair.timeline.head
         let reference = ReferenceQuery(pair.reference)
@@ -72,6 +74,23 @@ struct RandomQueryTests {
                 let part = Array(expected.dropFirst(query.offset).prefix(query.limit ?? 0))
                 try #expect(graph.find(query) == part, "part of \(comment)")
                 try #expect(pages(query, graph) == expected, "pages of \(comment)")
+            }
+        }
+    }
+
+    @Test(arguments: seeds) func `paths are counted as if they were listed`(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        var conditions = RandomCondition(pair.reference, seed: seed + 3000)
+        for entity in pair.reference.schema.entities {
+            for _ in 0..<10 {
+                guard let (names, end) = conditions.path(entity) else { continue }
+                let isFiltered = conditions.random.isTrue(1, outOf: 2)
+                let start = isFiltered ? conditions.condition(entity, depth: 1) : .constant(true)
+                let target = isFiltered ? conditions.condition(end, depth: 1) : .constant(true)
+                let expected = ReferenceQuery(pair.reference).pathCount(of: entity, where: start, along: names, to: target)
+                let query = Query(entity.name, where: start)
+                let count = try pair.timeline.head.pathCount(from: query, along: names, to: target)
+                #expect(count == .int(Int64(expected)), "\(entity.name) \(names), from \(start) to \(target)")
             }
         }
     }

@@ -1,0 +1,144 @@
+public import CambiumModel
+
+extension Graph {
+    /// Returns the number of paths along relationships, from objects that satisfy one condition to objects that satisfy another.
+    ///
+    ///     let follows = ["follows", "follows"]
+    ///     let paths = try graph.pathCount(from: Query("Person", where: "age < 30"), along: follows, to: "city == \"Paris\"")
+    ///
+    /// The number is computed from the numbers of links of each object. Paths are not listed. Sort keys, limit and offset of the query are
+    /// ignored. The number is a `DecimalNumber` if it is greater than `Int64.max`.
+    ///
+    /// Throws `.unknownName` and `.invalidInput` as `find(_:)` does, and `.limitExceeded` if the number has more than 38 digits.
+    /// Complexity: O(objects) for two steps without a condition, otherwise O(objects + links · steps).
+    public func pathCount(from query: Query, along path: [String], to condition: String? = nil) throws -> Value {
+        let end = try condition.map { try Condition(parsing: $0) }
+        return try PathCount(query, QueryPath(path), end, text: condition, self).value()
+    }
+
+    package func pathCount(from query: Query, along path: [String], to condition: Condition) throws -> Value {
+        try PathCount(query, QueryPath(path), condition, text: nil, self).value()
+    }
+}
+
+/// Counts paths. Each row has a weight: the number of paths from the start to the row, or from the row to an end.
+struct PathCount {
+    private let start: QueryRun
+    private let links: [LinkStep]
+    private let context: QueryContext
+    private let end: ConditionNode?
+    private let hasStart: Bool
+
+    init(_ query: Query, _ path: QueryPath, _ condition: Condition?, text: String?, _ graph: Graph) throws(CambiumError) {
+        start = try QueryRun(query, graph)
+        context = start.context
+        hasStart = query.condition != nil || start.table.entities.count > 1
+        try path.check()
+        try condition?.check()
+        let binder = ConditionBinder(context: context, arguments: query.arguments)
+        do throws(QueryMistake) {
+            let resolved = try binder.resolve(path, start.entity, at: TextOffset(nil))
+            guard case .object(let target) = resolved.end, !resolved.links.isEmpty else {
+                throw QueryMistake("'\(path)' does not consist of relationships. Name one or more.", at: TextOffset(nil))
+            }
+            links = resolved.links
+            var bound: ConditionNode?
+            if let condition { bound = try binder.bind(condition, target) }
+            end = bound
+        } catch {
+            throw error.error(in: text)
+        }
+    }
+
+    /// Numbers of paths, for each row of a table.
+    private typealias Weights = [UInt64]
+
+    func value() throws -> Value {
+        // The paths meet at the objects after the first step.
+        let forward = try weightsAfterFirstStep()
+        var backward = lastWeights()
+        for step in links.dropFirst().dropLast().reversed() { backward = try weights(before: step, backward) }
+        var total: UInt128 = 0
+        for row in forward.indices where row < backward.count {
+            let (product, isTooLarge) = UInt128(forward[row]).multipliedReportingOverflow(by: UInt128(backward[row]))
+            let (sum, isOverflowing) = total.addingReportingOverflow(product)
+            if isTooLarge || isOverflowing { throw Self.tooMany }
+            total = sum
+        }
+        if let number = Int64(exactly: total) { return .int(number) }
+        guard let number = DecimalNumber(String(total)) else { throw Self.tooMany }
+        return .decimal(number)
+    }
+
+    private static var tooMany: CambiumError {
+        CambiumError(.limitExceeded, "The number of paths is too large. Count shorter paths.")
+    }
+
+    private func empty(_ table: TableLayout) -> Weights {
+        Weights(repeating: 0, count: context.reader.groupCount(table.index) << PageLayout.fanOutShift)
+    }
+
+    /// Returns the number of paths of one step that lead to each row.
+    private func weightsAfterFirstStep() throws -> Weights {
+        let step = links[0]
+        var weights = empty(step.targetTable)
+        if !hasStart {
+            fillDegrees(step.inverse, step.targetTable, &weights)
+            return weights
+        }
+        let starts = context.rows(start.table, where: start.node)
+        let reader = context.reader
+        starts.forEach { row in
+            reader.forEachMember(step.end, owner: row) { if Int($0) < weights.count { weights[Int($0)] &+= 1 } }
+            return true
+        }
+        return weights
+    }
+
+    /// Returns, for each row before the last step, the number of its paths to an end. If there is only one step, each end has one path.
+    private func lastWeights() -> Weights {
+        guard let step = links.last, links.count > 1 else {
+            var weights = empty(links[0].targetTable)
+            let ends = end.map { context.rows(links[0].targetTable, where: $0) }
+            for row in weights.indices where ends?.contains(UInt32(row)) ?? true { weights[row] = 1 }
+            return weights
+        }
+        var weights = empty(step.ownerTable)
+        guard let end else {
+            fillDegrees(step.end, step.ownerTable, &weights)
+            return weights
+        }
+        let ends = context.rows(step.targetTable, where: end)
+        let reader = context.reader
+        ends.forEach { row in
+            reader.forEachMember(step.inverse, owner: row) { if Int($0) < weights.count { weights[Int($0)] &+= 1 } }
+            return true
+        }
+        return weights
+    }
+
+    private func fillDegrees(_ end: EndLayout, _ table: TableLayout, _ weights: inout Weights) {
+        let reader = context.reader
+        reader.forEachRow(of: table) { row in
+            if Int(row) < weights.count { weights[Int(row)] = UInt64(reader.memberCount(end, owner: row)) }
+        }
+    }
+
+    /// Returns the weights of the owners of a step from the weights of its targets.
+    private func weights(before step: LinkStep, _ targets: Weights) throws -> Weights {
+        var owners = empty(step.ownerTable)
+        let reader = context.reader
+        var isTooLarge = false
+        reader.forEachRow(of: step.ownerTable) { row in
+            var sum: UInt64 = 0
+            reader.forEachMember(step.end, owner: row) { target in
+                let (next, isOverflowing) = sum.addingReportingOverflow(Int(target) < targets.count ? targets[Int(target)] : 0)
+                sum = next
+                isTooLarge = isTooLarge || isOverflowing
+            }
+            if Int(row) < owners.count { owners[Int(row)] = sum }
+        }
+        if isTooLarge { throw Self.tooMany }
+        return owners
+    }
+}
