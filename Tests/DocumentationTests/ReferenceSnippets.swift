@@ -29,6 +29,21 @@ import Testing
         return changes.count
     }
 
+    private func find(_ graph: Graph) throws -> (Int, ObjectID?) {
+        var query = try Query("Person", where: "age > $age and any tags.name == \"red\"", ["age": 30], sort: "-age,name")
+        query.limit = 20
+        for id in try graph.find(query) { print(graph.name(of: id) ?? "") }
+        let count = try graph.count(query)
+        let oldest = try graph.first(query)
+
+        let byCity = Grouping(by: [try Operand(parsing: "city")], [.count, Aggregate(.avg, of: try Operand(parsing: "age"))])
+        for row in try graph.aggregate(Query("Person"), byCity) { print(row.group, row.values) }
+
+        let paths = try ["name", "owner.name", "tags.name"].map { try Operand(parsing: $0) }
+        for row in try graph.values(of: paths, query) { print(row) }
+        return (count, oldest)
+    }
+
     private func walk(_ graph: Graph, from jane: ObjectID, to john: ObjectID) throws -> Int {
         let follows = try graph.walk(along: ["follows"])
         for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }

@@ -15,7 +15,9 @@ struct AggregateOptions: ParsableArguments {
     var having: String?
 
     func validate() throws {
-        if having != nil, !isUsed { throw ValidationError("--having needs rows of aggregates. Add --group-by or a function such as --count.") }
+        if having != nil, !isUsed {
+            throw ValidationError("--having needs rows of aggregates. Add --group-by or a function such as --count.")
+        }
     }
 
     var isUsed: Bool { count || !groupBy.isEmpty || [sum, min, max, avg, countDistinct].contains { !$0.isEmpty } }

@@ -98,7 +98,8 @@ extension AssignmentArgument {
     func operand() throws(CambiumError) -> Operand {
         if !isJSON { return Operand(.literal(.text(text))) }
         guard let json = try? JSONValue(parsing: text.utf8) else {
-            throw CambiumError(.invalidInput, "--set \(name) has a value that is not JSON: \(Excerpt.quoted(text)). Correct it, or use \(name)=text.")
+            throw CambiumError(
+                .invalidInput, "--set \(name) has a value that is not JSON: \(Excerpt.quoted(text)). Correct it, or use \(name)=text.")
         }
         return try Self.operand(json, name)
     }

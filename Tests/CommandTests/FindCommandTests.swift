@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+/// The options of `cambium find` that ask queries.
+@Suite struct FindCommandTests {
+    /// Returns a store with four notes, with one to three items, or none.
+    private func workplace() throws -> Workplace {
+        let place = try Workplace.withStore()
+        let rows = """
+            {"id":1,"title":"alpha","items":[{"name":"x"},{"name":"y"}]}
+            {"id":2,"title":"Beta","items":[{"name":"x"}]}
+            {"id":3,"title":"gamma","items":[{"name":"z"},{"name":"z"},{"name":"z"}]}
+            {"id":4}
+            """
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        return place
+    }
+
+    private func ids(_ place: Workplace, _ arguments: String...) throws -> [String] {
+        try place.run(executable: Workplace.binary, ["find", "notes", "Note"] + arguments + ["--json"]).json.map {
+            $0["_id"] as? String ?? "?"
+        }
+    }
+
+    private func lines(_ place: Workplace, _ entity: String, _ arguments: String...) throws -> [Substring] {
+        try place.run(executable: Workplace.binary, ["find", "notes", entity] + arguments + ["--json"]).output.split(separator: "\n")
+    }
+
+    @Test func `a condition selects objects`() throws {
+        let place = try workplace()
+        #expect(try ids(place, "--where", "title contains[c] \"A\" and id < 3") == ["Note/1", "Note/2"])
+        #expect(try ids(place, "--where", "any items.name == \"x\"") == ["Note/1", "Note/2"])
+        #expect(try ids(place, "--where", "title == \"\"") == ["Note/4"])
+    }
+
+    @Test func `parameters take texts and JSON`() throws {
+        let place = try workplace()
+        #expect(try ids(place, "--where", "id == $id", "--set", "id=2") == ["Note/2"])
+        #expect(try ids(place, "--where", "title in $titles", "--set", "titles:=[\"alpha\",\"gamma\"]") == ["Note/1", "Note/3"])
+        #expect(try place.run("find", "notes", "Note", "--where", "id == $id").code == 65)
+        #expect(try place.run("find", "notes", "Note", "--where", "id == 1", "--set", "id=2").code == 65)
+    }
+
+    @Test func `keys sort, and pages follow an object`() throws {
+        let place = try workplace()
+        #expect(try ids(place, "--sort", "-items.@count,title") == ["Note/3", "Note/1", "Note/2", "Note/4"])
+        #expect(try ids(place, "--sort", "title nulls last", "--limit", "2") == ["Note/4", "Note/2"])
+        #expect(try ids(place, "--sort", "title nulls last", "--after", "Note/1") == ["Note/3"])
+        #expect(try ids(place, "--sort", "-id", "--offset", "1", "--limit", "2") == ["Note/3", "Note/2"])
+    }
+
+    @Test func `selected values are rows, and equal rows are listed once on request`() throws {
+        let place = try workplace()
+        #expect(
+            try lines(place, "Note", "--select", "title,items.name", "--where", "id < 3") == [
+                #"{"_id":"Note/1","title":"alpha","items.name":["x","y"]}"#, #"{"_id":"Note/2","title":"Beta","items.name":["x"]}"#,
+            ])
+        #expect(try lines(place, "Item", "--select", "name", "--distinct") == [#"{"name":"x"}"#, #"{"name":"y"}"#, #"{"name":"z"}"#])
+    }
+
+    @Test func `aggregates have a row for each group`() throws {
+        let place = try workplace()
+        #expect(try lines(place, "Note", "--count", "--where", "id > 1") == [#"{"count":3}"#])
+        #expect(
+            try lines(place, "Note", "--sum", "id", "--avg", "id", "--count-distinct", "title") == [
+                #"{"sum":{"id":10},"avg":{"id":2.5},"countDistinct":{"title":4}}"#
+            ])
+        #expect(
+            try lines(place, "Item", "--group-by", "note", "--count", "--max", "name", "--having", "count > 1") == [
+                #"{"group":{"note":"Note/1"},"count":2,"max":{"name":"y"}}"#, #"{"group":{"note":"Note/3"},"count":3,"max":{"name":"z"}}"#,
+            ])
+        #expect(
+            try lines(place, "Item", "--group-by", "name", "--sort", "-count", "--limit", "1") == [#"{"group":{"name":"z"},"count":3}"#])
+    }
+
+    @Test func `a plan states its steps and the objects that they read`() throws {
+        let place = try workplace()
+        let plan = try place.run("find", "notes", "Note", "--where", "_id == Note/2", "--explain", "--json").output
+        #expect(plan.hasPrefix(#"{"plan":[{"step":"identity","estimated":1,"rows":1,"read":1}],"microseconds":"#))
+        let text = try place.run("find", "notes", "Note", "--where", "title endswith \"a\"", "--explain").output
+        #expect(text.hasPrefix("scan      Note: 3 objects, 4 expected, 4 read\n"))
+    }
+
+    @Test func `a mistake in a condition is reported with its position`() throws {
+        let place = try workplace()
+        let syntax = try place.run("find", "notes", "Note", "--where", "title = = 3")
+        #expect(syntax.code == 65)
+        #expect(syntax.errors.hasPrefix("cambium: --where:1:9: "))
+        let name = try place.run("find", "notes", "Note", "--where", "id > 3 and\n ttile == \"a\"")
+        #expect(name.code == 65)
+        #expect(name.errors.hasPrefix("cambium: --where:2:2: 'Note' has no attribute or relationship 'ttile'."))
+    }
+
+    @Test func `options that exclude each other are refused`() throws {
+        let place = try workplace()
+        #expect(try place.run("find", "notes", "Note", "--count", "--select", "title").code == 64)
+        #expect(try place.run("find", "notes", "Note", "--distinct").code == 64)
+        #expect(try place.run("find", "notes", "Note", "--having", "count > 1").code == 64)
+    }
+}
