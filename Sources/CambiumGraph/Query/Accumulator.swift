@@ -3,7 +3,7 @@ import CambiumModel
 /// Computes an aggregate function from values, one after another. Ignores null.
 struct Accumulator {
     private let function: AggregateFunction
-    private var count = 0
+    private var count: Int128 = 0
     private var whole: Int128 = 0
     private var decimal = DecimalNumber.zero
     private var real = 0.0
@@ -13,6 +13,9 @@ struct Accumulator {
     private var width = Width.whole
     private var best = Value.null
     private var distinct: Set<QueryValue> = []
+
+    /// The number of times up to which a decimal number is added exactly.
+    private static let repeatedMax: Int128 = 10_000
 
     private enum Width: Int { case whole, decimal, real }
 
@@ -24,14 +27,15 @@ struct Accumulator {
         if type == .decimal { width = .decimal }
     }
 
-    mutating func add(_ value: QueryValue) {
+    /// Adds a value that occurs a number of times.
+    mutating func add(_ value: QueryValue, times: Int128 = 1) {
         if value.isNull { return }
-        count += 1
+        count += times
         switch function {
         case .count: return
         case .countDistinct: distinct.insert(value.canonical)
         case .min, .max: if case .value(let value) = value { take(value) }
-        case .sum, .avg: if case .value(let value) = value { sum(value) }
+        case .sum, .avg: if case .value(let value) = value { sum(value, times) }
         }
     }
 
@@ -43,20 +47,25 @@ struct Accumulator {
         if function == .min ? order < 0 : order > 0 { best = value }
     }
 
-    private mutating func sum(_ value: Value) {
+    private mutating func sum(_ value: Value, _ times: Int128) {
         switch value {
-        case .int(let number): whole += Int128(number)
+        case .int(let number):
+            let (product, isTooLarge) = times.multipliedReportingOverflow(by: Int128(number))
+            let (sum, isOverflowing) = whole.addingReportingOverflow(product)
+            if isTooLarge || isOverflowing { return addReal(Double(number) * Double(times)) }
+            whole = sum
         case .decimal(let number):
             if width == .whole { width = .decimal }
-            guard let sum = decimal.adding(number) else {
+            guard times == 1, let sum = decimal.adding(number) else {
+                if times > 1, times <= Self.repeatedMax { return (0..<Int(times)).forEach { _ in self.sum(value, 1) } }
                 // The sum has more digits than a decimal number: it continues as a double.
                 addReal(Double(decimal.description) ?? 0)
-                addReal(Double(number.description) ?? 0)
+                addReal((Double(number.description) ?? 0) * Double(times))
                 decimal = .zero
                 return
             }
             decimal = sum
-        default: if let number = value.real { addReal(number) }
+        default: if let number = value.real { addReal(number * Double(times)) }
         }
     }
 
@@ -69,7 +78,7 @@ struct Accumulator {
 
     var result: Value {
         switch function {
-        case .count: .int(Int64(count))
+        case .count: .int(Int64(clamping: count))
         case .countDistinct: .int(Int64(distinct.count))
         case .min, .max: best
         case .sum: total

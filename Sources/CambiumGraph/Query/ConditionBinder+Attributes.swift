@@ -66,15 +66,38 @@ extension ConditionBinder {
 
     /// Joins the conditions for the elements of a list. Their values can be found in an index together.
     private func joined(_ nodes: [ConditionNode], _ attribute: Attribute) -> ConditionNode {
-        let joined = OrNode(nodes)
         var values: [Value] = []
         for node in nodes {
             if let constant = node as? ConstantNode, !constant.isTrue { continue }
-            guard let match = node.match, case .equal(let more) = match.values else { return joined }
+            guard let match = node.match, case .equal(let more) = match.values else { return OrNode(nodes) }
             values += more
         }
+        let joined = nodes.count > Self.comparedCountMax ? set(values, attribute) : OrNode(nodes)
         joined.match = ColumnMatch(attribute: attribute.number, values: .equal(Array(Set(values))), isFolded: false)
         return joined
+    }
+
+    /// The number of values of a list that are compared one by one. More values are found in a set.
+    private static let comparedCountMax = 8
+
+    /// Returns the condition that a column has one of some values.
+    private func set(_ values: [Value], _ attribute: Attribute) -> ConditionNode {
+        let field = layout.field(attribute)
+        var fixed: Set<SIMD2<UInt64>> = []
+        var texts: Set<[UInt8]> = []
+        for value in values {
+            switch StoredForm(value, type: attribute.type) {
+            case .fixed(let low, let high)?:
+                fixed.insert(SIMD2(low, high))
+                // 0.0 and -0.0 are equal.
+                let zero = attribute.type.negativeZero
+                if zero != 0, low == 0 || low == zero { fixed.formUnion([SIMD2(0, 0), SIMD2(zero, 0)]) }
+            case .bytes(let bytes)?: texts.insert(bytes)
+            case nil: break
+            }
+        }
+        guard case .fixed(let width) = field.kind else { return TextNode(field.slot, .isIn(texts)) }
+        return FixedSetNode(field.slot, width: width, fixed)
     }
 
     private func node(_ attribute: Attribute, _ field: Field, _ limits: NumberLimits) throws(NumberMistake) -> ConditionNode {

@@ -51,6 +51,7 @@ struct GroupRun {
                 return true
             }
         }
+        if run.context.isCancelled { throw CancellationError() }
         return (0..<codes.count).map { code in
             AggregateRow(group: codes.values(code), values: sums.map { .value($0.result(code)) })
         }

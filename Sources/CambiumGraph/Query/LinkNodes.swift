@@ -4,10 +4,18 @@ import CambiumModel
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout
+    /// Whether the task was cancelled. Then the results are incomplete, and the run throws.
+    private(set) var isCancelled = false
 
     init(_ reader: Reader, _ layout: GraphLayout) {
         self.reader = reader
         self.layout = layout
+    }
+
+    /// Looks whether the task was cancelled. Steps that take long for one row call this, and give up.
+    func checkCancellation() -> Bool {
+        if Task.isCancelled { isCancelled = true }
+        return isCancelled
     }
 
     /// Returns all rows of a table that satisfy a condition. Complexity: O(rows).

@@ -51,14 +51,16 @@ struct QueryRun {
     mutating func count() throws -> Int {
         var count = 0
         try forEachMatch { _, bits in count += bits.count }
+        if context.isCancelled { throw CancellationError() }
         return count
     }
 
     /// Returns the rows of the answer in order.
     mutating func rows() throws -> [UInt32] {
         if query.limit == 0 { return [] }
-        if query.sort.isEmpty { return try rowsByID() }
-        return try sortedRows()
+        let rows = query.sort.isEmpty ? try rowsByID() : try sortedRows()
+        if context.isCancelled { throw CancellationError() }
+        return rows
     }
 
     /// The number of objects up to the end of the wanted part of the answer.

@@ -22,7 +22,8 @@ extension Graph {
         if repeated == .remove { (objects.limit, objects.offset) = (nil, 0) }
         let answer = try answer(objects)
         let readers = try readers(operands, query)
-        var rows = answer.places.map { place in readers.map { $0.selected(place.row) } }
+        var rows: [[QueryValue]] = []
+        for place in answer.places { rows.append(try readers.map { try $0.selected(place.row) }) }
         guard repeated == .remove else { return (rows, answer.ids, answer.plan) }
         var known: Set<[QueryValue]> = []
         rows = rows.filter { known.insert($0.map(\.canonical)).inserted }
@@ -46,13 +47,19 @@ extension Graph {
 }
 
 extension ValueReader {
+    /// The number of values that one list of an answer may have.
+    private static var listedCountMax: Int { 1_000_000 }
+
     /// Returns the value of a row, or the list of values if the path leads to several.
-    fileprivate func selected(_ row: UInt32) -> QueryValue {
+    fileprivate func selected(_ row: UInt32) throws -> QueryValue {
         guard let path = self as? PathReader, path.links.contains(where: \.isToMany) else { return value(row) }
         var values: [QueryValue] = []
-        _ = visit(row) { value in
-            values.append(value)
-            return true
+        _ = path.visitRows(row) { end in
+            values.append(end.map(path.read) ?? .null)
+            return values.count <= Self.listedCountMax
+        }
+        if values.count > Self.listedCountMax {
+            throw CambiumError(.limitExceeded, "A selected path leads to more than \(Self.listedCountMax) values. Select a shorter path.")
         }
         return .list(values)
     }

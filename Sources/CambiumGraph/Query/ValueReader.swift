@@ -91,7 +91,12 @@ final class PathReader: ValueReader {
     /// The type of the attribute at the end; `nil` if the path ends at an object.
     var type: AttributeType? { field?.type }
 
-    override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { visit(row, 0) { body($0.map(read) ?? .null) } }
+    /// Calls `body` with the values at the end. If several to-many relationships lead to the same object, its value is passed once.
+    override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
+        if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
+        for end in ends(of: row).keys where !body(end.map(read) ?? .null) { return false }
+        return true
+    }
 
     /// Calls `body` with the row at the end of each path, or with `nil` if a to-one relationship on the path has no target.
     func visitRows(_ row: UInt32, _ body: (UInt32?) -> Bool) -> Bool { visit(row, 0, body) }
@@ -112,6 +117,31 @@ final class PathReader: ValueReader {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
 
+    /// Returns the rows at the end of all paths from a row, with the number of paths to each. `nil` stands for a missing object.
+    ///
+    /// The paths are followed level by level, so the cost is that of the links between the levels, however many paths there are.
+    func ends(of row: UInt32) -> [UInt32?: Int128] {
+        var level: [UInt32?: Int128] = [row: 1]
+        for (depth, step) in links.enumerated() {
+            var next: [UInt32?: Int128] = [:]
+            if context.checkCancellation() { return [:] }
+            for (owner, count) in level {
+                guard let owner else {
+                    if !step.isToMany { next[nil, default: 0] += count }
+                    continue
+                }
+                var isMissing = true
+                context.reader.forEachMember(step.end, owner: owner) { target in
+                    isMissing = false
+                    next[target, default: 0] &+= count
+                }
+                if isMissing, !step.isToMany, !links[depth...].contains(where: \.isToMany) { next[nil, default: 0] += count }
+            }
+            level = next
+        }
+        return level
+    }
+
     func read(_ row: UInt32) -> QueryValue {
         let place = ObjectPlace(table: table.index, row: row)
         if let field { return .value(context.reader.value(of: field, at: place)) }
@@ -120,47 +150,5 @@ final class PathReader: ValueReader {
             return .value(.string(context.layout.schema.entity(number)?.name ?? ""))
         }
         return .object(context.reader.id(place, context.layout))
-    }
-}
-
-/// Reads a number that is computed from the objects at the end of a path.
-final class AggregateReader: ValueReader {
-    private let function: AggregateFunction
-    private let path: PathReader
-    private let value: PathReader?
-    private let type: AttributeType?
-    private let context: QueryContext
-
-    init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
-        self.function = function
-        self.path = path
-        self.value = value
-        type = value?.type
-        self.context = context
-        let kind: ValueKind = function == .min || function == .max ? value?.kind ?? .number : .number
-        super.init(kind: kind)
-    }
-
-    override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
-        if let value { return body(.value(aggregate(row, value))) }
-        if path.links.count == 1 { return body(.value(.int(Int64(context.reader.memberCount(path.links[0].end, owner: row))))) }
-        var count: Int64 = 0
-        _ = path.visitRows(row) { end in
-            if end != nil { count += 1 }
-            return true
-        }
-        return body(.value(.int(count)))
-    }
-
-    private func aggregate(_ row: UInt32, _ reader: PathReader) -> Value {
-        var sum = Accumulator(function, of: type)
-        _ = path.visitRows(row) { end in
-            guard let end else { return true }
-            return reader.visit(end) { value in
-                sum.add(value)
-                return true
-            }
-        }
-        return sum.result
     }
 }

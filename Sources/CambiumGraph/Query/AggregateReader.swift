@@ -1,0 +1,67 @@
+import CambiumModel
+
+/// Reads a number that is computed from the objects at the end of a path.
+final class AggregateReader: ValueReader {
+    private let function: AggregateFunction
+    private let path: PathReader
+    private let value: PathReader?
+    private let type: AttributeType?
+    private let context: QueryContext
+    /// For each step but the last, the number of paths from a row of its owners' table; -1 if it is not known yet.
+    private var counts: [[Int64]]
+
+    init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
+        self.function = function
+        self.path = path
+        self.value = value
+        type = value?.type
+        self.context = context
+        counts = path.links.dropLast().map { _ in [] }
+        let kind: ValueKind = function == .min || function == .max ? value?.kind ?? .number : .number
+        super.init(kind: kind)
+    }
+
+    override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
+        body(.value(value.map { aggregate(row, $0) } ?? .int(count(row, 0))))
+    }
+
+    /// Returns the number of paths from a row of a level. Each number is computed once, from those of the next level.
+    private func count(_ row: UInt32, _ level: Int) -> Int64 {
+        let end = path.links[level].end
+        if level == counts.count { return Int64(context.reader.memberCount(end, owner: row)) }
+        if counts[level].isEmpty {
+            let groupCount = context.reader.groupCount(path.links[level].ownerTable.index)
+            counts[level] = [Int64](repeating: -1, count: groupCount << PageLayout.fanOutShift)
+        }
+        if Int(row) < counts[level].count, counts[level][Int(row)] >= 0 { return counts[level][Int(row)] }
+        if context.checkCancellation() { return 0 }
+        var sum: Int64 = 0
+        context.reader.forEachMember(end, owner: row) { target in
+            let (next, isOverflowing) = sum.addingReportingOverflow(count(target, level + 1))
+            // No comparison needs the exact number of more paths than this.
+            sum = isOverflowing ? .max : next
+        }
+        if Int(row) < counts[level].count { counts[level][Int(row)] = sum }
+        return sum
+    }
+
+    private func aggregate(_ row: UInt32, _ reader: PathReader) -> Value {
+        var sum = Accumulator(function, of: type)
+        if path.links.count == 1 {
+            _ = path.visitRows(row) { end in
+                if let end { add(end, 1, reader, to: &sum) }
+                return true
+            }
+        } else {
+            for (end, count) in path.ends(of: row) { if let end { add(end, count, reader, to: &sum) } }
+        }
+        return sum.result
+    }
+
+    private func add(_ end: UInt32, _ count: Int128, _ reader: PathReader, to sum: inout Accumulator) {
+        _ = reader.visit(end) { value in
+            sum.add(value, times: count)
+            return true
+        }
+    }
+}
