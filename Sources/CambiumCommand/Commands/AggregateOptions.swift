@@ -10,42 +10,54 @@ struct AggregateOptions: ParsableArguments {
     @Option(help: .init("Print the greatest value of this path.", valueName: "path")) var max: [String] = []
     @Option(help: .init("Print the mean of this path.", valueName: "path")) var avg: [String] = []
     @Option(help: .init("Count the different values of this path.", valueName: "path")) var countDistinct: [String] = []
+}
+
+/// The groups for which `find` computes functions.
+struct GroupOptions: ParsableArguments {
     @Option(help: .init("Print one row for each combination of values of these paths.", valueName: "paths")) var groupBy: [String] = []
     @Option(help: .init("Print only rows that satisfy this condition, such as 'count > 5 and sum.price > 100'.", valueName: "condition"))
     var having: String?
+}
 
-    func validate() throws {
-        if having != nil, !isUsed {
-            throw ValidationError("--having needs rows of aggregates. Add --group-by or a function such as --count.")
-        }
+/// A request for aggregates from the options of `find`.
+struct AggregateRequest {
+    let functions: AggregateOptions
+    let groups: GroupOptions
+
+    private var paths: [(AggregateFunction, [String], String)] {
+        [
+            (.sum, functions.sum, "--sum"), (.min, functions.min, "--min"), (.max, functions.max, "--max"), (.avg, functions.avg, "--avg"),
+            (.countDistinct, functions.countDistinct, "--count-distinct"),
+        ]
     }
 
-    var isUsed: Bool { count || !groupBy.isEmpty || [sum, min, max, avg, countDistinct].contains { !$0.isEmpty } }
+    private var hasFunctions: Bool { paths.contains { !$0.1.isEmpty } }
 
-    var isCountAlone: Bool {
-        count && having == nil && groupBy.isEmpty && [sum, min, max, avg, countDistinct].allSatisfy(\.isEmpty)
+    var isUsed: Bool { functions.count || !groups.groupBy.isEmpty || hasFunctions }
+
+    var isCountAlone: Bool { functions.count && groups.having == nil && groups.groupBy.isEmpty && !hasFunctions }
+
+    func validate() throws {
+        if groups.having != nil, !isUsed {
+            throw ValidationError("--having needs rows of aggregates. Add --group-by or a function such as --count.")
+        }
     }
 
     /// Returns the request; `nil` if no option asks for aggregates. Groups without a function are counted.
     func grouping() throws -> Grouping? {
         if !isUsed { return nil }
-        var aggregates: [Aggregate] = count ? [.count] : []
-        for (function, texts, option) in [
-            (AggregateFunction.sum, sum, "--sum"), (.min, min, "--min"), (.max, max, "--max"), (.avg, avg, "--avg"),
-            (.countDistinct, countDistinct, "--count-distinct"),
-        ] {
+        var aggregates: [Aggregate] = functions.count ? [.count] : []
+        for (function, texts, option) in paths {
             aggregates += try Self.operands(texts, option).map { Aggregate(function, of: $0) }
         }
         if aggregates.isEmpty { aggregates = [.count] }
-        let condition = try having.map { text in
-            try FindOptions.named("--having") { try Condition(parsing: text) }
-        }
-        return Grouping(by: try Self.operands(groupBy, "--group-by"), aggregates, having: condition)
+        let condition = try groups.having.map { text in try QueryRequest.named("--having") { try Condition(parsing: text) } }
+        return Grouping(by: try Self.operands(groups.groupBy, "--group-by"), aggregates, having: condition)
     }
 
     private static func operands(_ texts: [String], _ option: String) throws -> [Operand] {
         try texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
-            try FindOptions.named(option) { try Operand(parsing: String(text)) }
+            try QueryRequest.named(option) { try Operand(parsing: String(text)) }
         }
     }
 }

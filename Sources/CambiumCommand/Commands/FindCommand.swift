@@ -14,18 +14,24 @@ struct FindCommand: ParsableCommand {
 
     @Argument(help: "The store.") var store: String
     @Argument(help: "The entity; its sub-entities are listed, too.") var entity: String
-    @OptionGroup(title: "Selection") var selection: FindOptions
-    @OptionGroup(title: "Aggregates") var aggregates: AggregateOptions
+    @OptionGroup(title: "Condition") var condition: ConditionOptions
+    @OptionGroup(title: "Order and pages") var order: OrderOptions
+    @OptionGroup(title: "Values") var values: SelectOptions
+    @OptionGroup(title: "Functions") var functions: AggregateOptions
+    @OptionGroup(title: "Groups") var groups: GroupOptions
     @OptionGroup(title: "Nested objects") var include: IncludeOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @Flag(help: "Print the steps of the query, with estimated and actual numbers of objects, in place of the objects.") var explain = false
 
+    private var aggregates: AggregateRequest { AggregateRequest(functions: functions, groups: groups) }
+
     func validate() throws {
-        if aggregates.isUsed, !selection.select.isEmpty {
+        try aggregates.validate()
+        if aggregates.isUsed, !values.select.isEmpty {
             throw ValidationError("--select lists values of objects, but aggregates have no objects. Use --group-by in place of --select.")
         }
-        if aggregates.isUsed, selection.after != nil {
+        if aggregates.isUsed, order.after != nil {
             throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
         }
     }
@@ -34,9 +40,9 @@ struct FindCommand: ParsableCommand {
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
         let tree = try include.tree(from: entity, graph.schema)
-        let query = try selection.query(entity, graph)
+        let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
         // A position in an error is one in the condition, because the other options were parsed before.
-        try FindOptions.named("--where") { try print(query, graph, tree) }
+        try QueryRequest.named("--where") { try print(query, graph, tree) }
     }
 
     private func print(_ query: Query, _ graph: Graph, _ tree: IncludeTree) throws {
@@ -49,9 +55,9 @@ struct FindCommand: ParsableCommand {
             let (rows, plan) = try graph.explainedAggregate(query, grouping)
             return explain ? results.print(plan) : results.print(rows, grouping)
         }
-        if !selection.select.isEmpty {
-            let operands = try selection.operands()
-            let (rows, ids, plan) = try graph.selected(operands, query, repeated: selection.distinct ? .remove : .keep)
+        if !values.select.isEmpty {
+            let operands = try values.operands()
+            let (rows, ids, plan) = try graph.selected(operands, query, repeated: values.distinct ? .remove : .keep)
             return explain ? results.print(plan) : results.print(rows, ids, operands)
         }
         let answer = try graph.answer(query)

@@ -2,8 +2,8 @@ import ArgumentParser
 import Cambium
 import CambiumJSON
 
-/// The objects that `find` lists, and their order.
-struct FindOptions: ParsableArguments {
+/// The objects that `find` selects.
+struct ConditionOptions: ParsableArguments {
     @Option(
         help: .init(
             "Find only objects that satisfy this condition, such as 'age > 30 and name beginswith \"Ma\"'.", valueName: "condition"))
@@ -14,6 +14,15 @@ struct FindOptions: ParsableArguments {
             valueName: "name=value"))
     var set: [AssignmentArgument] = []
     @Option(
+        help: .init(
+            "Find only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
+    var identity: [String] = []
+    @Flag(help: "Find only stubs: objects of which only the identity is known.") var stubs = false
+}
+
+/// The order of the objects, and the part of them that `find` lists.
+struct OrderOptions: ParsableArguments {
+    @Option(
         parsing: .unconditional,
         help: .init(
             "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key.",
@@ -23,30 +32,44 @@ struct FindOptions: ParsableArguments {
     @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
     @Option(help: .init("List only objects that follow this object in the order, such as the last one of a page.", valueName: "id"))
     var after: String?
-    @Option(help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"))
-    var select: [String] = []
-    @Flag(help: "With --select, list equal rows once, without ids.") var distinct = false
-    @Option(
-        help: .init(
-            "List only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
-    var identity: [String] = []
-    @Flag(help: "List only stubs: objects of which only the identity is known.") var stubs = false
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is \(limit), but must be at least 0.") }
         if let offset, offset < 0 { throw ValidationError("--offset is \(offset), but must be at least 0.") }
+    }
+}
+
+/// The values that `find` lists in place of objects.
+struct SelectOptions: ParsableArguments {
+    @Option(help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"))
+    var select: [String] = []
+    @Flag(help: "With --select, list equal rows once, without ids.") var distinct = false
+
+    func validate() throws {
         if distinct, select.isEmpty { throw ValidationError("--distinct compares selected values. Add --select.") }
     }
 
+    func operands() throws -> [Operand] {
+        try select.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
+            try QueryRequest.named("--select") { try Operand(parsing: String(text)) }
+        }
+    }
+}
+
+/// A query from the options of `find`.
+struct QueryRequest {
+    let condition: ConditionOptions
+    let order: OrderOptions
+
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
-        var query = try Self.named("--where") { try Query(entity.name, where: `where`) }
-        if let sort { query.sort = try Self.named("--sort") { try SortKey.list(parsing: sort) } }
-        query.limit = limit
-        query.offset = offset ?? 0
-        query.isForStubs = stubs
-        for argument in set { query.arguments[argument.name] = try argument.operand() }
-        if !identity.isEmpty { query = query.narrowed(to: try named(entity, graph)) }
-        if let after { query.cursor = try cursor(after, query, graph) }
+        var query = try Self.named("--where") { try Query(entity.name, where: condition.where) }
+        if let sort = order.sort { query.sort = try Self.named("--sort") { try SortKey.list(parsing: sort) } }
+        query.limit = order.limit
+        query.offset = order.offset ?? 0
+        query.isForStubs = condition.stubs
+        for argument in condition.set { query.arguments[argument.name] = try argument.operand() }
+        if !condition.identity.isEmpty { query = query.narrowed(to: try named(entity, graph)) }
+        if let after = order.after { query.cursor = try cursor(after, query, graph) }
         return query
     }
 
@@ -55,12 +78,6 @@ struct FindOptions: ParsableArguments {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // The text is then the id of an object.
         let (place, _) = try graph.schema.object(text, in: graph)
         return try graph.cursor(query, after: place)
-    }
-
-    func operands() throws -> [Operand] {
-        try select.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map { text in
-            try Self.named("--select") { try Operand(parsing: String(text)) }
-        }
     }
 
     /// Adds the name of the option to the position of an error.
@@ -75,6 +92,7 @@ struct FindOptions: ParsableArguments {
 
     /// Returns the object with the identity, if it exists.
     private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectID] {
+        let identity = condition.identity
         guard identity.count == entity.identity.count else {
             let names = entity.identity.map(\.name).joined(separator: ", ")
             let rule = names.isEmpty ? "'\(entity.name)' has no identity" : "The identity of '\(entity.name)' consists of \(names)"
