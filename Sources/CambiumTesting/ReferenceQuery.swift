@@ -57,9 +57,10 @@ package struct ReferenceQuery: Sendable {
         case .or(let parts): return parts.contains { holds($0, id) }
         case .not(let part): return !holds(part, id)
         case .related(let quantifier, let path, let inner):
-            let ends = items(path, id).map { item in
+            // A relationship without a destination leads to no object.
+            let ends = items(path, id).compactMap { item in
                 if case .object(let end) = item { return holds(inner, end) }
-                return false
+                return nil
             }
             return satisfies(quantifier, ends)
         case .comparison(let comparison): return holds(comparison, id)

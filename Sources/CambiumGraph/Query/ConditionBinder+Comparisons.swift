@@ -114,7 +114,8 @@ extension ConditionBinder {
         }
         var nodes: [ConditionNode] = []
         for element in elements { nodes.append(try single(.equal, element)) }
-        return OrNode(nodes)
+        // Null equals a null among the elements, but is not in any list.
+        return AndNode([try single(.notEqual, Operand(.literal(.null))), OrNode(nodes)])
     }
 }
 

@@ -28,7 +28,7 @@ struct ConditionBinder {
                 guard case .object(let entity) = end else {
                     throw QueryMistake("'\(path)' does not lead to objects. Name a relationship before 'where'.", at: TextOffset(nil))
                 }
-                return Part(node: try bind(inner, entity), isTrueIfMissing: false)
+                return Part(node: try bind(inner, entity), isTrueIfMissing: quantifier == .all)
             }
         }
     }
