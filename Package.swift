@@ -43,7 +43,7 @@ let package = Package(
         .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumModel", "CambiumGraph", "CambiumTesting"]),
         .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
-        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting"]),
+        .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting", "QueryRunner"]),
         .testTarget(name: "CambiumCoreDataTests", dependencies: ["CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumTesting"]),
         .executableTarget(name: "KilledWriter", dependencies: ["Cambium", "CambiumLog"], path: "Tests/KilledWriter"),
         .executableTarget(
@@ -51,6 +51,7 @@ let package = Package(
             dependencies: ["Cambium", "CambiumBytes", "CambiumJSON", "CambiumLog", "CambiumModel", "CambiumTesting", "FuzzTargets"],
             path: "Tests/Attacks"),
         .testTarget(name: "KillTests", dependencies: ["Cambium", "KilledWriter"]),
+        .executableTarget(name: "QueryRunner", dependencies: ["Cambium", "CambiumJSON"], path: "Tests/QueryRunner"),
         .target(
             name: "FuzzTargets",
             dependencies: ["Cambium", "CambiumCoreData", "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog"],
