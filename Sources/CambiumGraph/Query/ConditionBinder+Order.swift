@@ -21,6 +21,13 @@ extension ConditionBinder {
         }
         return SortSpecification.Key(
             reader: reader, field: path?.links.isEmpty == true ? path?.field : nil, isDescending: key.direction == .descending,
-            nullsFirst: key.nulls == .first, folding: key.folding)
+            nullsFirst: key.nulls == .first, folding: key.folding, countSlot: try countSlot(operand, entity))
+    }
+
+    /// Returns the column with the number of members that an operand counts; `nil` if no column has it.
+    private func countSlot(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> Int? {
+        guard case .aggregate(let aggregate) = operand.form, aggregate.function == .count else { return nil }
+        let links = try resolve(aggregate.path, entity, at: operand.offset).links
+        return links.count == 1 ? links[0].countSlot : nil
     }
 }

@@ -93,8 +93,10 @@ struct GroupView {
 
     @inline(__always) var stubs: GroupBits { words(page, GroupLayout.stubBitsOffset) }
 
-    @inline(__always) func leaf(_ slot: Int) -> UnsafeMutableRawPointer {
-        chunks[page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)]
+    @inline(__always) func leaf(_ slot: Int) -> UnsafeMutableRawPointer { chunks[leafReference(slot)] }
+
+    @inline(__always) func leafReference(_ slot: Int) -> PageRef {
+        page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
     }
 
     /// The rows whose value of fixed width is not null.

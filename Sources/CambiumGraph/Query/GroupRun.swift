@@ -39,17 +39,14 @@ struct GroupRun {
         let (codes, sums) = (codes, sums)
         var groupCount = codes.count
         for sum in sums { sum.grow(to: groupCount) }
+        var numbers = [Int32](repeating: 0, count: PageLayout.fanOut)
         try run.forEachMatch { view, bits in
-            bits.forEach { index in
-                let row = view.row(index)
-                let code = codes.code(row, view)
-                if code >= groupCount {
-                    groupCount = code + 1
-                    for sum in sums { sum.grow(to: groupCount) }
-                }
-                for sum in sums { sum.add(row, view, to: code) }
-                return true
+            codes.number(bits, view, &numbers)
+            if codes.count > groupCount {
+                groupCount = codes.count
+                for sum in sums { sum.grow(to: groupCount) }
             }
+            for sum in sums { sum.add(bits, view, numbers) }
         }
         if run.context.isCancelled { throw CancellationError() }
         return (0..<codes.count).map { code in

@@ -2,8 +2,8 @@ import CambiumModel
 
 /// Computes one function for each group.
 class GroupSums {
-    /// Adds a row to a group. The caller has made space for the group.
-    func add(_ row: UInt32, _ view: GroupView, to code: Int) {}
+    /// Adds rows to their groups. The caller has made space for the groups.
+    func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {}
 
     /// Makes space for a number of groups.
     func grow(to count: Int) {}
@@ -16,7 +16,14 @@ final class RowCounts: GroupSums {
     private var counts: [Int] = []
 
     override func grow(to count: Int) { while counts.count < count { counts.append(0) } }
-    override func add(_ row: UInt32, _ view: GroupView, to code: Int) { counts[code] &+= 1 }
+
+    override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
+        rows.forEach { index in
+            counts[Int(codes[Int(index)])] &+= 1
+            return true
+        }
+    }
+
     override func result(_ code: Int) -> Value { .int(Int64(counts[code])) }
 }
 
@@ -35,17 +42,20 @@ final class GeneralSums: GroupSums {
 
     override func grow(to count: Int) { while sums.count < count { sums.append(Accumulator(function, of: type)) } }
 
-    override func add(_ row: UInt32, _ view: GroupView, to code: Int) {
-        _ = reader.visit(row) { value in
-            sums[code].add(value)
-            return true
+    override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
+        rows.forEach { index in
+            let code = Int(codes[Int(index)])
+            return reader.visit(view.row(index)) { value in
+                sums[code].add(value)
+                return true
+            }
         }
     }
 
     override func result(_ code: Int) -> Value { sums[code].result }
 }
 
-/// Adds the numbers of a column, or their means, without making values of them.
+/// Adds the numbers of a column, or computes their means, without making values of them.
 final class ColumnSums: GroupSums {
     private let function: AggregateFunction
     private let slot: Int
@@ -74,26 +84,40 @@ final class ColumnSums: GroupSums {
         }
     }
 
-    override func add(_ row: UInt32, _ view: GroupView, to code: Int) {
+    override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         let leaf = view.leaf(slot)
-        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return }
-        counts[code] &+= 1
-        let index = Int(row & PageLayout.rowMask)
+        let present = rows & view.presence(leaf)
+        let values = leaf + PageLayout.valuesOffset
         switch type {
-        case .int16: wholes[code] &+= Int128((leaf + PageLayout.valuesOffset + 2 &* index).load(as: Int16.self))
-        case .int32: wholes[code] &+= Int128((leaf + PageLayout.valuesOffset + 4 &* index).load(as: Int32.self))
-        case .int64: wholes[code] &+= Int128((leaf + PageLayout.valuesOffset + 8 &* index).load(as: Int64.self))
-        case .float: add(Double((leaf + PageLayout.valuesOffset + 4 &* index).load(as: Float.self)), code)
-        default: add((leaf + PageLayout.valuesOffset + 8 &* index).load(as: Double.self), code)
+        case .int16: addWholes(present, codes) { Int64(values.load(fromByteOffset: 2 &* $0, as: Int16.self)) }
+        case .int32: addWholes(present, codes) { Int64(values.load(fromByteOffset: 4 &* $0, as: Int32.self)) }
+        case .int64: addWholes(present, codes) { values.load(fromByteOffset: 8 &* $0, as: Int64.self) }
+        case .float: addReals(present, codes) { Double(values.load(fromByteOffset: 4 &* $0, as: Float.self)) }
+        default: addReals(present, codes) { values.load(fromByteOffset: 8 &* $0, as: Double.self) }
+        }
+    }
+
+    @inline(__always) private func addWholes(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Int64) {
+        rows.forEach { index in
+            let code = Int(codes[Int(index)])
+            counts[code] &+= 1
+            wholes[code] &+= Int128(value(Int(index)))
+            return true
         }
     }
 
     /// Keeps the rounding error (Neumaier's variant of Kahan's summation).
-    @inline(__always) private func add(_ number: Double, _ code: Int) {
-        let real = reals[code]
-        let sum = real + number
-        corrections[code] += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
-        reals[code] = sum
+    @inline(__always) private func addReals(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Double) {
+        rows.forEach { index in
+            let code = Int(codes[Int(index)])
+            let number = value(Int(index))
+            let real = reals[code]
+            let sum = real + number
+            counts[code] &+= 1
+            corrections[code] += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
+            reals[code] = sum
+            return true
+        }
     }
 
     override func result(_ code: Int) -> Value {

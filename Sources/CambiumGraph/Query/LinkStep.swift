@@ -32,11 +32,16 @@ struct LinkStep {
     }
 
     /// The column with the number of targets; `nil` if the number is not stored in one column.
+    var countSlot: Int? { end.countSlot }
+}
+
+extension EndLayout {
+    /// The owners' column with the number of members; `nil` if the number is not stored in one column.
     var countSlot: Int? {
-        switch end.layout {
+        switch layout {
         case .pair: return nil
-        case .list(let list, let childEnd): return end.end == childEnd ? nil : list.countSlot
-        case .edges(_, let lists, let isSymmetric): return isSymmetric ? nil : lists[end.end].countSlot
+        case .list(let list, let childEnd): return end == childEnd ? nil : list.countSlot
+        case .edges(_, let lists, let isSymmetric): return isSymmetric ? nil : lists[end].countSlot
         }
     }
 }

@@ -25,9 +25,7 @@ struct LinkedRows {
                     return true
                 }
             }
-        case .edges(let table, let lists, let isSymmetric):
-            let own = lists[step.end.end]
-            let other = lists[1 - step.end.end]
+        case .edges:
             // Walking the edges of few targets is cheaper than reading all edges.
             if targets.count * Self.walkCost < reader.groupCount(step.targetTable.index) << PageLayout.fanOutShift {
                 let inverse = step.inverse
@@ -36,8 +34,7 @@ struct LinkedRows {
                     return true
                 }
             } else {
-                addEdges(table, from: other.ownerSlot, to: own.ownerSlot, targets, &owners)
-                if isSymmetric { addEdges(table, from: own.ownerSlot, to: other.ownerSlot, targets, &owners) }
+                forEachLink(step) { owner, target in if targets.contains(target) { owners.insert(owner) } }
             }
         }
         return owners
@@ -51,17 +48,39 @@ struct LinkedRows {
         return true
     }
 
-    private func addEdges(_ table: Int, from targetSlot: Int, to ownerSlot: Int, _ targets: RowBits, _ owners: inout RowBits) {
+    /// Calls `body` with the owner and the target of each link that a step can follow, in the order of storage.
+    ///
+    /// A link of a relationship that is its own inverse leads in both directions. Complexity: O(rows of the table with the links).
+    @inline(__always) func forEachLink(_ step: LinkStep, _ body: (UInt32, UInt32) -> Void) {
+        switch step.end.layout {
+        case .pair(let tables, let slots):
+            forEachRow(tables[step.end.end], slots[step.end.end], nil) { row, target, _ in if target != noRow { body(row, target) } }
+        case .list(let list, let childEnd):
+            let isChild = step.end.end == childEnd
+            forEachRow(list.memberTable, list.ownerSlot, nil) { row, owner, _ in
+                if owner != noRow { isChild ? body(row, owner) : body(owner, row) }
+            }
+        case .edges(let table, let lists, let isSymmetric):
+            forEachRow(table, lists[step.end.end].ownerSlot, lists[1 - step.end.end].ownerSlot) { _, owner, target in
+                body(owner, target)
+                if isSymmetric, owner != target { body(target, owner) }
+            }
+        }
+    }
+
+    /// Calls `body` with each row of a table and the content of one or two of its link columns.
+    @inline(__always)
+    private func forEachRow(_ table: Int, _ slot: Int, _ second: Int?, _ body: (UInt32, UInt32, UInt32) -> Void) {
         let rows = reader.rows(table)
         for index in 0..<reader.groupCount(table) {
             guard let page = rows.group(at: index) else { continue }
             let group = GroupView(index: index, page: page, chunks: reader.chunks)
-            let (target, owner) = (group.leaf(targetSlot), group.leaf(ownerSlot))
-            group.live.forEach { edge in
-                let offset = PageLayout.linkValuesOffset &+ 4 &* Int(edge)
-                if targets.contains(target.load(fromByteOffset: offset, as: UInt32.self)) {
-                    owners.insert(owner.load(fromByteOffset: offset, as: UInt32.self))
-                }
+            let (first, other) = (group.leaf(slot), group.leaf(second ?? slot))
+            group.live.forEach { place in
+                let offset = PageLayout.linkValuesOffset &+ 4 &* Int(place)
+                body(
+                    group.row(place), first.load(fromByteOffset: offset, as: UInt32.self),
+                    other.load(fromByteOffset: offset, as: UInt32.self))
                 return true
             }
         }

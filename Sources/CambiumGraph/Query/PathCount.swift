@@ -87,10 +87,8 @@ struct PathCount {
             return weights
         }
         let starts = context.rows(start.table, where: start.node)
-        let reader = context.reader
-        starts.forEach { row in
-            reader.forEachMember(step.end, owner: row) { if Int($0) < weights.count { weights[Int($0)] &+= 1 } }
-            return true
+        LinkedRows(context.reader).forEachLink(step) { owner, target in
+            if starts.contains(owner), Int(target) < weights.count { weights[Int(target)] &+= 1 }
         }
         return weights
     }
@@ -109,34 +107,40 @@ struct PathCount {
             return weights
         }
         let ends = context.rows(step.targetTable, where: end)
-        let reader = context.reader
-        ends.forEach { row in
-            reader.forEachMember(step.inverse, owner: row) { if Int($0) < weights.count { weights[Int($0)] &+= 1 } }
-            return true
+        LinkedRows(context.reader).forEachLink(step) { owner, target in
+            if ends.contains(target), Int(owner) < weights.count { weights[Int(owner)] &+= 1 }
         }
         return weights
     }
 
     private func fillDegrees(_ end: EndLayout, _ table: TableLayout, _ weights: inout Weights) {
         let reader = context.reader
-        reader.forEachRow(of: table) { row in
-            if Int(row) < weights.count { weights[Int(row)] = UInt64(reader.memberCount(end, owner: row)) }
+        guard let slot = end.countSlot else {
+            return reader.forEachRow(of: table) { row in
+                if Int(row) < weights.count { weights[Int(row)] = UInt64(reader.memberCount(end, owner: row)) }
+            }
+        }
+        context.forEachGroup(table) { group in
+            let leaf = group.leaf(slot)
+            group.live.forEach { index in
+                let row = Int(group.row(index))
+                let count = leaf.load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(index), as: UInt32.self)
+                if row < weights.count { weights[row] = UInt64(count) }
+                return true
+            }
+            return true
         }
     }
 
     /// Returns the weights of the owners of a step from the weights of its targets.
     private func weights(before step: LinkStep, _ targets: Weights) throws -> Weights {
         var owners = empty(step.ownerTable)
-        let reader = context.reader
         var isTooLarge = false
-        reader.forEachRow(of: step.ownerTable) { row in
-            var sum: UInt64 = 0
-            reader.forEachMember(step.end, owner: row) { target in
-                let (next, isOverflowing) = sum.addingReportingOverflow(Int(target) < targets.count ? targets[Int(target)] : 0)
-                sum = next
-                isTooLarge = isTooLarge || isOverflowing
-            }
-            if Int(row) < owners.count { owners[Int(row)] = sum }
+        LinkedRows(context.reader).forEachLink(step) { owner, target in
+            guard Int(owner) < owners.count, Int(target) < targets.count else { return }
+            let (next, isOverflowing) = owners[Int(owner)].addingReportingOverflow(targets[Int(target)])
+            owners[Int(owner)] = next
+            isTooLarge = isTooLarge || isOverflowing
         }
         if isTooLarge { throw Self.tooMany }
         return owners

@@ -114,9 +114,11 @@ struct QueryRun {
         var count = 0
         func take(_ group: GroupView, _ bits: GroupBits) {
             bits.forEach { index in
-                let entry = order.entry(group.row(index))
-                if cursor.map({ $0 < entry }) ?? true { entries.insert(entry) }
+                let row = group.row(index)
                 count += 1
+                if let prefix = order.prefix(row, group), !entries.mayInclude(prefix) { return true }
+                let entry = order.entry(row)
+                if cursor.map({ $0 < entry }) ?? true { entries.insert(entry) }
                 return true
             }
         }

@@ -10,18 +10,71 @@ final class SortSpecification {
         let isDescending: Bool
         let nullsFirst: Bool
         let folding: Folding
+        /// The column with the number of members, if the key is such a number.
+        var countSlot: Int?
     }
 
     let keys: [Key]
+    private let short: ShortKey?
     private let rows: Rows
     private var bytes: [UInt8] = []
 
     init(_ keys: [Key], _ table: TableLayout, _ context: QueryContext) {
         self.keys = keys
+        short = ShortKey(keys)
         rows = context.reader.rows(table.index)
     }
 
     func entry(_ row: UInt32) -> SortEntry { SortEntry(key: key(row), serial: rows.serial(row), row: row) }
+
+    /// Returns the first bytes of the key of a row as a number; `nil` if the keys are not one column of up to eight bytes.
+    ///
+    /// Most rows of a sorted answer with a limit are refused by this number.
+    @inline(__always) func prefix(_ row: UInt32, _ view: GroupView) -> UInt128? {
+        guard let short else { return nil }
+        let leaf = view.leaf(short.slot)
+        let index = Int(row & PageLayout.rowMask)
+        guard short.isCount || Rows.bit(leaf, PageLayout.presenceOffset, row) else { return short.null }
+        let values = leaf + (short.isCount ? PageLayout.linkValuesOffset : PageLayout.valuesOffset)
+        let bits: UInt64 =
+            switch short.width {
+            case 1: UInt64(values.load(fromByteOffset: index, as: UInt8.self))
+            case 2: UInt64(values.load(fromByteOffset: 2 &* index, as: UInt16.self))
+            case 4: UInt64(values.load(fromByteOffset: 4 &* index, as: UInt32.self))
+            default: values.load(fromByteOffset: 8 &* index, as: UInt64.self)
+            }
+        // The ordered bits of a negative number may extend beyond the width.
+        let ordered = (short.type.orderedBits(bits) ^ short.mask) & (.max >> UInt64(64 &- 8 &* short.width))
+        return short.present | UInt128(ordered) << UInt128(112 &- 8 &* short.width)
+    }
+
+    /// A key of one column with numbers of up to eight bytes.
+    private struct ShortKey {
+        let slot: Int
+        let width: Int
+        let type: AttributeType
+        let isCount: Bool
+        /// The bits that are inverted in descending order.
+        let mask: UInt64
+        let null: UInt128
+        /// The first two bytes of each key that is not null.
+        let present: UInt128
+
+        init?(_ keys: [Key]) {
+            guard keys.count == 1 else { return nil }
+            let key = keys[0]
+            if let count = key.countSlot {
+                (slot, width, type, isCount) = (count, 4, .uuid, true)
+            } else if let field = key.field, case .fixed(let width) = field.kind, width <= 8 {
+                (slot, self.width, type, isCount) = (field.slot, width, field.type, false)
+            } else {
+                return nil
+            }
+            mask = key.isDescending ? width == 8 ? .max : 1 << UInt64(8 * width) - 1 : 0
+            null = UInt128(key.nullsFirst ? 0 : 1) << 120
+            present = UInt128(key.nullsFirst ? 1 : 0) << 120 | UInt128(key.isDescending ? 0xFE : 1) << 112
+        }
+    }
 
     /// Returns bytes whose order is the order of the rows.
     func key(_ row: UInt32) -> [UInt8] {
@@ -31,6 +84,7 @@ final class SortSpecification {
     }
 
     private func append(_ key: Key, _ row: UInt32) {
+        if let slot = key.countSlot { return append(key, .fixed(UInt64(rows.link(row, slot))), .uuid, width: 4) }
         guard let field = key.field else { return append(key, key.reader.value(row)) }
         rows.withCell(row, field.slot, field.kind) { append(key, $0, field.type) }
     }
@@ -132,8 +186,13 @@ struct FirstEntries {
     private let countMax: Int
     /// A heap with the last entry first, if the number of entries is limited.
     private var heap: [SortEntry] = []
+    /// The number with which the key of the last entry begins, if there are as many entries as wanted.
+    private var lastPrefix = UInt128.max
 
     init(countMax: Int) { self.countMax = countMax }
+
+    /// Whether an entry whose key begins with a number may be among the first.
+    @inline(__always) func mayInclude(_ prefix: UInt128) -> Bool { heap.count < countMax || prefix <= lastPrefix }
 
     mutating func insert(_ entry: SortEntry) {
         if heap.count < countMax {
@@ -143,6 +202,7 @@ struct FirstEntries {
             heap[0] = entry
             siftDown()
         }
+        if heap.count == countMax, let last = heap.first { lastPrefix = last.prefix }
     }
 
     /// The entries in order. Complexity: O(n log n).
