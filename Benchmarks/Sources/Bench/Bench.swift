@@ -25,7 +25,7 @@ struct Bench {
 /// One part of the measurement. Later steps use the stores of earlier steps.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
-    case changes, debian, clones, hubs, export, indexes, holds, walks
+    case changes, debian, clones, hubs, export, indexes, holds, walks, queries
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -46,6 +46,7 @@ enum Step: String, CaseIterable {
         case .indexes: try OrderedIndexes(settings).run()
         case .holds: try Holds(settings).run()
         case .walks: try Walks(settings).run()
+        case .queries: try Queries(settings).run()
         }
     }
 }

@@ -3,8 +3,6 @@ import Cambium
 /// Measures walks through people that follow one another. A few people have most of the followers.
 struct Walks {
     private let settings: Settings
-    private static let seed: UInt64 = 21
-    private static let meanLinkCount = 24
 
     init(_ settings: Settings) { self.settings = settings }
 
@@ -12,8 +10,8 @@ struct Walks {
     private var title: String { "C9.walk, \(personCount) people" }
 
     func run() throws {
-        var random = SplitMix(seed: Self.seed)
-        let lists = followed(&random)
+        var random = SplitMix(seed: FollowedPeople.seed)
+        let lists = FollowedPeople.lists(of: personCount, &random)
         for (variant, isShuffled) in [("", false), ("(links in random order)", true)] {
             let store = try Store.inMemory(schema: Schema(Self.definition))
             let people = try fill(store, lists, isShuffled: isShuffled, &random)
@@ -36,28 +34,6 @@ struct Walks {
                 RelationshipDefinition("follows", to: "Person", .toMany, inverse: "followers")
                 RelationshipDefinition("followers", to: "Person", .toMany, inverse: "follows")
             }
-        }
-    }
-
-    /// Returns the different people that each person follows. The people who are followed are distributed by Zipf's law with an exponent
-    /// of 1: person k has a weight of 1 / (k + 1). The number of links of a person is between a third and three times the mean.
-    private func followed(_ random: inout SplitMix) -> [[Int]] {
-        var sums: [Double] = []
-        var sum = 0.0
-        for person in 0..<personCount {
-            sum += 1 / Double(person + 1)
-            sums.append(sum)
-        }
-        return (0..<personCount).map { person in
-            let thirds = [1, 1, 1, 2, 2, 3, 3, 3, 5, 9]
-            let count = Self.meanLinkCount * thirds[random.below(thirds.count)] / 3
-            var found: Set<Int> = []
-            while found.count < count {
-                let wanted = Double(random.next() >> 11) / Double(1 << 53) * sum
-                let other = min(sums.partition(above: wanted), personCount - 1)
-                if other != person { found.insert(other) }
-            }
-            return found.sorted()
         }
     }
 
@@ -130,17 +106,5 @@ struct Walks {
         let (joining, components) = try timed { try walk.components() }
         try check(components.sizes.reduce(0, +), is: personCount, "people in components")
         settings.emit("\(title): components", joining * 1e3, "ms", variant: variant)
-    }
-}
-
-extension [Double] {
-    /// Returns the index of the first element that is greater than a number, in an ascending array.
-    fileprivate func partition(above number: Double) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] > number { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }
