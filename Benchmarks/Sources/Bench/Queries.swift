@@ -83,7 +83,10 @@ struct Queries {
             try people.enumerated().map { index, each in
                 try transaction.insert(
                     "Person",
-                    ["age": .int(Int64(each.age)), "city": .string(each.city), "name": .string("person \(index)"), "score": .double(each.score)])
+                    [
+                        "age": .int(Int64(each.age)), "city": .string(each.city), "name": .string("person \(index)"),
+                        "score": .double(each.score),
+                    ])
             }
         }.result
         let blockCount = 5000

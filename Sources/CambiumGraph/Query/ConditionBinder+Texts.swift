@@ -78,7 +78,7 @@ extension ConditionBinder {
 /// A pattern in which `*` stands for any characters, `?` for one character, and a backslash makes the next character plain.
 struct Wildcards {
     private enum Piece: Equatable {
-        case character(Character)
+        case scalar(Unicode.Scalar)
         case one, many
     }
 
@@ -87,17 +87,18 @@ struct Wildcards {
     init(_ pattern: String) {
         var pieces: [Piece] = []
         var isEscaped = false
-        for character in pattern {
-            if isEscaped || !["\\", "*", "?"].contains(character) {
-                pieces.append(.character(character))
+        // A mark that follows a wildcard would be one character with it.
+        for scalar in pattern.unicodeScalars {
+            if isEscaped || !["\\", "*", "?"].contains(scalar) {
+                pieces.append(.scalar(scalar))
                 isEscaped = false
-            } else if character == "\\" {
+            } else if scalar == "\\" {
                 isEscaped = true
             } else {
-                pieces.append(character == "*" ? .many : .one)
+                pieces.append(scalar == "*" ? .many : .one)
             }
         }
-        if isEscaped { pieces.append(.character("\\")) }
+        if isEscaped { pieces.append(.scalar("\\")) }
         self.pieces = pieces
     }
 
@@ -105,7 +106,7 @@ struct Wildcards {
     var prefix: String { Self.text(pieces.prefix { $0 != .one && $0 != .many }[...]) }
 
     private static func text(_ pieces: ArraySlice<Piece>) -> String {
-        pieces.reduce(into: "") { if case .character(let character) = $1 { $0.append(character) } }
+        pieces.reduce(into: "") { if case .scalar(let scalar) = $1 { $0.unicodeScalars.append(scalar) } }
     }
 
     /// Returns the test of the pattern. A pattern with `*` only at its ends needs no regular expression.
@@ -137,10 +138,8 @@ struct Wildcards {
             switch piece {
             case .many: text += ".*"
             case .one: text += "."
-            case .character(let character):
-                for scalar in character.unicodeScalars {
-                    text += scalar.isASCII && !scalar.properties.isAlphabetic ? "\\x{\(String(scalar.value, radix: 16))}" : String(scalar)
-                }
+            case .scalar(let scalar):
+                text += scalar.isASCII && !scalar.properties.isAlphabetic ? "\\x{\(String(scalar.value, radix: 16))}" : String(scalar)
             }
         }
     }
