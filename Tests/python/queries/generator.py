@@ -1,5 +1,5 @@
 """Random queries, each as a text of Cambium and as SQL."""
-from model import ENTITIES, like, quoted
+from model import ENTITIES, folded, like, quoted
 
 COMPARED = {"==": "IS", "!=": "IS NOT", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 SPELLINGS = {"==": ["==", "="], "!=": ["!=", "<>"], "<=": ["<=", "=<"], ">=": [">=", "=>"]}
@@ -173,16 +173,11 @@ class Generator:
         return f" {name}{mark} {text}", condition
 
     def pattern(self, mark, options, literal):
-        text = literal() or ""
         if self.chance(0.7):
-            piece = "".join(self.random.choice([each, each, "?"]) for each in text)
-            pattern = self.random.choice(["*", ""]) + piece + self.random.choice(["*", ""])
-            if self.chance(0.3):
-                pattern = pattern[:1] + "*" + pattern[1:]
-            from model import folded
+            text = "".join(self.random.choice([each, each, each, "?", "*", "*" + each]) for each in literal())
+            pattern = self.random.choice(["*", ""]) + text + self.random.choice(["*", ""])
             expression = like(folded(pattern, options))
             return f" like{mark} {quoted(pattern, self.random)}", lambda left: f"matches({left}, {self.bound(expression)}, '{options}')"
-        options = ""
         expression = self.random.choice(["a.*", ".*b", "[a-c]+", "(?:ab|zoe|9)+", ".", "..", "[^a]*", ""])
         return f" matches {quoted(expression, self.random)}", lambda left: f"matches({left}, {self.bound(expression)}, '')"
 
