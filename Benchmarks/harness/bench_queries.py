@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Asks other databases the questions of Sources/Bench/Queries.swift about the same data: bench_queries.py DATA [sqlite|duckdb|ladybug]...
 
-DATA has people.csv and follows.csv, which the step `queries` of the benchmark writes, and synth1e6.jsonl. Each database is in memory. Prints
-the median duration of many runs, measured in this process."""
+DATA has people.csv and follows.csv, which the step `queries` of the benchmark writes, and synth1e6.jsonl. Each database is in memory.
+Prints the median duration of many runs, measured in this process."""
 import csv
 import json
 import os

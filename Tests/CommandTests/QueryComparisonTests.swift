@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `random queries have the answers of SQLite`() throws {
-        let outcome = try compare(seed: 1, count: 500, people: 100)
+        let outcome = try compare(seed: 1, count: 500, people: 60)
         #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
         #expect(outcome.output.contains(" answers compared with SQLite, 0 differences"))
     }

@@ -93,7 +93,7 @@ def compare(runner, seed, wanted, count, path):
         name = chance.choice(["before", "after"])
         request, expected = (earlier if name == "before" else later).question()
         try:
-            wantedAnswer = expected(moments[name][0])
+            answer = expected(moments[name][0])
         except sqlite3.OperationalError as error:
             if "interrupted" not in str(error):
                 raise
@@ -102,9 +102,9 @@ def compare(runner, seed, wanted, count, path):
             graph = chance.choice([name, "replayed " + name])
             actual = runner.ask(request | {"plan": plan, "graph": graph})
             compared += 1
-            if not same(wantedAnswer, actual):
+            if not same(answer, actual):
                 differing += 1
-                report(seed, request | {"plan": plan, "graph": graph}, wantedAnswer, actual)
+                report(seed, request | {"plan": plan, "graph": graph}, answer, actual)
                 break
         if differing >= DIFFERENCES_MAX:
             break

@@ -1,5 +1,5 @@
-/// People that follow one another. The people who are followed are distributed by Zipf's law with an exponent of 1: person k has a
-/// weight of 1 / (k + 1). The number of links of a person is between a third and three times the mean.
+/// People that follow one another. The people who are followed are distributed by Zipf's law with an exponent of 1: person k has a weight
+/// of 1 / (k + 1). The number of links of a person is between a third and three times the mean.
 enum FollowedPeople {
     static let seed: UInt64 = 21
     private static let meanLinkCount = 24

@@ -81,12 +81,9 @@ struct Queries {
         let follows = try person.requiredRelationship("follows")
         let ids = try store.write { transaction in
             try people.enumerated().map { index, each in
-                try transaction.insert(
-                    "Person",
-                    [
-                        "age": .int(Int64(each.age)), "city": .string(each.city), "name": .string("person \(index)"),
-                        "score": .double(each.score),
-                    ])
+                let name = Value.string("person \(index)")
+                return try transaction.insert(
+                    "Person", ["age": .int(Int64(each.age)), "city": .string(each.city), "name": name, "score": .double(each.score)])
             }
         }.result
         let blockCount = 5000

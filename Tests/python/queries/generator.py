@@ -10,17 +10,17 @@ FUNCTIONS = {"sum": "coalesce(sum({}), 0)", "min": "min({})", "max": "max({})", 
 class Generator:
     def __init__(self, random, data, serials):
         self.random, self.data, self.serials = random, data, serials
-        self.parameters, self.aliasCount = {}, 0
+        self.parameters, self.alias_count = {}, 0
 
     def begin(self):
-        self.parameters, self.aliasCount = {}, 0
+        self.parameters, self.alias_count = {}, 0
 
     def chance(self, share):
         return self.random.random() < share
 
     def alias(self):
-        self.aliasCount += 1
-        return f"t{self.aliasCount}"
+        self.alias_count += 1
+        return f"t{self.alias_count}"
 
     def bound(self, value):
         name = f"p{len(self.parameters)}"
@@ -114,7 +114,7 @@ class Generator:
 
     # Relations: each returns the text after the left operand, and SQL that is 0 or 1 for the SQL of the left operand.
 
-    def relation(self, group, literal, other=None, *, hasPatterns=True):
+    def relation(self, group, literal, other=None, *, has_patterns=True):
         """- literal: draws a value. - other: draws (text, SQL) of a second path, or None."""
         def right():
             if other and self.chance(0.12) and (drawn := other()):
@@ -126,7 +126,7 @@ class Generator:
         if group not in ("bool", "object"):
             kinds += ["between"]
         if group == "string":
-            kinds += ["text"] * 4 + ["pattern"] * (2 if hasPatterns else 0)
+            kinds += ["text"] * 4 + ["pattern"] * (2 if has_patterns else 0)
         kind = self.random.choice(kinds)
         options = self.random.choice(["", "", "", "c", "d", "cd"]) if group == "string" else ""
         mark = f"[{options}]" if options else ""
@@ -148,14 +148,14 @@ class Generator:
             return f" in{mark} {open}{', '.join(text for text, _ in elements)}{close}", lambda left: (
                 "(" + " OR ".join(["0"] + [f"coalesce({fold(left)} = {fold(sql)}, 0)" for _, sql in elements]) + ")")
         if kind == "between":
-            (low, lowSQL), (high, highSQL) = right(), right()
+            (low, low_sql), (high, high_sql) = right(), right()
             return f" between{mark} {{{low}, {high}}}", lambda left: (
-                f"(coalesce({fold(left)} >= {fold(lowSQL)}, 0) AND coalesce({fold(left)} <= {fold(highSQL)}, 0))")
+                f"(coalesce({fold(left)} >= {fold(low_sql)}, 0) AND coalesce({fold(left)} <= {fold(high_sql)}, 0))")
         if kind == "text":
-            return self.partOf(mark, fold, right)
+            return self.text_part(mark, fold, right)
         return self.pattern(mark, options, literal)
 
-    def partOf(self, mark, fold, right):
+    def text_part(self, mark, fold, right):
         name = self.random.choice(["contains", "beginswith", "endswith"])
         text, sql = right()
 
@@ -218,14 +218,14 @@ class Generator:
         path = ".".join(names)
         return f"{quantifier} {path}.{text}{relation}", sql if quantifier in ("any", "some") else f"(NOT {sql})"
 
-    def exists(self, joins, condition, value, isNegated):
+    def exists(self, joins, condition, value, is_negated):
         """Whether a value satisfies a condition. A path to one object that ends early has the value null."""
         depth = max(index for index, join in enumerate(joins) if join[0].many) + 1
         inner = value
         for link, source, where in reversed(joins[depth:]):
             inner = f"(SELECT {inner} FROM {source} WHERE {where})"
         source, where = self.joined(joins[:depth])
-        return f"EXISTS (SELECT 1 FROM {source} WHERE {where} AND {'NOT ' if isNegated else ''}{condition(inner)})"
+        return f"EXISTS (SELECT 1 FROM {source} WHERE {where} AND {'NOT ' if is_negated else ''}{condition(inner)})"
 
     def related(self, entity, alias, depth):
         quantifier = self.random.choice(["any", "some", "all", "none"])
@@ -239,7 +239,7 @@ class Generator:
         text, sql, group, attribute = self.aggregate(entity, alias)
         draw = (lambda: self.random.choice([0, 0, 1, 2, 3, 6, 1.5, -1])) if "@count" in text else lambda: self.literal(attribute)
         relation, condition = self.relation(group, draw, lambda: self.alike(entity, alias, group),
-                                            hasPatterns=False)
+                                            has_patterns=False)
         return text + relation, condition(sql)
 
     def identified(self, entity, alias, depth):

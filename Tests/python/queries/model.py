@@ -4,9 +4,10 @@ import re
 import sqlite3
 import unicodedata
 
-TEXTS = ["", "a", "A", "ab", "Ab", "abc", "b", "ba", "zoe", "Zoë", "zoe\u0308", "zo\u0308", "\u0308", "ÁRBOL", "árbol", "arbol", "a%b", "a_b", "a*b", "a?b", "a\\b",
-         "日本", "日本語", "😀", "😀a", "a😀", "\u00e9", "e\u0301", "x\ny", "\"quoted\"", "it's", "a b", "  ", "Ω", "ω", "zz" * 20,
-         "a long text that does not fit in a small cell", "a long text that does not fit in a small cellar", "0", "10", "9", "true", "null"]
+TEXTS = ["", "a", "A", "ab", "Ab", "abc", "b", "ba", "zoe", "Zoë", "zoe\u0308", "zo\u0308", "\u0308", "ÁRBOL", "árbol", "arbol", "a%b",
+         "a_b", "a*b", "a?b", "a\\b", "日本", "日本語", "😀", "😀a", "a😀", "\u00e9", "e\u0301", "x\ny", "\"quoted\"", "it's", "a b", "  ",
+         "Ω", "ω", "zz" * 20, "a long text that does not fit in a small cell", "a long text that does not fit in a small cellar", "0", "10",
+         "9", "true", "null"]
 LARGE = [2**53, 2**53 + 1, 2**53 - 1, -2**53, -2**53 - 1, 0, 1, -1, 10**15, 2**31, -2**31]
 
 
@@ -29,7 +30,8 @@ def quarter(random):
 
 
 def date(random):
-    return f"{random.choice([1, 1969, 1970, 1999, 2026, 9999]):04}-0{random.randint(1, 3)}-2{random.randint(0, 8)}T1{random.randint(0, 2)}:00:59Z"
+    year = random.choice([1, 1969, 1970, 1999, 2026, 9999])
+    return f"{year:04}-0{random.randint(1, 3)}-2{random.randint(0, 8)}T1{random.randint(0, 2)}:00:59Z"
 
 
 def text(random):
@@ -228,7 +230,8 @@ def database(data, serials):
                 values.append(value)
             marks = ", ".join("?" * (len(columns) + 2))
             base.execute(f"INSERT INTO {table} VALUES({marks})", [serials[entity][number], data.name(entity, number), *values])
-    for table, key, mine, other, target in [("person_tag", "tags", "person", "tag", "Tag"), ("friend", "friends", "person", "other", "Person")]:
+    pairs = [("person_tag", "tags", "person", "tag", "Tag"), ("friend", "friends", "person", "other", "Person")]
+    for table, key, mine, other, target in pairs:
         base.execute(f"CREATE TABLE {table}({mine}, {other}, PRIMARY KEY({mine}, {other})) WITHOUT ROWID")
         base.execute(f"CREATE INDEX {table}_{other} ON {table}({other})")
         for number, row in data.rows["Person"].items():

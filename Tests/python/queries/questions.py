@@ -84,7 +84,7 @@ class Questions(Generator):
         return request, lambda base: {"ids": [row[0] for row in ask(base)]}
 
     def values(self, entity, where, request):
-        texts, columns, isList = [], [], []
+        texts, columns, is_list = [], [], []
         for _ in range(self.random.choice([1, 1, 2, 3])):
             kind = self.random.random()
             if kind < 0.2:
@@ -100,17 +100,17 @@ class Questions(Generator):
                 text, sql, _ = self.single(entity, "t0")
             texts.append(text)
             columns.append(sql)
-            isList.append("json_group_array" in sql)
+            is_list.append("json_group_array" in sql)
         request["select"] = texts
         ask = self.ask(f"SELECT {', '.join(columns)} {where} {self.order(entity, request)}")
-        isDistinct = not any(isList) and self.chance(0.5)
-        if isDistinct:
+        is_distinct = not any(is_list) and self.chance(0.5)
+        if is_distinct:
             request["distinct"] = "remove"
         part = self.part(request)
 
         def expected(base):
-            rows = [[json.loads(value) if each else value for value, each in zip(row, isList)] for row in ask(base)]
-            if isDistinct:
+            rows = [[json.loads(value) if each else value for value, each in zip(row, is_list)] for row in ask(base)]
+            if is_distinct:
                 rows = [list(row) for row in dict.fromkeys(map(tuple, rows))]
             return {"rows": part(rows)}
 
@@ -138,7 +138,7 @@ class Questions(Generator):
         outer = [f"k{index}" for index in range(len(keys))] + [f"{sql} AS a{index}" for index, sql in enumerate(results)]
         by = f"GROUP BY {', '.join(outer[:len(keys)])}" if keys else ""
         columns = [f"k{index}" for index in range(len(keys))] + [f"a{index}" for index in range(len(results))]
-        having, order = self.having(groups, len(keys), request), self.groupOrder(names, columns, len(keys), request)
+        having, order = self.having(groups, len(keys), request), self.group_order(names, columns, len(keys), request)
         ask = self.ask(f"SELECT * FROM (SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} {where}) {by}) {having} {order}")
         part = self.part(request)
         return request, lambda base: {"rows": part(ask(base))}
@@ -162,7 +162,7 @@ class Questions(Generator):
         text, sql, attribute = self.summed(entity, "t0", function)
         return f"{function} {text}", sql, FUNCTIONS[function], attribute.group if function in ("min", "max") else "number"
 
-    def having(self, groups, keyCount, request):
+    def having(self, groups, key_count, request):
         names = [(index, name) for index, (name, group) in enumerate(groups.items()) if group == "number"]
         if not names or self.chance(0.6):
             return ""
@@ -170,14 +170,14 @@ class Questions(Generator):
         for _ in range(self.random.choice([1, 1, 2])):
             index, name = self.random.choice(names)
             relation, condition = self.relation("number", lambda: self.random.choice([0, 1, 2, 5, 20, 2.5, -3]))
-            isNegated = self.chance(0.2)
-            texts.append(f"not ({name}{relation})" if isNegated else f"({name}{relation})")
-            conditions.append(f"{'NOT ' if isNegated else ''}{condition(f'a{index}')}")
+            is_negated = self.chance(0.2)
+            texts.append(f"not ({name}{relation})" if is_negated else f"({name}{relation})")
+            conditions.append(f"{'NOT ' if is_negated else ''}{condition(f'a{index}')}")
         word = self.random.choice(["and", "or"])
         request["having"] = f" {word} ".join(texts)
         return "WHERE " + f" {word} ".join(conditions)
 
-    def groupOrder(self, names, columns, keyCount, request):
+    def group_order(self, names, columns, key_count, request):
         clauses = []
         if self.chance(0.4):
             sort = []
@@ -186,5 +186,5 @@ class Questions(Generator):
                 sort.append(("-" if descends else "") + names[index])
                 clauses.append(f"{columns[index]} {'DESC NULLS LAST' if descends else 'ASC NULLS FIRST'}")
             request["sort"] = ",".join(sort)
-        clauses += [f"{column} ASC NULLS FIRST" for column in columns[:keyCount]]
+        clauses += [f"{column} ASC NULLS FIRST" for column in columns[:key_count]]
         return f"ORDER BY {', '.join(clauses)}" if clauses else ""
