@@ -87,4 +87,21 @@ import Testing
         let row = try #require(try rows(place, "4", "5").first)
         #expect(row["_id"] as? String == "Note/3" && row["_stub"] as? [String: Bool] == ["before": true, "after": false])
     }
+
+    @Test func `a condition selects the objects that satisfy it at one of the moments`() throws {
+        let place = try workplace()
+        #expect(try place.run("set", "notes", "Note/1", "title=b").code == 0)
+        #expect(try place.run("set", "notes", "Note/2", "title=c").code == 0)
+        func ids(_ condition: String, _ more: String...) throws -> [String] {
+            let arguments = ["diff", "notes", "2", "4", "--json", "--where", condition] + more
+            return try place.run(executable: Workplace.binary, arguments).json.compactMap { $0["_id"] as? String }
+        }
+        #expect(try ids("title == \"a\"") == ["Note/1"])
+        #expect(try ids("title == $t", "--set", "t=c") == ["Note/2"])
+        #expect(try ids("id > 0") == ["Note/1", "Note/2"])
+        #expect(try ids("name == \"x\"").isEmpty)
+        #expect(try place.run("diff", "notes", "1", "4", "--where", "text == \"m\"").output.hasSuffix("1 inserted, 0 deleted, 0 changed\n"))
+        #expect(try place.run("diff", "notes", "2", "4", "--where", "nothing == 1").code == 65)
+        #expect(try place.run("diff", "notes", "2", "4", "--entity", "Item", "--where", "title == \"a\"").code == 65)
+    }
 }

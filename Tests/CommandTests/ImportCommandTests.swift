@@ -55,6 +55,27 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `only absent objects in the scope are deleted, and the limit relates to them`() throws {
+        let place = try Workplace.withStore()
+        let rows = (1...6).map { #"{"id":\#($0),"title":"\#($0 < 4 ? "a" : "b")"}"# }.joined(separator: "\n")
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+        func sync(_ scope: String, _ more: String..., rows: String = #"{"id":1}"#) throws -> Workplace.Outcome {
+            let arguments = ["import", "notes", "Note", "-", "--absent", "delete", "--scope", scope, "--json"] + more
+            return try place.run(executable: Workplace.binary, arguments, input: rows)
+        }
+        let refused = try sync("title == \"a\"")
+        #expect(refused.code == 65 && refused.errors.contains("2 of 3 objects of 'Note' in the scope"), "\(refused.errors)")
+        #expect(try sync("title == \"a\"", "--absent-max", "70%").json.first?["deleted"] as? Int == 2)
+        let rest = try place.run("find", "notes", "Note", "--json").json.compactMap { $0["id"] as? Int }
+        #expect(rest == [1, 4, 5, 6])
+        // The row moves its object out of the scope, and the object stays because the row mentions it.
+        #expect(try sync("title == \"a\"", rows: #"{"id":1,"title":"c"}"#).json.first?["deleted"] as? Int == 0)
+        let wrong = try sync("title == 3")
+        #expect(wrong.code == 65 && wrong.errors.hasPrefix("cambium: --scope:1:10: "), "\(wrong.errors)")
+        #expect(try place.run("import", "notes", "Note", "-", "--scope", "id == 1", input: rows).code == 64)
+        #expect(try place.run("verify", "notes").code == 0)
+    }
+
     @Test func `stubs are listed and counted`() throws {
         let place = try Workplace.withStore()
         let schema = """

@@ -58,6 +58,27 @@ import Testing
         #expect(short.code == 1 && short.errors.contains("No path of at most 1 step along"))
     }
 
+    @Test func `a walk passes only objects that satisfy a condition, except the start and the end of a path`() throws {
+        let place = try workplace()
+        #expect(try rows(place, "Item/1", "note", "items", "--where", "id == 1") == ["Item/1 0", "Note/1 1"])
+        #expect(try rows(place, "Item/1", "note", "items", "--where", "id == 2") == ["Item/1 0"])
+        #expect(try rows(place, "Item/1", "note", "items", "--where", "name == $n", "--set", "n=y") == ["Item/1 0"])
+        #expect(try rows(place, "Note/1", "note", "items", "--where", "name == $n", "--set", "n=y") == ["Note/1 0", "Item/2 1"])
+        #expect(try rows(place, "Item/1", "note", "items", "--to", "Item/2", "--where", "id == 1").count == 3)
+        let none = try place.run("walk", "notes", "Item/1", "note", "items", "--to", "Item/2", "--where", "id == 2")
+        #expect(none.code == 1 && none.errors.contains("or widen --where."))
+    }
+
+    @Test func `a condition that fits no entity on the way is refused with its position`() throws {
+        let place = try workplace()
+        let unknown = try place.run("walk", "notes", "Item/1", "note", "items", "--where", "true and nmae == 1")
+        #expect(unknown.code == 65 && unknown.errors.hasPrefix("cambium: --where:1:10: 'Note' has no attribute"), "\(unknown.errors)")
+        #expect(try place.run("walk", "notes", "Note/1", "items", "--where", "title == \"a\"").code == 65)
+        #expect(try place.run("walk", "notes", "Note/1", "items", "--where", "name == $n").code == 65)
+        #expect(try place.run("walk", "notes", "Note/1", "items", "--where", "name == 3").errors.contains("--where:1:9: "))
+        #expect(try place.run("walk", "notes", "Note/1", "items", "--set", "n=3").code == 64)
+    }
+
     @Test func `a walk reads an earlier moment`() throws {
         let place = try workplace()
         #expect(try place.run("delete", "notes", "Item/2").code == 0)

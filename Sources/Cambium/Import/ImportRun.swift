@@ -48,6 +48,7 @@ struct ImportRun {
         }
         if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch must have at least one row.") }
         let graph = store.graph
+        if let scope = options.absentScope { try graph.check(Query(entity.name, where: scope)) }
         let input = try ImportInput(sources, entity, options, graph.schema, hashKey: graph.hashKey)
         var feed = try feed(input)
         defer { feed.stop() }
@@ -191,8 +192,9 @@ extension Store {
     /// author's request if there is one, which is remembered.
     ///
     /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. Throws `.invalidInput` if absent objects
-    /// are to be deleted and no row can be imported, and `.limitExceeded` if more objects are absent than the options allow. If it throws,
-    /// nothing was imported, except earlier batches. Complexity: O(bytes of input), memory for the changed objects.
+    /// are to be deleted and no row can be imported, or if the scope does not fit the entity. Throws `.limitExceeded` if more objects are
+    /// absent than the options allow. If it throws, nothing was imported, except earlier batches. Complexity: O(bytes of input), memory for
+    /// the changed objects.
     ///
     /// - Parameters:
     ///   - entity: The entity of the rows.

@@ -43,6 +43,9 @@ struct ImportCommand: ParsableCommand {
         options.existing = objects.existing
         options.absent = objects.absent
         if let absentMax = objects.absentMax { options.absentMax = absentMax }
+        options.absentScope = try objects.scope.map { scope in
+            try QueryRequest.named("--scope") { try Condition(parsing: scope) }
+        }
         options.toMany = values.toMany
         options.references = values.references
         options.unknown = input.unknown
@@ -52,6 +55,7 @@ struct ImportCommand: ParsableCommand {
         options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
         let store = try Store.open(at: store)
         let entity = try store.schema.required(self.entity)
+        try checkScope(entity, store.graph)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
         let sources = InputFiles.sources(files, input.format, progress)
         let report: ImportReport
@@ -74,6 +78,12 @@ struct ImportCommand: ParsableCommand {
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
+    /// Throws the mistake with its position if the scope does not fit the entity. The import would not know the text of the condition.
+    private func checkScope(_ entity: Entity, _ graph: Graph) throws {
+        guard let scope = objects.scope else { return }
+        try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }
+    }
+
     /// The error itself names the row that stopped an import. The rows that were skipped before must be named, too.
     private func print(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
@@ -86,11 +96,13 @@ struct ImportCommand: ParsableCommand {
         guard author.request != nil else { return author.author(of: []) }
         var hasher = RequestHasher()
         let limit = objects.absentMax.map { "\($0)" } ?? ""
-        let words = [
+        var words = [
             values.missing.rawValue, values.null.rawValue, values.mismatch.rawValue, objects.existing.rawValue, objects.absent.rawValue,
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,
             input.format?.rawValue ?? "",
         ]
+        // A request without a scope keeps the digest that it had before the option existed.
+        if let scope = objects.scope { words += ["--scope", scope] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {
             hasher.add(ImportSource.file(path).format.rawValue)

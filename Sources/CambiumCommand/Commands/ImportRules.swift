@@ -53,10 +53,18 @@ struct ImportObjectOptions: ParsableArguments {
     var absent = ImportOptions.Absent.keep
     @Option(help: .init("Let --absent delete at most this number or percentage of objects (50% by default).", valueName: "limit"))
     var absentMax: AbsentLimit?
+    @Option(
+        help: .init(
+            "Let --absent delete only objects that satisfy this condition before the import. A percentage of --absent-max then relates "
+                + "to these objects.", valueName: "condition"))
+    var scope: String?
 
     func validate() throws {
         if absentMax != nil, absent == .keep {
             throw ValidationError("--absent-max limits --absent delete. Add --absent delete, or omit --absent-max.")
+        }
+        if scope != nil, absent == .keep {
+            throw ValidationError("--scope limits --absent delete. Add --absent delete, or omit --scope.")
         }
     }
 }

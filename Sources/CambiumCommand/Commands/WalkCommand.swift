@@ -8,7 +8,8 @@ struct WalkCommand: ParsableCommand {
         discussion: Discussion.text(
             """
             The walk starts at an object and follows the relationships in their own direction, each as often as possible. Objects are \
-            printed by their distance from the start, and then by id. To walk in the other direction, name the inverse relationships.
+            printed by their distance from the start, and then by id. To walk in the other direction, name the inverse relationships. \
+            With --where, the walk visits only objects that satisfy the condition. The start and the object of --to are not tested.
             """,
             examples: "cambium walk notes Note/1 items tags --depth 2", "cambium walk notes Note/1 items tags --to Tag/7 --json"))
 
@@ -17,6 +18,7 @@ struct WalkCommand: ParsableCommand {
     @Argument(help: .init("The relationships to follow. A name applies to every entity that has it.", valueName: "relationship"))
     var relationships: [String]
     @OptionGroup(title: "Walk") var rules: WalkOptions
+    @OptionGroup(title: "Condition") var filter: FilterOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -24,14 +26,17 @@ struct WalkCommand: ParsableCommand {
         let graph = try point.open(store).graph
         let start = graph.id(of: try graph.schema.object(id, in: graph).place)
         let walk = try graph.walk(along: .named(relationships))
+        let filter = try filter.filter(graph, among: walk.reachedEntities)?.holds
         let rows = WalkRows(graph, output)
         if let to = rules.to {
             let end = graph.id(of: try graph.schema.object(to, in: graph).place)
-            guard let path = try walk.path(from: start, to: end, within: rules.depth) else { return try reportNoPath(to: to) }
+            guard let path = try walk.path(from: start, to: end, within: rules.depth, where: filter) else {
+                return try reportNoPath(to: to)
+            }
             for (distance, id) in path.enumerated() { try rows.write(id, distance: distance) }
             return
         }
-        let found = try walk.objects(from: start, within: rules.depth)
+        let found = try walk.objects(from: [start], within: rules.depth, where: filter)
         for distance in 0...found.distanceMax {
             for id in found.ids(at: distance) { try rows.write(id, distance: distance) }
         }
@@ -40,8 +45,10 @@ struct WalkCommand: ParsableCommand {
     private func reportNoPath(to end: String) throws {
         let names = relationships.joined(separator: ", ")
         let limit = rules.depth.map { " of at most \(Readable.of($0, "step"))" } ?? ""
-        let remedy = rules.depth == nil ? "Name more relationships." : "Name more relationships, or raise --depth."
-        Terminal.error("cambium: No path\(limit) along \(names) leads from \(id) to \(end). \(remedy)")
+        var remedy = "Name more relationships"
+        if rules.depth != nil { remedy += ", or raise --depth" }
+        if filter.isUsed { remedy += ", or widen --where" }
+        Terminal.error("cambium: No path\(limit) along \(names) leads from \(id) to \(end). \(remedy).")
         throw ExitCode(Failure.badNews)
     }
 }

@@ -3,8 +3,8 @@ package import CambiumModel
 
 /// The checks and deletions that need all rows to be applied.
 extension ImportBatch {
-    /// Returns the objects that no row mentions, if the options ask for their deletion. If a row was left out, there are none, because the
-    /// row may have mentioned them.
+    /// Returns the objects in the scope that no row mentions, if the options ask for their deletion. If a row was left out, there are none,
+    /// because the row may have mentioned them.
     ///
     /// Throws `NoRow` if no row could be imported, `.limitExceeded` if more objects are absent than the options allow.
     package mutating func absent(from draft: borrowing Draft) throws -> [ObjectID] {
@@ -12,16 +12,23 @@ extension ImportBatch {
         guard options.absent == .delete else { return [] }
         guard goodRowCount > 0 else { throw NoRow() }
         guard errors.isEmpty else { return [] }
-        let absent = draft.absent(entity, mentioned: mentioned)
+        var absent = draft.absent(entity, mentioned: mentioned)
+        var all = draft.original.count(of: entity)
+        if let scope = options.absentScope {
+            let covered = try draft.original.find(Query(entity.name, where: scope))
+            all = covered.count
+            let ids = Set(covered)
+            absent.removeAll { !ids.contains($0) }
+        }
         deleted = draft.countDeleted(absent)
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
-        let all = draft.original.count(of: entity)
         if options.absentMax.isExceeded(by: count, of: all) {
             // Errors of rows come first, so that the user corrects these rows before anything else.
             try checkDuplicates(draft)
+            let place = options.absentScope == nil ? "" : " in the scope"
             throw CambiumError(
                 .limitExceeded,
-                "The import would delete \(count) of \(all) objects of '\(entity.name)', because they are not in the input, "
+                "The import would delete \(count) of \(all) objects of '\(entity.name)'\(place), because they are not in the input, "
                     + "but the limit is \(options.absentMax). Nothing was imported. "
                     + "If the input is complete, raise the limit with --absent-max, or with absentMax in Swift.")
         }

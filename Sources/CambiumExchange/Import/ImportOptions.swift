@@ -1,3 +1,5 @@
+public import CambiumModel
+
 /// The rules of an import. The command line has the same defaults.
 public struct ImportOptions: Sendable, Hashable {
     /// The effect of a missing key.
@@ -43,6 +45,10 @@ public struct ImportOptions: Sendable, Hashable {
     }
     /// The maximum number of the entity's objects that `absent: .delete` may delete. More absent objects are an error.
     public var absentMax = AbsentLimit.standard
+
+    /// The condition that an object of the entity must satisfy before the import to be deleted as absent; `nil` for all objects. A
+    /// percentage in `absentMax` then relates to the objects that satisfy it.
+    public var absentScope: Condition?
 
     private var reading = Reading.names
 

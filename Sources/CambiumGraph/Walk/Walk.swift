@@ -57,6 +57,12 @@ public struct Walk: Sendable {
         return found
     }
 
+    /// The entities of the objects that a step may reach, by their numbers.
+    package var reachedEntities: [Entity] {
+        let numbers = Set(relationships.compactMap { graph.schema.entity($0.destination) }.flatMap(\.family))
+        return numbers.sorted().compactMap { graph.schema.entity($0) }
+    }
+
     /// The steps against the direction of the relationships.
     var backwardSteps: WalkSteps { WalkSteps(ends.map(graph.layout.opposite), tableCount: graph.layout.tables.count) }
 

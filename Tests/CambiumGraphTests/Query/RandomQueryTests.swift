@@ -6,40 +6,10 @@ import Testing
 
 /// Random queries on random graphs, compared with a search that tests each object of a reference.
 struct RandomQueryTests {
-    /// A random graph, and its reference.
-    private struct Pair {
-        var timeline = Timeline()
-        var reference: ReferenceGraph
-
-        init(seed: UInt64) throws {
-            var random = SplitMix64(seed: seed)
-            let schema = try RandomSchema.make(&random)
-            reference = ReferenceGraph(schema: schema)
-            var program = RandomProgram(schema: schema, seed: random.next())
-            try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
-            for _ in 0..<40 {
-                var draft = timeline.draft()
-                var after = reference
-                for _ in 0..<12 {
-                    let op = program.next(for: after)
-                    var trial = after
-                    // An op that one of the two refuses is left out. Other tests compare the refusals.
-                    guard (try? trial.apply(op)) != nil, (try? draft.apply(op)) != nil else { continue }
-                    after = trial
-                }
-                guard (try? draft.check()) != nil else { continue }
-                after.commit()
-                try timeline.publish(draft)
-                reference = after
-            }
-            while try timeline.buildIndexes(rowCountMax: 100) {}
-        }
-    }
-
     private static let seeds: Range<UInt64> = LongTests.areWanted ? 0..<150 : 0..<4
 
     @Test(arguments: seeds) func `every plan finds the objects that a search finds`(seed: UInt64) throws {
-        let pair = try Pair(seed: seed)
+        let pair = try RandomPair(seed: seed)
         let graph = pair.timeline.head
         let reference = ReferenceQuery(pair.reference)
         var conditions = RandomCondition(pair.reference, seed: seed + 1000)
@@ -57,7 +27,7 @@ struct RandomQueryTests {
     }
 
     @Test(arguments: seeds) func `sorted pages are the parts of a sorted search`(seed: UInt64) throws {
-        let pair = try Pair(seed: seed)
+        let pair = try RandomPair(seed: seed)
         let graph = pair.timeline.head
         let reference = ReferenceQuery(pair.reference)
         var conditions = RandomCondition(pair.reference, seed: seed + 2000)
@@ -79,7 +49,7 @@ struct RandomQueryTests {
     }
 
     @Test(arguments: seeds) func `paths are counted as if they were listed`(seed: UInt64) throws {
-        let pair = try Pair(seed: seed)
+        let pair = try RandomPair(seed: seed)
         var conditions = RandomCondition(pair.reference, seed: seed + 3000)
         for entity in pair.reference.schema.entities {
             for _ in 0..<10 {

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Cambium
+
+/// A condition on the objects that a command passes.
+struct FilterOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "Pass only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. Objects of entities "
+                + "without its names do not satisfy it.", valueName: "condition"))
+    var `where`: String?
+    @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []
+
+    func validate() throws {
+        if `where` == nil, let first = set.first {
+            throw ValidationError("--set gives a value to $\(first.name) of the condition. Add --where, or omit --set.")
+        }
+    }
+
+    var isUsed: Bool { `where` != nil }
+
+    /// Returns the filter; `nil` without a condition. Throws if the condition does not fit any of the entities.
+    func filter(_ graph: Graph, among entities: [Entity]) throws -> ObjectFilter? {
+        guard let text = `where` else { return nil }
+        var arguments: [String: Operand] = [:]
+        for argument in set { arguments[argument.name] = try argument.operand() }
+        return try QueryRequest.named("--where") { try graph.filter(text, arguments, among: entities) }
+    }
+}

@@ -1,0 +1,75 @@
+package import CambiumModel
+
+/// A condition on objects of any entity, for a caller that already has the objects.
+///
+/// The condition is bound to an entity when the first object of the entity is tested. An object satisfies the condition only if the
+/// condition can be bound to its entity. Only one thread may use a filter at a time.
+package final class ObjectFilter {
+    private let graph: Graph
+    private let binder: ConditionBinder
+    private let condition: Condition
+    /// The condition for each entity of which an object was tested. The value is `nil` if the condition does not fit the entity.
+    private var nodes: [EntityNumber: ConditionNode?] = [:]
+
+    /// Creates a filter. Throws `.invalidInput` with the position if the condition does not fit any of the entities.
+    ///
+    /// - Parameters:
+    ///   - text: The text from which the condition was parsed, for the positions in errors.
+    ///   - entities: The entities whose objects the caller expects to test.
+    package init(
+        _ graph: Graph, _ condition: Condition, _ arguments: [String: Operand] = [:], text: String? = nil, among entities: [Entity]
+    ) throws(CambiumError) {
+        self.graph = graph
+        self.condition = condition
+        try Query("", where: condition, arguments).check()
+        binder = ConditionBinder(context: QueryContext(graph.reader, graph.layout), arguments: arguments)
+        try checkFit(entities, text)
+    }
+
+    /// Returns whether an object of the graph satisfies the condition.
+    package func holds(_ place: ObjectPlace) -> Bool {
+        let table = graph.layout.tables[Int(place.table)]
+        let rows = graph.reader.rows(table.index)
+        let number = rows.entity(place.row, table)
+        guard let node = node(number), let page = rows.group(at: Int(place.row &>> PageLayout.rowShift)) else { return false }
+        let group = GroupView(index: Int(place.row &>> PageLayout.rowShift), page: page, chunks: graph.reader.chunks)
+        return !node.bits(group, GroupBits(place.row) & group.live).isEmpty
+    }
+
+    private func node(_ number: EntityNumber) -> ConditionNode? {
+        if let known = nodes[number] { return known }
+        // The entity then lacks a name of the condition, or its values have other types.
+        let node = graph.schema.entity(number).flatMap { try? binder.bind(condition, $0) }
+        nodes[number] = .some(node)
+        return node
+    }
+
+    /// Throws the mistake that lies farthest in the text if the condition does not fit any entity.
+    private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
+        var farthest: QueryMistake?
+        for entity in entities {
+            do throws(QueryMistake) {
+                nodes[entity.number] = .some(try binder.bind(condition, entity))
+                return
+            } catch {
+                let isFarther = farthest.map { $0.offset.value ?? 0 < error.offset.value ?? 0 } ?? true
+                if isFarther { farthest = error }
+            }
+        }
+        if let farthest { throw farthest.error(in: text) }
+    }
+}
+
+extension Graph {
+    /// Returns a filter for the objects of some entities.
+    ///
+    /// Throws `.invalidInput` with the position if the text is not a condition, or if the condition does not fit any of the entities.
+    package func filter(
+        _ condition: String, _ arguments: [String: Operand] = [:], among entities: [Entity]
+    ) throws(CambiumError) -> ObjectFilter {
+        try ObjectFilter(self, Condition(parsing: condition), arguments, text: condition, among: entities)
+    }
+
+    /// Throws the error that a query would throw before it reads objects.
+    package func check(_ query: Query) throws(CambiumError) { _ = try QueryRun(query, self) }
+}
