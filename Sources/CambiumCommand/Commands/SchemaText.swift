@@ -15,7 +15,7 @@ struct SchemaText {
     var lines: [String] { schema.entities.flatMap { lines(of: $0) } }
 
     /// Returns the lines of an entity: its name, its sets and indexes, and its properties with those that it inherits.
-    private func lines(of entity: Entity) -> [String] {
+    func lines(of entity: Entity) -> [String] {
         var title = [entity.name + (entity.parent.flatMap { schema.entity($0) }.map { ": \($0.name)" } ?? "")]
         if entity.isAbstract { title[0] += " (abstract)" }
         if !entity.identity.isEmpty { title.append("identity \(entity.identity.map(\.name).joined(separator: ", "))") }

@@ -19,8 +19,8 @@ struct CambiumCommand: ParsableCommand {
             CommandGroup(
                 name: "Reading",
                 subcommands: [
-                    FindCommand.self, WalkCommand.self, ShowCommand.self, ExportCommand.self, LogCommand.self, DiffCommand.self,
-                    StatsCommand.self,
+                    FindCommand.self, QueryCommand.self, WalkCommand.self, ShowCommand.self, ExportCommand.self, LogCommand.self,
+                    DiffCommand.self, StatsCommand.self,
                 ]),
             CommandGroup(
                 name: "Writing",

@@ -1,0 +1,38 @@
+import Cambium
+
+/// The names that may stand in a path, for completion.
+struct PathNames {
+    let schema: Schema
+
+    private static let functions = ["@count", "@sum.", "@min.", "@max.", "@avg.", "@countDistinct."]
+
+    /// Returns the entity to which a path of relationships leads, or `nil` if it leads to no objects.
+    func entity(at path: some StringProtocol, from entity: Entity) -> Entity? {
+        var entity = entity
+        for name in path.split(separator: ".") where !Self.stays(name) {
+            guard let relationship = entity.relationship(String(name)), let next = schema.entity(relationship.destination) else { return nil }
+            entity = next
+        }
+        return entity
+    }
+
+    /// Returns the paths that an unfinished path may become, with one more name. A path over a relationship has no dot at its end.
+    func continuations(of path: String, from entity: Entity) -> [String] {
+        let split = path.lastIndex(of: ".").map { path.index(after: $0) } ?? path.startIndex
+        let (beginning, unfinished) = (path[..<split], path[split...])
+        guard let owner = self.entity(at: beginning, from: entity) else { return [] }
+        var names = owner.attributes.map(\.name) + owner.relationships.map(\.name) + ["_id", "_entity"]
+        if endsToMany(beginning, from: entity) { names += Self.functions }
+        return names.filter { $0.hasPrefix(unfinished) }.map { beginning + $0 }
+    }
+
+    /// Returns whether a name leads from an object to itself: `self`, or an aggregate function.
+    private static func stays(_ name: some StringProtocol) -> Bool { name == "self" || name.hasPrefix("@") }
+
+    /// Returns whether the last name of a path is a to-many relationship.
+    private func endsToMany(_ path: Substring, from entity: Entity) -> Bool {
+        let names = path.split(separator: ".")
+        guard let last = names.last, let owner = self.entity(at: names.dropLast().joined(separator: "."), from: entity) else { return false }
+        return owner.relationship(String(last))?.isToMany ?? false
+    }
+}

@@ -1,0 +1,61 @@
+import Cambium
+import CambiumJSON
+
+/// The rows that answer a query of the prompt.
+struct PromptAnswer {
+    let titles: [String]
+    private(set) var rows: [[QueryValue]]
+    let plan: QueryPlan
+    /// The number of rows without the limit of the prompt.
+    var total: Int
+
+    init(titles: [String], rows: [[QueryValue]], plan: QueryPlan) {
+        (self.titles, self.rows, self.plan) = (titles, rows, plan)
+        total = rows.count
+    }
+
+    /// Whether the prompt omits rows that the query asks for.
+    var isCut: Bool { total > rows.count }
+
+    /// Returns the answer with at most `rowCountMax` rows, unless the query has a limit.
+    func limited(_ query: Query, _ rowCountMax: Int?) -> PromptAnswer {
+        guard query.limit == nil, let rowCountMax, rows.count > rowCountMax else { return self }
+        var answer = self
+        answer.rows = Array(rows.prefix(rowCountMax))
+        return answer
+    }
+
+    /// Returns the lines of a table with the rows.
+    func lines(_ graph: Graph, width: Int?) -> [String] {
+        if rows.isEmpty { return [] }
+        let alignsRight = titles.indices.map { index in rows.allSatisfy { $0[index].isNumberOrNull } }
+        let table = TextTable(titles, rows.map { $0.map { Self.text($0, graph) } }, alignsRight: alignsRight)
+        return table.lines(width: width)
+    }
+
+    /// Returns the line after the table.
+    func summary(_ duration: Duration) -> String {
+        let time = Readable.seconds(duration)
+        if !isCut { return "\(Readable.of(rows.count, "row")), \(time)" }
+        return "\(Readable.count(rows.count)) of \(Readable.of(total, "row")), \(time). Add 'limit N' for more."
+    }
+
+    /// Returns a value for people. Null is empty.
+    private static func text(_ value: QueryValue, _ graph: Graph) -> String {
+        switch value {
+        case .object(let id): graph.text(of: id)
+        case .list(let values): values.map { text($0, graph) }.joined(separator: ", ")
+        case .value(let value): value.isNull ? "" : value.text
+        }
+    }
+}
+
+extension QueryValue {
+    fileprivate var isNumberOrNull: Bool {
+        guard case .value(let value) = self else { return false }
+        switch value {
+        case .null, .int, .float, .double, .decimal: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Cambium
+
+/// The help of the prompt.
+enum PromptHelp {
+    static func lines(_ schema: Schema) -> [String] {
+        let entity = schema.entities.first { !$0.isAbstract && !$0.attributes.isEmpty }
+        let name = entity?.name ?? "Note"
+        let attribute = entity?.attributes.first?.name ?? "title"
+        let rows = [
+            ("\(name)", "lists objects"),
+            ("\(name) where \(attribute) != null", "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
+            ("... sort -\(attribute)", "sorts; a key with - before it descends"),
+            ("... limit 10 offset 20", "shows a part of the rows"),
+            ("... select \(attribute), tags.@count", "shows these values; also: select distinct is 'distinct select ...'"),
+            ("... count", "counts; also: sum PATHS, min, max, avg, count-distinct"),
+            ("... group by \(attribute)", "shows a row for each value; having CONDITION selects rows"),
+            ("explain \(name) ...", "prints the steps of a query"),
+            ("show \(name)/1", "shows one object; also: show \(name) IDENTITY; include PATHS nests others"),
+            ("schema [\(name)]", "prints the schema"),
+            ("set name=value", "gives a value to $name in conditions; name:=JSON takes any JSON value"),
+            ("at MOMENT", "reads an earlier moment: \(Moment.forms); 'at now' returns"),
+            ("quit", "ends the prompt, as ctrl-d does"),
+        ]
+        let width = rows.map(\.0.count).max() ?? 0
+        return rows.map { "\($0.0.padded(to: width))  \($0.1)" }
+            + ["Tab completes names, the arrows recall lines, and ctrl-r searches them."]
+    }
+}

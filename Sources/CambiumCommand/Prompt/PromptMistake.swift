@@ -1,0 +1,29 @@
+import Cambium
+import CambiumJSON
+
+/// A mistake in a line of the prompt.
+struct PromptMistake: Error {
+    private(set) var error: CambiumError
+    /// The offset of the byte at which the mistake is, if it is known.
+    let offset: Int?
+
+    init(_ code: CambiumError.Code, _ message: String, at offset: Int?) { self.init(CambiumError(code, message), at: offset) }
+
+    init(_ message: String, at offset: Int?) { self.init(.invalidInput, message, at: offset) }
+
+    /// - Parameter error: An error whose place is already in `offset`.
+    init(_ error: CambiumError, at offset: Int?) {
+        self.error = error
+        self.offset = offset
+        self.error.place = offset == nil ? error.place : nil
+    }
+
+    /// Returns the lines that show the place: the line, and a caret below the place. Then the details of the error follow.
+    func excerpt(of line: String) -> [String] {
+        let details = error.details.map { "  " + $0 }
+        guard let offset else { return details }
+        let before = String(decoding: line.utf8.prefix(offset), as: UTF8.self)
+        // The line is shown with its control characters escaped, so they take several columns.
+        return ["  " + line, "  " + String(repeating: " ", count: ControlText.escaped(before).count) + "^"] + details
+    }
+}

@@ -1,0 +1,60 @@
+import Cambium
+import CambiumJSON
+
+/// Prints one object for `show` in the prompt.
+struct PromptObject {
+    private let graph: Graph
+    /// The number of members of a relationship that are shown; `nil` for all members.
+    private let memberCountMax: Int?
+
+    init(_ graph: Graph, _ memberCountMax: Int?) { (self.graph, self.memberCountMax) = (graph, memberCountMax) }
+
+    /// - Parameters:
+    ///   - parts: An id, or an entity and the values of its identity.
+    ///   - include: The relationships whose targets are nested.
+    func show(_ parts: [PromptClause], _ include: PromptClause?) throws {
+        let place = try place(parts)
+        let paths = include?.parts.map(\.text) ?? []
+        let tree = try (include ?? parts[0]).located { try IncludeTree(paths, from: graph.entity(of: place), graph.schema, depth: 0) }
+        var writer = JSONWriter()
+        ObjectWriter(graph).write(place, including: tree, to: &writer)
+        ObjectText.print(shortened(try JSONValue(parsing: writer.bytes)), indent: "")
+    }
+
+    private func place(_ parts: [PromptClause]) throws -> ObjectPlace {
+        let first = parts[0]
+        guard let entity = graph.schema.entity(first.text) else {
+            if let extra = parts.dropFirst().first { throw PromptMistake("Expected one id, but found '\(extra.text)', too.", at: extra.start) }
+            return try first.located { try graph.schema.object(first.text, in: graph).place }
+        }
+        let values = parts.dropFirst()
+        guard values.count == entity.identity.count, !values.isEmpty else {
+            let names = entity.identity.map(\.name).joined(separator: " ")
+            let remedy = names.isEmpty ? "Write an id, such as '\(entity.name)/1'." : "Write 'show \(entity.name)' with: \(names)."
+            throw PromptMistake("'\(entity.name)' alone does not name an object. \(remedy)", at: first.start)
+        }
+        var identity: [Value] = []
+        for (clause, attribute) in zip(values, entity.identity) {
+            do throws(ConversionError) {
+                identity.append(try Value(text: clause.text, type: attribute.type))
+            } catch {
+                throw PromptMistake("'\(attribute.name)': \(error.message).", at: clause.start)
+            }
+        }
+        guard let id = graph.find(entity, identity: identity), let place = graph.place(of: id) else {
+            throw PromptMistake(.notFound, "There is no '\(entity.name)' with this identity.", at: parts[1].start)
+        }
+        return place
+    }
+
+    /// Returns the object with the first members of each relationship.
+    private func shortened(_ object: JSONValue) -> JSONValue {
+        guard let memberCountMax, case .object(let members) = object else { return object }
+        return .object(
+            members.map { member in
+                guard case .array(let elements) = member.value, elements.count > memberCountMax else { return member }
+                let rest = JSONValue.string("and \(Readable.count(elements.count - memberCountMax)) more")
+                return JSONValue.Member(member.key, .array(elements.prefix(memberCountMax) + [rest]))
+            })
+    }
+}

@@ -1,0 +1,109 @@
+import Cambium
+
+/// Splits a line of the prompt into its parts. Conditions, paths and keys are parsed later.
+struct PromptParser {
+    /// The words that begin a line.
+    static let commands = ["find", "show", "schema", "explain", "set", "at", "help", "quit"]
+
+    private let line: String
+    private let tokens: [PromptToken]
+
+    init(_ line: String) {
+        self.line = line
+        tokens = PromptToken.tokens(line)
+    }
+
+    func statement() throws(PromptMistake) -> PromptStatement {
+        guard let first = tokens.first, !first.text.hasPrefix("#") else { return .nothing }
+        let rest = clause(from: 1, to: tokens.count)
+        switch first.text.lowercased() {
+        case "find": return .find(try query(from: 1))
+        case "explain": return .explain(try query(from: 1))
+        case "show": return try show()
+        case "schema": return .schema(rest)
+        case "set": return .set(rest)
+        case "at": return .at(rest)
+        case "help", "?": return .help
+        case "quit", "exit": return .quit
+        default: return .find(try query(from: 0))
+        }
+    }
+
+    /// Returns the text from a token up to another one, or `nil` if there is none.
+    private func clause(from start: Int, to end: Int) -> PromptClause? {
+        guard start < end else { return nil }
+        let bytes = Array(line.utf8)[tokens[start].start..<tokens[end - 1].end]
+        return PromptClause(text: String(decoding: bytes, as: UTF8.self), start: tokens[start].start)
+    }
+
+    private func show() throws(PromptMistake) -> PromptStatement {
+        let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
+        let parts = tokens[1..<(include ?? tokens.count)].map { token in
+            // A string stands for its content. Its escapes are not needed here.
+            let isString = token.kind == .string && token.text.count > 1
+            return PromptClause(text: isString ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
+        }
+        guard !parts.isEmpty else {
+            throw PromptMistake("Expected an object after 'show', such as 'show Note/42', or an entity and its identity.", at: line.utf8.count)
+        }
+        return .show(parts, include: include.flatMap { clause(from: $0 + 1, to: tokens.count) })
+    }
+
+    // MARK: Queries
+
+    private func query(from start: Int) throws(PromptMistake) -> PromptQuery {
+        guard start < tokens.count, tokens[start].kind == .word, let entity = clause(from: start, to: start + 1) else {
+            throw PromptMistake("Expected the name of an entity. 'schema' lists them.", at: start < tokens.count ? tokens[start].start : line.utf8.count)
+        }
+        var query = PromptQuery(entity: entity)
+        let words = words(after: start)
+        if let first = words.first?.index ?? (start + 1 < tokens.count ? tokens.count : nil), first > start + 1 {
+            let names = PromptWord.allCases.prefix(5).map(\.rawValue).joined(separator: ", ")
+            throw PromptMistake("Expected a word such as \(names) after the entity, but found '\(tokens[start + 1].text)'.", at: tokens[start + 1].start)
+        }
+        for (number, found) in words.enumerated() {
+            let end = number + 1 < words.count ? words[number + 1].index : tokens.count
+            try add(found.word, at: found.index, to: end, &query)
+        }
+        return query
+    }
+
+    private func add(_ word: PromptWord, at index: Int, to end: Int, _ query: inout PromptQuery) throws(PromptMistake) {
+        let token = tokens[index]
+        if query.has(word) { throw PromptMistake("The line has '\(token.text)' twice. Write it once.", at: token.start) }
+        var start = index + 1
+        if word == .sort || word == .group, start < end, tokens[start].text.lowercased() == "by" { start += 1 }
+        if !word.hasText, start < end {
+            throw PromptMistake("Expected the next word of the query after '\(token.text)', but found '\(tokens[start].text)'.", at: tokens[start].start)
+        }
+        let text = clause(from: start, to: end)
+        if word.hasText, text == nil { throw PromptMistake("Nothing follows '\(token.text)'. Write \(Self.example(word)).", at: token.end) }
+        query.clauses[word] = text ?? PromptClause(text: "", start: token.start)
+    }
+
+    /// Returns the words that begin parts of the query. A word at a place where a name must stand is a name.
+    private func words(after entity: Int) -> [(word: PromptWord, index: Int)] {
+        var found: [(word: PromptWord, index: Int)] = []
+        for index in tokens.indices where index > entity && tokens[index].kind == .word && tokens[index].depth == 0 {
+            guard let word = PromptWord(tokens[index].text) else { continue }
+            let previous = tokens[index - 1]
+            let begins = found.last.map { $0.index == index - 1 && $0.word.hasText } ?? false
+            if begins || (index - 1 > entity && previous.expectsName) { continue }
+            // In `any items where (...)`, the word belongs to the condition.
+            if word == .where, found.contains(where: { $0.word == .where }) { continue }
+            found.append((word, index))
+        }
+        return found
+    }
+
+    private static func example(_ word: PromptWord) -> String {
+        switch word {
+        case .where: "a condition, such as 'where price > 3'"
+        case .sort: "keys, such as 'sort -price, name'"
+        case .limit, .offset: "a number, such as '\(word.rawValue) 10'"
+        case .having: "a condition, such as 'having count > 5'"
+        case .group: "paths, such as 'group by city.name'"
+        default: "paths, such as '\(word.rawValue) price'"
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Cambium
+import CambiumJSON
+
+/// One query of the prompt: its parts, resolved in a graph.
+struct PromptRun {
+    let graph: Graph
+    let entity: Entity
+    let query: Query
+    let grouping: Grouping?
+    /// The paths whose values are shown. Empty if the query has aggregates.
+    let operands: [Operand]
+    let isDistinct: Bool
+    private let isCountAlone: Bool
+
+    /// Throws `PromptMistake` with the place of a part that does not fit the schema.
+    init(_ line: PromptQuery, _ graph: Graph, _ arguments: [String: Operand]) throws {
+        self.graph = graph
+        let entity = try Self.entity(line.entity, graph.schema)
+        self.entity = entity
+        let grouping = try PromptGrouping(line, graph, entity).grouping()
+        var query = try Self.query(line, graph, entity, arguments)
+        if let sort = line.clauses[.sort] {
+            query.sort = try Self.sort(sort)
+            if grouping == nil { try sort.located { try graph.check(Query(entity.name, where: .constant(true), sort: query.sort)) } }
+        }
+        query.limit = try line.clauses[.limit]?.count("limit")
+        query.offset = try line.clauses[.offset]?.count("offset") ?? 0
+        (self.query, self.grouping) = (query, grouping)
+        isDistinct = line.has(.distinct)
+        let functions = Set(line.clauses.keys).intersection([.sum, .min, .max, .avg, .countDistinct, .group, .having])
+        isCountAlone = line.has(.count) && functions.isEmpty
+        operands = try Self.operands(line, graph, entity, hasGroups: grouping != nil)
+    }
+
+    // MARK: Parts
+
+    private static func entity(_ clause: PromptClause, _ schema: Schema) throws(PromptMistake) -> Entity {
+        if let entity = schema.entity(clause.text) { return entity }
+        let similar = schema.entities.first { $0.name.lowercased() == clause.text.lowercased() }
+        let remedy = similar.map { "Write '\($0.name)'." } ?? "Begin the line with an entity, or try 'schema' or 'help'."
+        throw PromptMistake(.unknownName, "'\(clause.text)' is neither an entity nor a command. \(remedy)", at: clause.start)
+    }
+
+    private static func query(
+        _ line: PromptQuery, _ graph: Graph, _ entity: Entity, _ arguments: [String: Operand]
+    ) throws -> Query {
+        guard let condition = line.clauses[.where] else { return try Query(entity.name) }
+        return try condition.located {
+            var query = try Query(entity.name, where: condition.text)
+            let names = query.condition?.parameterNames ?? []
+            query.arguments = arguments.filter { names.contains($0.key) }
+            try graph.check(query)
+            return query
+        }
+    }
+
+    /// Returns the sort keys. SQL's words for the direction get an error of their own, because they are a common habit.
+    private static func sort(_ clause: PromptClause) throws -> [SortKey] {
+        for part in clause.parts {
+            guard let last = part.text.split(separator: " ").dropFirst().last?.lowercased(), last == "desc" || last == "asc" else { continue }
+            let name = part.text.split(separator: " ")[0]
+            throw PromptMistake("Write 'sort -\(name)' for the descending order, and 'sort \(name)' for the ascending one.", at: part.start)
+        }
+        return try clause.located { try SortKey.list(parsing: clause.text) }
+    }
+
+    private static func operands(_ line: PromptQuery, _ graph: Graph, _ entity: Entity, hasGroups: Bool) throws -> [Operand] {
+        guard let select = line.clauses[.select] else {
+            if let distinct = line.clauses[.distinct] {
+                throw PromptMistake("'distinct' compares selected values. Add 'select' with paths.", at: distinct.start)
+            }
+            return hasGroups ? [] : try shown(entity, graph.schema).map { try Operand(parsing: $0) }
+        }
+        if hasGroups {
+            throw PromptMistake("'select' lists values of objects, but groups have no objects. Write 'group by' in place of it.", at: select.start)
+        }
+        return try paths(select, graph, entity)
+    }
+
+    /// Returns the operands of a list of paths. Each of them must fit the entity.
+    static func paths(_ clause: PromptClause, _ graph: Graph, _ entity: Entity) throws -> [Operand] {
+        var nothing = try Query(entity.name)
+        nothing.limit = 0
+        return try clause.parts.map { part in
+            try part.located {
+                let operand = try Operand(parsing: part.text)
+                _ = try graph.selected([operand], nothing, repeated: .keep)
+                return operand
+            }
+        }
+    }
+
+    /// The paths that stand for whole objects: the attributes, and the to-one relationships with the names of their destinations.
+    private static func shown(_ entity: Entity, _ schema: Schema) -> [String] {
+        let links = entity.relationships.filter { !$0.isToMany }.map { relationship in
+            let identity = schema.entity(relationship.destination)?.identity ?? []
+            return escaped(relationship.name) + (identity.count == 1 ? ".\(identity[0].name)" : "")
+        }
+        return entity.attributes.map { escaped($0.name) } + links
+    }
+
+    /// A name after # is never a word of the language.
+    private static func escaped(_ name: String) -> String { "#" + name }
+
+    // MARK: Answers
+
+    /// Returns the answer.
+    ///
+    /// - Parameter rowCountMax: The number of rows that are shown unless the query has a limit; `nil` for all rows.
+    func answer(rowCountMax: Int?) throws -> PromptAnswer {
+        if isCountAlone {
+            let (count, plan) = try graph.explainedCount(query)
+            return PromptAnswer(titles: ["count"], rows: [[.value(.int(Int64(count)))]], plan: plan)
+        }
+        if let grouping {
+            let (rows, plan) = try graph.explainedAggregate(query, grouping)
+            let titles = grouping.keys.map(\.description) + grouping.aggregates.map(\.title)
+            return PromptAnswer(titles: titles, rows: rows.map { $0.group + $0.values }, plan: plan).limited(query, rowCountMax)
+        }
+        var limited = query
+        let cutsEarly = query.limit == nil && !isDistinct
+        if cutsEarly { limited.limit = rowCountMax.map { $0 + 1 } }
+        let (rows, ids, plan) = try graph.selected(operands, limited, repeated: isDistinct ? .remove : .keep)
+        let titles = (isDistinct ? [] : ["_id"]) + operands.map { $0.description.replacing("#", with: "") }
+        let values = isDistinct ? rows : zip(ids, rows).map { [.object($0)] + $1 }
+        var answer = PromptAnswer(titles: titles, rows: values, plan: plan).limited(query, rowCountMax)
+        if answer.isCut, cutsEarly { answer.total = try graph.count(query) - query.offset }
+        return answer
+    }
+}
+
+extension Aggregate {
+    /// The heading of the function's column.
+    fileprivate var title: String { operand.map { "\(function.rawValue) \($0)" } ?? function.rawValue }
+}

@@ -1,0 +1,93 @@
+import Cambium
+import CambiumJSON
+
+/// The state of a prompt: the store, the moment that lines read, and the parameters of conditions.
+final class PromptSession {
+    enum Outcome { case goOn, quit }
+
+    private let follower: StoreFollower
+    private let past: EarlierGraphs
+    /// The moment that lines read; `nil` for the newest one.
+    private var moment: (name: String, graph: Graph)?
+    private var arguments: [String: Operand] = [:]
+    /// The number of rows that are shown unless the query has a limit; `nil` for all rows.
+    private let rowCountMax: Int?
+    /// Returns the number of columns to which tables are cut; `nil` for no limit.
+    private let width: () -> Int?
+
+    /// Opens a store. New transactions of another process are visible to the next line.
+    init(_ store: String, at start: Moment?, rowCountMax: Int?, width: @escaping () -> Int?) throws {
+        follower = try StoreFollower(of: store)
+        past = EarlierGraphs(of: store)
+        self.rowCountMax = rowCountMax
+        self.width = width
+        if let start { moment = (start.text, try past.graph(at: start.point())) }
+    }
+
+    /// The graph that the next line reads, without the transactions since the last line.
+    var graph: Graph { moment?.graph ?? follower.graph }
+
+    /// The text before a line.
+    var prompt: String { (moment.map { "at \($0.name)" } ?? "cambium") + "> " }
+
+    /// Runs a line and prints its answer.
+    func run(_ line: String) throws -> Outcome {
+        if moment == nil { try follower.advance() }
+        switch try PromptParser(line).statement() {
+        case .nothing: break
+        case .find(let query): try find(query)
+        case .explain(let query):
+            let answer = try PromptRun(query, graph, arguments).answer(rowCountMax: nil)
+            FindResults(graph: graph, isJSON: false).print(answer.plan)
+        case .show(let parts, let include): try PromptObject(graph, rowCountMax).show(parts, include)
+        case .schema(let entity): try showSchema(entity)
+        case .set(let assignment): try set(assignment)
+        case .at(let clause): try move(to: clause)
+        case .help: PromptHelp.lines(graph.schema).forEach(Terminal.print)
+        case .quit: return .quit
+        }
+        return .goOn
+    }
+
+    private func find(_ query: PromptQuery) throws {
+        let start = ContinuousClock.now
+        let answer = try PromptRun(query, graph, arguments).answer(rowCountMax: rowCountMax)
+        let duration = start.duration(to: .now)
+        answer.lines(graph, width: width()).forEach(Terminal.print)
+        Terminal.print(answer.summary(duration))
+    }
+
+    private func showSchema(_ entity: PromptClause?) throws {
+        guard let entity else { return SchemaText(graph.schema).lines.forEach(Terminal.print) }
+        let found = try entity.located { try graph.schema.required(entity.text) }
+        SchemaText(graph.schema).lines(of: found).forEach(Terminal.print)
+    }
+
+    private func set(_ clause: PromptClause?) throws {
+        guard let clause else {
+            if arguments.isEmpty { Terminal.print("No parameter has a value. Write 'set name=value' for $name.") }
+            for (name, value) in arguments.sorted(by: { $0.key < $1.key }) { Terminal.print("$\(name) = \(value)") }
+            return
+        }
+        guard let assignment = AssignmentArgument(argument: clause.text) else {
+            throw PromptMistake("Expected a parameter and its value, such as 'set limit=10'.", at: clause.start)
+        }
+        // A text in quotation marks is a JSON string, as in conditions.
+        let isQuoted = !assignment.isJSON && assignment.text.hasPrefix("\"")
+        let argument = isQuoted ? AssignmentArgument(argument: "\(assignment.name):=\(assignment.text)") : assignment
+        arguments[assignment.name] = try clause.located { try (argument ?? assignment).operand() }
+    }
+
+    private func move(to clause: PromptClause?) throws {
+        guard let clause, clause.text != "now" else {
+            moment = nil
+            return Terminal.print("Lines read the newest moment.")
+        }
+        guard let point = Moment(argument: clause.text) else {
+            throw PromptMistake("Expected a moment: \(Moment.forms), but found \(Excerpt.quoted(clause.text)).", at: clause.start)
+        }
+        let graph = try clause.located { try past.graph(at: point.point()) }
+        moment = (clause.text, graph)
+        Terminal.print("Lines read transaction \(graph.transaction). 'at now' returns to the newest one.")
+    }
+}

@@ -1,0 +1,84 @@
+import Cambium
+
+/// Reads lines from a person at a terminal.
+final class PromptTerminal {
+    private var editor: LineEditor
+    private var decoder = KeyDecoder()
+    /// The bytes that were read and belong to later lines.
+    private var bytes: ArraySlice<UInt8> = []
+    private let file: HistoryFile?
+    private static let standardWidth = 80
+
+    init(_ file: HistoryFile?) {
+        self.file = file
+        editor = LineEditor(LineHistory(file?.lines() ?? []))
+    }
+
+    /// Returns the next line, or `nil` if the person ends the input.
+    ///
+    /// - Parameter complete: Returns the completion of the line up to the cursor.
+    func next(_ prompt: String, complete: (String) -> PromptCompletion) -> String? {
+        guard let terminal = RawTerminal.begin() else { return nil }
+        defer { terminal.end() }
+        show(prompt)
+        while let key = key() {
+            switch editor.handle(key) {
+            case .edit: break
+            case .submit(let line):
+                Terminal.write(Array("\n".utf8))
+                if editor.history.lines.last == line { file?.add(line) }
+                return line
+            case .cancel: Terminal.write(Array("^C\n".utf8))
+            case .end:
+                Terminal.write(Array("\n".utf8))
+                return nil
+            case .complete: self.complete(complete(String(editor.text[..<editor.cursor])))
+            case .clear: RawTerminal.clear()
+            }
+            show(prompt)
+        }
+        return nil
+    }
+
+    private func show(_ prompt: String) {
+        let (line, column) = editor.screen(prompt: prompt, width: RawTerminal.width ?? Self.standardWidth)
+        RawTerminal.show(line, cursorAt: column)
+    }
+
+    /// Returns the next key, or `nil` at the end of the input.
+    private func key() -> Key? {
+        while true {
+            while let byte = bytes.popFirst() {
+                if let key = decoder.push(byte) { return key }
+            }
+            bytes = RawTerminal.read()[...]
+            if bytes.isEmpty { return nil }
+        }
+    }
+
+    /// Inserts the text that all candidates have in common, or lists the candidates if there is no such text.
+    private func complete(_ completion: PromptCompletion) {
+        guard let first = completion.candidates.first else { return }
+        let common = completion.commonPrefix
+        if completion.candidates.count == 1 {
+            editor.complete(from: completion.start, with: first)
+        } else if common.count > completion.word.count {
+            editor.complete(from: completion.start, with: common)
+        } else {
+            Terminal.write(Array("\n".utf8))
+            let names = completion.candidates.map { $0.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? $0 }
+            Columns.lines(names, width: RawTerminal.width ?? Self.standardWidth).forEach(Terminal.print)
+        }
+    }
+}
+
+/// Short texts side by side.
+enum Columns {
+    static func lines(_ texts: [String], width: Int) -> [String] {
+        let column = (texts.map(\.count).max() ?? 0) + 2
+        let count = max(1, width / column)
+        return stride(from: 0, to: texts.count, by: count).map { start in
+            texts[start..<min(start + count, texts.count)].map { $0.padded(to: column) }.joined()
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Cambium
+
+struct QueryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query", abstract: "Open a prompt that answers queries.",
+        discussion: Discussion.text(
+            "A line is an entity with the options of find as words: 'Note where title contains \"x\" sort -created limit 5 select title'. "
+                + "The line 'help' lists the other lines. New transactions of other processes are visible to the next line. If standard "
+                + "input is not a terminal, its lines are run without a prompt, and the exit code is that of the first failure.",
+            examples: "cambium query notes", "cambium query notes --at yesterday"))
+
+    /// The number of rows that a person sees unless the query has a limit.
+    private static let rowCountMax = 40
+
+    @Argument(help: "The store.") var store: String
+    @OptionGroup(title: "Moment") var point: PointOptions
+
+    func run() throws { try RawTerminal.isUsable ? runPrompt() : runLines() }
+
+    private func runPrompt() throws {
+        let session = try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { RawTerminal.width }
+        let terminal = PromptTerminal(HistoryFile.ofUser())
+        let count = session.graph.objectCount
+        Terminal.print("\(Readable.of(count, "object")) of \(Readable.of(session.graph.schema.entities.count, "kind")). Try 'help'.")
+        while let line = terminal.next(session.prompt, complete: { PromptCompletion($0, session.graph.schema) }) {
+            do {
+                if try session.run(line) == .quit { return }
+            } catch {
+                let mistake = try PromptMistake(any: error)
+                mistake.excerpt(of: line).forEach(Terminal.error)
+                Terminal.error(mistake.error.headline)
+            }
+        }
+    }
+
+    private func runLines() throws {
+        let session = try PromptSession(store, at: point.at, rowCountMax: nil) { RawTerminal.width }
+        let input = try LineInput()
+        var (number, failure): (Int, Int32?) = (0, nil)
+        while let line = try input.next() {
+            number += 1
+            do {
+                if try session.run(line) == .quit { break }
+            } catch {
+                let mistake = try PromptMistake(any: error)
+                Terminal.error("cambium: standard input:\(number): \(mistake.error.headline)")
+                mistake.excerpt(of: line).forEach(Terminal.error)
+                failure = failure ?? Failure.exitCode(mistake.error.code)
+            }
+        }
+        if let failure { throw ExitCode(failure) }
+    }
+}
+
+extension PromptMistake {
+    /// Returns an error as a mistake. Throws the error itself if it has another type.
+    fileprivate init(any error: any Error) throws {
+        if let mistake = error as? PromptMistake {
+            self = mistake
+        } else if let error = error as? CambiumError {
+            self.init(error, at: nil)
+        } else {
+            throw error
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Cambium
+import CambiumJSON
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The file that keeps the lines of earlier prompts. A prompt without the file works, so failures are ignored.
+struct HistoryFile {
+    private let directory: String
+    private var path: String { directory + "/history" }
+
+    /// The number of lines beyond which the file is shortened.
+    private static let lineCountMax = 2 * LineHistory.countMax
+    private static let byteCountMax = 16 << 20
+
+    /// Uses a directory, which is created when the first line is added.
+    init(directory: String) { self.directory = directory }
+
+    /// Uses `cambium` in the directory of the variable `XDG_STATE_HOME`, or in `~/.local/state`. Returns `nil` if neither is known.
+    init?(environment: (String) -> String?) {
+        if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {
+            directory = state + "/cambium"
+        } else if let home = environment("HOME"), home.hasPrefix("/") {
+            directory = home + "/.local/state/cambium"
+        } else {
+            return nil
+        }
+    }
+
+    static func ofUser() -> HistoryFile? {
+        HistoryFile { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    /// Returns the lines, the newest one last. Omits lines with control characters.
+    func lines() -> [String] {
+        // A missing or unreadable file has no lines.
+        guard let bytes = try? Terminal.contents(of: path, byteCountMax: Self.byteCountMax) else { return [] }
+        let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }.filter { ControlText.escaped($0) == $0 }
+        if lines.count > Self.lineCountMax { write(lines.suffix(LineHistory.countMax), O_TRUNC) }
+        return lines.suffix(LineHistory.countMax)
+    }
+
+    /// Adds a line at the end. Only the user may read the file, because lines may contain confidential values.
+    func add(_ line: String) {
+        guard ControlText.escaped(line) == line else { return }
+        makeDirectory()
+        write([line], O_APPEND)
+    }
+
+    private func write(_ lines: some Sequence<String>, _ flag: Int32) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flag, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        fchmod(descriptor, 0o600)
+        let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+        _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private func makeDirectory() {
+        var path = ""
+        for part in directory.split(separator: "/") {
+            path += "/" + part
+            mkdir(path, 0o700)
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import CambiumJSON
+
+/// A line of text that a person edits, with a history. The editor takes keys and knows nothing about the terminal.
+struct LineEditor {
+    /// The result of a key.
+    enum Outcome: Equatable {
+        case edit
+        case submit(String)
+        /// The person gave up the line.
+        case cancel
+        /// The input ends.
+        case end
+        /// The person asks for completions.
+        case complete
+        /// The person asks for an empty screen.
+        case clear
+    }
+
+    /// A search backwards through the history.
+    private struct Search {
+        var pattern = ""
+        /// The number of the line that was found.
+        var found: Int?
+        /// The text and the cursor before the search.
+        let saved: (text: [Character], cursor: Int)
+    }
+
+    private(set) var text: [Character] = []
+    /// The number of characters before the cursor.
+    private(set) var cursor = 0
+    private(set) var history: LineHistory
+    /// The characters that were deleted last by a key for several characters.
+    private var killed: [Character] = []
+    private var search: Search?
+
+    init(_ history: LineHistory = LineHistory()) { self.history = history }
+
+    var line: String { String(text) }
+
+    mutating func handle(_ key: Key) -> Outcome {
+        if search != nil { return searched(key) }
+        switch key {
+        case .character(let character): insert([character])
+        case .enter: return submit()
+        case .tab: return .complete
+        case .backspace, .control("h"): delete(from: cursor - 1, to: cursor)
+        case .delete: delete(from: cursor, to: cursor + 1)
+        case .left, .control("b"): cursor = max(0, cursor - 1)
+        case .right, .control("f"): cursor = min(text.count, cursor + 1)
+        case .wordLeft: cursor = wordStart
+        case .wordRight: cursor = wordEnd
+        case .home, .control("a"): cursor = 0
+        case .end, .control("e"): cursor = text.count
+        case .up, .control("p"): show(history.older(than: line))
+        case .down, .control("n"): show(history.newer())
+        case .control("u"): kill(from: 0, to: cursor)
+        case .control("k"): kill(from: cursor, to: text.count)
+        case .control("w"): kill(from: wordStart, to: cursor)
+        case .deleteWord: kill(from: cursor, to: wordEnd)
+        case .control("y"): insert(killed)
+        case .control("r"): search = Search(saved: (text, cursor))
+        case .control("l"): return .clear
+        case .control("c"): return cancel()
+        case .control("d"):
+            if text.isEmpty { return .end }
+            delete(from: cursor, to: cursor + 1)
+        case .control, .unknown: break
+        }
+        return .edit
+    }
+
+    /// Replaces the characters from `start` to the cursor.
+    mutating func complete(from start: Int, with replacement: String) {
+        delete(from: start, to: cursor)
+        insert(Array(replacement))
+    }
+
+    // MARK: Changes
+
+    private mutating func insert(_ characters: [Character]) {
+        text.insert(contentsOf: characters, at: cursor)
+        cursor += characters.count
+    }
+
+    private mutating func delete(from start: Int, to end: Int) {
+        guard start >= 0, start < end, end <= text.count else { return }
+        text.removeSubrange(start..<end)
+        cursor = start
+    }
+
+    private mutating func kill(from start: Int, to end: Int) {
+        if start < end { killed = Array(text[start..<end]) }
+        delete(from: start, to: end)
+    }
+
+    private mutating func show(_ line: String?) {
+        guard let line else { return }
+        text = Array(line)
+        cursor = text.count
+    }
+
+    private mutating func submit() -> Outcome {
+        let line = line
+        history.add(line)
+        show("")
+        return .submit(line)
+    }
+
+    private mutating func cancel() -> Outcome {
+        show("")
+        return .cancel
+    }
+
+    private var wordStart: Int {
+        let end = text[..<cursor].lastIndex { Self.isPartOfWord($0) } ?? 0
+        return text[..<end].lastIndex { !Self.isPartOfWord($0) }.map { $0 + 1 } ?? 0
+    }
+
+    private var wordEnd: Int {
+        let start = text[cursor...].firstIndex { Self.isPartOfWord($0) } ?? text.count
+        return text[start...].firstIndex { !Self.isPartOfWord($0) } ?? text.count
+    }
+
+    private static func isPartOfWord(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
+
+    // MARK: Search
+
+    private mutating func searched(_ key: Key) -> Outcome {
+        guard var state = search else { return .edit }
+        switch key {
+        case .character(let character):
+            state.pattern.append(character)
+            state.found = history.search(state.pattern, before: state.found.map { $0 + 1 } ?? .max)
+        case .control("r"): state.found = history.search(state.pattern, before: state.found ?? .max) ?? state.found
+        case .backspace, .control("h"):
+            state.pattern = String(state.pattern.dropLast())
+            state.found = history.search(state.pattern, before: .max)
+        case .control("g"), .control("c"):
+            (text, cursor) = state.saved
+            search = nil
+            return .edit
+        default:
+            search = nil
+            return key == .unknown ? .edit : handle(key)
+        }
+        search = state
+        if let found = state.found { show(history.lines[found]) }
+        return .edit
+    }
+
+    // MARK: Display
+
+    /// Returns the line for a terminal with a number of columns, and the column of the cursor, counted from 0. Each character takes one
+    /// column. A character that would command the terminal is shown as a question mark.
+    func screen(prompt: String, width: Int) -> (line: String, column: Int) {
+        let prompt = search.map { "(search '\($0.pattern)'\($0.found == nil && !$0.pattern.isEmpty ? ": nothing" : "")) " } ?? prompt
+        let space = max(1, width - prompt.count - 1)
+        let start = max(0, cursor - space)
+        let visible = text[start...].prefix(space).map { ControlText.escaped(String($0)) == String($0) ? $0 : "?" }
+        return (prompt + String(visible), prompt.count + cursor - start)
+    }
+}

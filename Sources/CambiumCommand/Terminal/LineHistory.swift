@@ -1,0 +1,50 @@
+/// The lines that were entered before, and a position among them.
+struct LineHistory {
+    /// The number of lines that are kept.
+    static let countMax = 1000
+
+    /// The lines, the newest one last.
+    private(set) var lines: [String]
+    /// The number of the line that is shown, or the number of lines if it is the new line.
+    private var position: Int
+    /// The new line, while another line is shown.
+    private var draft = ""
+
+    init(_ lines: [String] = []) {
+        self.lines = lines.suffix(Self.countMax)
+        position = self.lines.count
+    }
+
+    /// Adds a line. Returns `false` and adds nothing if the line is empty or the same as the last one.
+    @discardableResult
+    mutating func add(_ line: String) -> Bool {
+        defer { position = lines.count }
+        if line.allSatisfy(\.isWhitespace) || line == lines.last { return false }
+        lines.append(line)
+        if lines.count > Self.countMax { lines.removeFirst() }
+        return true
+    }
+
+    /// Returns the preceding line, or `nil` if there is none.
+    ///
+    /// - Parameter current: The text in the editor, which stays available as the newest line.
+    mutating func older(than current: String) -> String? {
+        guard position > 0 else { return nil }
+        if position == lines.count { draft = current }
+        position -= 1
+        return lines[position]
+    }
+
+    /// Returns the next line, or `nil` if the newest line is shown.
+    mutating func newer() -> String? {
+        guard position < lines.count else { return nil }
+        position += 1
+        return position == lines.count ? draft : lines[position]
+    }
+
+    /// Returns the number of the newest line before `end` that contains a text.
+    func search(_ text: String, before end: Int) -> Int? {
+        if text.isEmpty { return nil }
+        return lines[..<min(end, lines.count)].lastIndex { $0.contains(text) }
+    }
+}

@@ -1,0 +1,58 @@
+import CambiumJSON
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The terminal at standard input and output, key by key. All calls of the operating system for the line editor are here.
+struct RawTerminal {
+    private let saved: termios
+
+    /// Whether both streams are a terminal that obeys escape sequences.
+    static var isUsable: Bool {
+        let name = getenv("TERM").map { String(cString: $0) }
+        return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && name != nil && name != "dumb"
+    }
+
+    /// The number of columns of standard output, or `nil` if it is not a terminal.
+    static var width: Int? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Lets the terminal pass each key at once, without showing it. Returns `nil` if the terminal refuses this.
+    static func begin() -> RawTerminal? {
+        var settings = termios()
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
+        let terminal = RawTerminal(saved: settings)
+        cfmakeraw(&settings)
+        // The output of commands ends lines with LF alone.
+        settings.c_oflag |= tcflag_t(OPOST)
+        return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 ? terminal : nil
+    }
+
+    /// Restores the settings that the terminal had before.
+    func end() {
+        var settings = saved
+        _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+    }
+
+    /// Returns the next bytes; empty at the end of the input. Waits for at least one byte.
+    static func read() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        while true {
+            let count = bytes.withUnsafeMutableBytes { Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
+            if count >= 0 { return Array(bytes[..<count]) }
+            if errno != EINTR { return [] }
+        }
+    }
+
+    /// Shows one line in place of the current one.
+    static func show(_ line: String, cursorAt column: Int) {
+        let move = column > 0 ? "\u{1B}[\(column)C" : ""
+        Terminal.write(Array("\r\(line)\u{1B}[K\r\(move)".utf8))
+    }
+
+    static func clear() { Terminal.write(Array("\u{1B}[H\u{1B}[2J".utf8)) }
+}

@@ -1,0 +1,59 @@
+import CambiumJSON
+
+/// Values in aligned columns. Control characters in values are escaped.
+struct TextTable {
+    private let titles: [String]
+    private let rows: [[String]]
+    /// The columns whose values end at the same place.
+    private let alignsRight: [Bool]
+    private static let gap = "  "
+    /// The number of characters to which a column is cut at least.
+    private static let widthMin = 8
+
+    /// - Parameter alignsRight: Whether a column has numbers, for each column.
+    init(_ titles: [String], _ rows: [[String]], alignsRight: [Bool]) {
+        self.titles = titles.map(ControlText.escaped)
+        self.rows = rows.map { $0.map(ControlText.escaped) }
+        self.alignsRight = alignsRight
+    }
+
+    /// Returns the lines of the table: the titles, and the rows.
+    ///
+    /// - Parameter width: The number of columns of the terminal, to which the widest columns are cut; `nil` for no limit.
+    func lines(width: Int?) -> [String] {
+        let widths = widths(width)
+        let lines = ([titles] + rows).map { line($0, widths) }
+        return width.map { width in lines.map { Self.cut($0, to: width) } } ?? lines
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var parts: [String] = []
+        for (index, cell) in cells.enumerated() {
+            let text = Self.cut(cell, to: widths[index])
+            let space = String(repeating: " ", count: max(0, widths[index] - text.count))
+            parts.append(alignsRight[index] ? space + text : text + space)
+        }
+        let line = parts.joined(separator: Self.gap)
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+
+    private func widths(_ limit: Int?) -> [Int] {
+        var widths = titles.indices.map { index in
+            rows.reduce(titles[index].count) { max($0, $1[index].count) }
+        }
+        guard let limit else { return widths }
+        var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
+        while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {
+            // The column loses its lead over the next one, so that columns of the same width are cut alike.
+            let next = widths.enumerated().filter { $0.offset != widest }.map(\.element).max() ?? 0
+            let loss = min(excess, max(1, widths[widest] - max(next, Self.widthMin)))
+            widths[widest] -= loss
+            excess -= loss
+        }
+        return widths
+    }
+
+    private static func cut(_ text: String, to width: Int) -> String {
+        text.count > width ? text.prefix(max(0, width - 1)) + "…" : text
+    }
+}
