@@ -4,17 +4,26 @@ import Cambium
 /// The functions that `find` computes in place of a list of objects.
 struct AggregateOptions: ParsableArguments {
     @Flag(help: "Print only the number of objects.") var count = false
-    @Option(help: .init("Add the values of this path. Repeat the option, or separate paths with commas.", valueName: "path"))
+    @Option(
+        help: .init("Add the values of this path. Repeat the option, or separate paths with commas.", valueName: "path"),
+        completion: .custom(NameCompletion.paths))
     var sum: [String] = []
-    @Option(help: .init("Print the least value of this path.", valueName: "path")) var min: [String] = []
-    @Option(help: .init("Print the greatest value of this path.", valueName: "path")) var max: [String] = []
-    @Option(help: .init("Print the mean of this path.", valueName: "path")) var avg: [String] = []
-    @Option(help: .init("Count the different values of this path.", valueName: "path")) var countDistinct: [String] = []
+    @Option(help: .init("Print the least value of this path.", valueName: "path"), completion: .custom(NameCompletion.paths))
+    var min: [String] = []
+    @Option(help: .init("Print the greatest value of this path.", valueName: "path"), completion: .custom(NameCompletion.paths))
+    var max: [String] = []
+    @Option(help: .init("Print the mean of this path.", valueName: "path"), completion: .custom(NameCompletion.paths))
+    var avg: [String] = []
+    @Option(help: .init("Count the different values of this path.", valueName: "path"), completion: .custom(NameCompletion.paths))
+    var countDistinct: [String] = []
 }
 
 /// The groups for which `find` computes functions.
 struct GroupOptions: ParsableArguments {
-    @Option(help: .init("Print one row for each combination of values of these paths.", valueName: "paths")) var groupBy: [String] = []
+    @Option(
+        help: .init("Print one row for each combination of values of these paths.", valueName: "paths"),
+        completion: .custom(NameCompletion.paths))
+    var groupBy: [String] = []
     @Option(help: .init("Print only rows that satisfy this condition, such as 'count > 5 and sum.price > 100'.", valueName: "condition"))
     var having: String?
 }

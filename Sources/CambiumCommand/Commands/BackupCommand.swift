@@ -9,7 +9,7 @@ struct BackupCommand: ParsableCommand {
             "The copy has the same transactions, the same root of the tree, and the checkpoints.",
             examples: "cambium backup notes /mnt/backup/notes"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Argument(help: "The copy: a directory that does not exist yet, or is empty.") var target: String
     @OptionGroup(title: "Output") var output: OutputOptions
 

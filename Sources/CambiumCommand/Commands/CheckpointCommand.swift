@@ -12,7 +12,7 @@ struct CheckpointCommand: ParsableCommand {
             """,
             examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @OptionGroup(title: "Settings for this and later checkpoints") var settings: CheckpointSettings
     @OptionGroup(title: "Output") var output: OutputOptions
 

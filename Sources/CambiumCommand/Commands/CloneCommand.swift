@@ -11,7 +11,7 @@ struct CloneCommand: ParsableCommand {
                 + "'name' or 'Entity.name'. Separate several names with commas.",
             examples: "cambium clone notes Note/1 --set id=3", "cambium clone notes Note/1 --exclude memos,Item.tags --plan"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Argument(help: "The objects to clone, such as Note/42.") var ids: [String]
     @OptionGroup(title: "Rules") var rules: CloneRuleOptions
     @Option(

@@ -14,7 +14,7 @@ struct CompactCommand: ParsableCommand {
             examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
             "cambium compact notes --retain snapshots:3"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Option(
         help: .init(
             "Keep all, since:MOMENT, or snapshots:N: everything since the oldest of the N newest checkpoints, or all if there are fewer.",

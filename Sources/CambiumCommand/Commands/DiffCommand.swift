@@ -6,14 +6,17 @@ struct DiffCommand: ParsableCommand {
         commandName: "diff", abstract: "Show the changes between two moments.",
         discussion: Discussion.text(
             "A moment is \(Moment.forms). \(Moment.rules) An object passes --where if it satisfies the condition at one of the moments. "
-                + "In the output for people, + marks an inserted object, - a deleted one, and ~ a "
-                + "changed one. --json prints one line for each object.",
+                + "In the output for people, + marks an inserted object, - a deleted one, and ~ a changed one. --json prints one line for "
+                + "each object.",
             examples: "cambium diff notes yesterday", "cambium diff notes label:before-the-move 9 --entity Note"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Argument(help: "The moment before the changes.") var from: Moment
     @Argument(help: "The moment after the changes; the newest one by default.") var to: Moment?
-    @Option(help: .init("Show only objects of this entity and of its sub-entities.", valueName: "name")) var entity: String?
+    @Option(
+        help: .init("Show only objects of this entity and of its sub-entities.", valueName: "name"),
+        completion: .custom(NameCompletion.entities))
+    var entity: String?
     @OptionGroup(title: "Condition") var filter: FilterOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -12,8 +12,8 @@ struct FindCommand: ParsableCommand {
             "cambium find notes Item --count --avg price --group-by note.title --having 'count > 2'",
             "cambium find notes Note --identity 1 --json"))
 
-    @Argument(help: "The store.") var store: String
-    @Argument(help: "The entity; its sub-entities are listed, too.") var entity: String
+    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The entity; its sub-entities are listed, too.", completion: .custom(NameCompletion.entities)) var entity: String
     @OptionGroup(title: "Condition") var condition: ConditionOptions
     @OptionGroup(title: "Order and pages") var order: OrderOptions
     @OptionGroup(title: "Values") var values: SelectOptions

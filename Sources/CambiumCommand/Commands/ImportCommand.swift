@@ -12,9 +12,9 @@ struct ImportCommand: ParsableCommand {
             examples: "cambium import notes Note notes.json more.csv.gz",
             "cambium import notes Note feed.json --absent delete --on-error skip"))
 
-    @Argument(help: "The store.") var store: String
-    @Argument(help: "The entity of the rows.") var entity: String
-    @Argument(help: "The files to read; - is standard input.") var files: [String]
+    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The entity of the rows.", completion: .custom(NameCompletion.entities)) var entity: String
+    @Argument(help: "The files to read; - is standard input.", completion: .file()) var files: [String]
     @OptionGroup(title: "Input") var input: InputOptions
     @OptionGroup(title: "Values") var values: ImportValueOptions
     @OptionGroup(title: "Objects") var objects: ImportObjectOptions

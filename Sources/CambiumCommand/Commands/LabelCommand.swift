@@ -9,7 +9,7 @@ struct LabelCommand: ParsableCommand {
             "A name keeps its moment until --move gives it to another one. Without a name, the command lists the labels. \(Moment.rules)",
             examples: "cambium label notes before-the-move", "cambium label notes november 2026-11-30"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Argument(help: "The name.") var name: String?
     @Argument(help: "The moment: \(Moment.forms). The newest one by default.") var point: Moment?
     @Flag(help: "Move the name to this moment if another one has it.") var move = false

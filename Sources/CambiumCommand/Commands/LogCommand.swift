@@ -9,7 +9,7 @@ struct LogCommand: ParsableCommand {
             "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning.",
             examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @OptionGroup(title: "Selection") var selection: LogSelection
     @Flag(help: "Print the ops of each transaction.") var ops = false
     @Flag(help: "Wait for transactions that other processes commit, up to the moment of --to.") var follow = false

@@ -10,7 +10,8 @@ struct PathNames {
     func entity(at path: some StringProtocol, from entity: Entity) -> Entity? {
         var entity = entity
         for name in path.split(separator: ".") where !Self.stays(name) {
-            guard let relationship = entity.relationship(String(name)), let next = schema.entity(relationship.destination) else { return nil }
+            let relationship = entity.relationship(String(name))
+            guard let next = relationship.flatMap({ schema.entity($0.destination) }) else { return nil }
             entity = next
         }
         return entity
@@ -32,7 +33,7 @@ struct PathNames {
     /// Returns whether the last name of a path is a to-many relationship.
     private func endsToMany(_ path: Substring, from entity: Entity) -> Bool {
         let names = path.split(separator: ".")
-        guard let last = names.last, let owner = self.entity(at: names.dropLast().joined(separator: "."), from: entity) else { return false }
-        return owner.relationship(String(last))?.isToMany ?? false
+        let owner = self.entity(at: names.dropLast().joined(separator: "."), from: entity)
+        return names.last.flatMap { owner?.relationship(String($0)) }?.isToMany ?? false
     }
 }

@@ -26,7 +26,7 @@ struct OrderOptions: ParsableArguments {
         parsing: .unconditional,
         help: .init(
             "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key.",
-            valueName: "keys"))
+            valueName: "keys"), completion: .custom(NameCompletion.paths))
     var sort: String?
     @Option(help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
     @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
@@ -41,7 +41,9 @@ struct OrderOptions: ParsableArguments {
 
 /// The values that `find` lists in place of objects.
 struct SelectOptions: ParsableArguments {
-    @Option(help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"))
+    @Option(
+        help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"),
+        completion: .custom(NameCompletion.paths))
     var select: [String] = []
     @Flag(help: "With --select, list equal rows once, without ids.") var distinct = false
 

@@ -11,7 +11,7 @@ struct SchemaCommand: ParsableCommand {
                 + "If the change needs a program, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @OptionGroup(title: "Migration") var migration: MigrationOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Author and request") var author: AuthorOptions

@@ -40,7 +40,7 @@ struct StatsCommand: ParsableCommand {
         commandName: "stats", abstract: "Count the objects, links, transactions and bytes of a store.",
         discussion: Discussion.text(examples: "cambium stats notes --json"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
@@ -74,7 +74,7 @@ struct VerifyCommand: ParsableCommand {
             "Verifies every checksum, replays the log, and checks the resulting graph. The exit code is 1 if anything is corrupt.",
             examples: "cambium verify notes", "cambium verify notes --archive kept"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Option(
         help: .init("Compare the root of the log with this one, which was kept elsewhere: 64 hexadecimal digits.", valueName: "root"))
     var against: String?
@@ -135,7 +135,7 @@ struct RepairCommand: ParsableCommand {
                 + "code is 1 if anything is wrong with the old store or is missing.",
             examples: "cambium repair notes --to saved"))
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @Option(help: .init("Create the new store in this directory, which does not exist yet, or is empty.", valueName: "directory"))
     var to: String
     @Option(

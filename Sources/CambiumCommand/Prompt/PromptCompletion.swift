@@ -72,7 +72,8 @@ struct PromptCompletion: Equatable {
                 let isRelated = index > 2 && tokens[index - 1].text.lowercased() == "where"
                 let isQuantified = isRelated && PromptToken.connectives.contains(tokens[index - 3].text.lowercased())
                 let owner = owners.last.flatMap { $0 }
-                owners.append(isQuantified ? owner.flatMap { PathNames(schema: schema).entity(at: tokens[index - 2].text, from: $0) } : owner)
+                let path = isQuantified ? tokens[index - 2].text : ""
+                owners.append(owner.flatMap { PathNames(schema: schema).entity(at: path, from: $0) })
             } else if [")", "}", "]"].contains(token.text), owners.count > 1 {
                 owners.removeLast()
             }

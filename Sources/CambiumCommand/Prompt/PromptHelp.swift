@@ -11,7 +11,7 @@ enum PromptHelp {
             ("\(name) where \(attribute) != null", "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
             ("... sort -\(attribute)", "sorts; a key with - before it descends"),
             ("... limit 10 offset 20", "shows a part of the rows"),
-            ("... select \(attribute), tags.@count", "shows these values; also: select distinct is 'distinct select ...'"),
+            ("... select \(attribute), tags.@count", "shows these values; 'distinct' removes repeated rows"),
             ("... count", "counts; also: sum PATHS, min, max, avg, count-distinct"),
             ("... group by \(attribute)", "shows a row for each value; having CONDITION selects rows"),
             ("explain \(name) ...", "prints the steps of a query"),

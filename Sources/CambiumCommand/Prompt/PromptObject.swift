@@ -24,7 +24,9 @@ struct PromptObject {
     private func place(_ parts: [PromptClause]) throws -> ObjectPlace {
         let first = parts[0]
         guard let entity = graph.schema.entity(first.text) else {
-            if let extra = parts.dropFirst().first { throw PromptMistake("Expected one id, but found '\(extra.text)', too.", at: extra.start) }
+            if let extra = parts.dropFirst().first {
+                throw PromptMistake("Expected one id, or an entity and its identity, but found '\(extra.text)', too.", at: extra.start)
+            }
             return try first.located { try graph.schema.object(first.text, in: graph).place }
         }
         let values = parts.dropFirst()

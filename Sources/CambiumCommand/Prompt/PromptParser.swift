@@ -44,7 +44,8 @@ struct PromptParser {
             return PromptClause(text: isString ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
         }
         guard !parts.isEmpty else {
-            throw PromptMistake("Expected an object after 'show', such as 'show Note/42', or an entity and its identity.", at: line.utf8.count)
+            throw PromptMistake(
+                "Expected an object after 'show', such as 'show Note/42', or an entity and its identity.", at: line.utf8.count)
         }
         return .show(parts, include: include.flatMap { clause(from: $0 + 1, to: tokens.count) })
     }
@@ -53,13 +54,15 @@ struct PromptParser {
 
     private func query(from start: Int) throws(PromptMistake) -> PromptQuery {
         guard start < tokens.count, tokens[start].kind == .word, let entity = clause(from: start, to: start + 1) else {
-            throw PromptMistake("Expected the name of an entity. 'schema' lists them.", at: start < tokens.count ? tokens[start].start : line.utf8.count)
+            let offset = start < tokens.count ? tokens[start].start : line.utf8.count
+            throw PromptMistake("Expected the name of an entity. 'schema' lists them.", at: offset)
         }
         var query = PromptQuery(entity: entity)
         let words = words(after: start)
         if let first = words.first?.index ?? (start + 1 < tokens.count ? tokens.count : nil), first > start + 1 {
             let names = PromptWord.allCases.prefix(5).map(\.rawValue).joined(separator: ", ")
-            throw PromptMistake("Expected a word such as \(names) after the entity, but found '\(tokens[start + 1].text)'.", at: tokens[start + 1].start)
+            throw PromptMistake(
+                "Expected a word such as \(names) after the entity, but found '\(tokens[start + 1].text)'.", at: tokens[start + 1].start)
         }
         for (number, found) in words.enumerated() {
             let end = number + 1 < words.count ? words[number + 1].index : tokens.count
@@ -74,7 +77,8 @@ struct PromptParser {
         var start = index + 1
         if word == .sort || word == .group, start < end, tokens[start].text.lowercased() == "by" { start += 1 }
         if !word.hasText, start < end {
-            throw PromptMistake("Expected the next word of the query after '\(token.text)', but found '\(tokens[start].text)'.", at: tokens[start].start)
+            throw PromptMistake(
+                "Expected the next word of the query after '\(token.text)', but found '\(tokens[start].text)'.", at: tokens[start].start)
         }
         let text = clause(from: start, to: end)
         if word.hasText, text == nil { throw PromptMistake("Nothing follows '\(token.text)'. Write \(Self.example(word)).", at: token.end) }

@@ -57,8 +57,8 @@ struct PromptRun {
     /// Returns the sort keys. SQL's words for the direction get an error of their own, because they are a common habit.
     private static func sort(_ clause: PromptClause) throws -> [SortKey] {
         for part in clause.parts {
-            guard let last = part.text.split(separator: " ").dropFirst().last?.lowercased(), last == "desc" || last == "asc" else { continue }
-            let name = part.text.split(separator: " ")[0]
+            let words = part.text.split(separator: " ")
+            guard let name = words.first, let last = words.dropFirst().last, ["desc", "asc"].contains(last.lowercased()) else { continue }
             throw PromptMistake("Write 'sort -\(name)' for the descending order, and 'sort \(name)' for the ascending one.", at: part.start)
         }
         return try clause.located { try SortKey.list(parsing: clause.text) }
@@ -72,7 +72,8 @@ struct PromptRun {
             return hasGroups ? [] : try shown(entity, graph.schema).map { try Operand(parsing: $0) }
         }
         if hasGroups {
-            throw PromptMistake("'select' lists values of objects, but groups have no objects. Write 'group by' in place of it.", at: select.start)
+            throw PromptMistake(
+                "'select' lists values of objects, but groups have no objects. Write 'group by' in place of it.", at: select.start)
         }
         return try paths(select, graph, entity)
     }

@@ -56,7 +56,9 @@ struct PromptToken: Equatable {
     /// Returns whether a byte belongs to a word. All bytes of characters beyond ASCII do.
     private static func isPartOfWord(_ bytes: [UInt8], _ index: Int) -> Bool {
         let byte = bytes[index]
-        if byte == UInt8(ascii: "-") { return index > 0 && isPartOfName(bytes[index - 1]) && index + 1 < bytes.count && isPartOfName(bytes[index + 1]) }
+        if byte == UInt8(ascii: "-") {
+            return index > 0 && isPartOfName(bytes[index - 1]) && index + 1 < bytes.count && isPartOfName(bytes[index + 1])
+        }
         return isPartOfName(byte) || marks.contains(byte)
     }
 

@@ -13,7 +13,7 @@ struct QueryCommand: ParsableCommand {
     /// The number of rows that a person sees unless the query has a limit.
     private static let rowCountMax = 40
 
-    @Argument(help: "The store.") var store: String
+    @Argument(help: "The store.", completion: .directory) var store: String
     @OptionGroup(title: "Moment") var point: PointOptions
 
     func run() throws { try RawTerminal.isUsable ? runPrompt() : runLines() }

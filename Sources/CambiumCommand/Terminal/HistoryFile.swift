@@ -6,7 +6,7 @@ import CambiumJSON
 #endif
 
 /// The file that keeps the lines of earlier prompts. A prompt without the file works, so failures are ignored.
-struct HistoryFile {
+struct HistoryFile: Equatable {
     private let directory: String
     private var path: String { directory + "/history" }
 

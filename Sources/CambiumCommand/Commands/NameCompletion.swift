@@ -1,0 +1,37 @@
+import Cambium
+
+/// Completes names of a store's schema for the shell. Without a readable store there is nothing to complete.
+///
+/// The words of the command line begin with the name of the program and of the command. Then the store follows.
+enum NameCompletion {
+    /// Returns the names of entities.
+    @Sendable static func entities(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        (schema(words)?.entities ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
+    }
+
+    /// Returns the names of relationships of any entity.
+    @Sendable static func relationships(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        let names = (schema(words)?.entities ?? []).flatMap { $0.relationships.map(\.name) }
+        return Set(names).filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
+    /// Returns lists of paths from the entity of the command line, the last path of which is completed. A key may begin with a minus sign.
+    @Sendable static func paths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        guard let schema = schema(words), let entity = arguments(words).dropFirst().compactMap({ schema.entity($0) }).first else {
+            return []
+        }
+        let split = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.startIndex
+        let last = prefix[split...]
+        let sign = last.hasPrefix("-") ? "-" : ""
+        let paths = PathNames(schema: schema).continuations(of: String(last.dropFirst(sign.count)), from: entity)
+        return paths.map { prefix[..<split] + sign + $0 }
+    }
+
+    /// Returns the words after the command that are not options.
+    private static func arguments(_ words: [String]) -> [String] { words.dropFirst(2).filter { !$0.hasPrefix("-") } }
+
+    private static func schema(_ words: [String]) -> Schema? {
+        // A shell cannot show the error of a store that cannot be read.
+        arguments(words).first.flatMap { try? ReadOnlyStore(at: $0).graph.schema }
+    }
+}

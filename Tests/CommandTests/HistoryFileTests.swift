@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import CambiumCommand
+
+@Suite struct HistoryFileTests {
+    @Test func `lines are kept in a file that only the user can read`() throws {
+        let place = try Workplace()
+        let directory = place.directory.path + "/state/cambium"
+        let file = HistoryFile(directory: directory)
+        #expect(file.lines().isEmpty)
+        file.add("Note where title == \"ñ\"")
+        file.add("forged\nline")
+        file.add("Note count")
+        #expect(HistoryFile(directory: directory).lines() == ["Note where title == \"ñ\"", "Note count"])
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory + "/history")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func `a long file is shortened to the newest lines`() throws {
+        let place = try Workplace()
+        try place.write((0..<2500).map { "\($0)\n" }.joined(), to: "history")
+        let file = HistoryFile(directory: place.directory.path)
+        #expect(file.lines().count == LineHistory.countMax && file.lines().last == "2499")
+        #expect(String(decoding: try place.bytes(of: "history"), as: UTF8.self).hasPrefix("1500\n"))
+    }
+
+    @Test func `the directory follows from the environment`() {
+        #expect(HistoryFile { _ in nil } == nil)
+        #expect(HistoryFile { $0 == "HOME" ? "/home/a" : nil } == HistoryFile(directory: "/home/a/.local/state/cambium"))
+        #expect(HistoryFile { $0 == "HOME" ? "/home/a" : "/var/x" } == HistoryFile(directory: "/var/x/cambium"))
+        #expect(HistoryFile { $0 == "HOME" ? "/home/a" : "relative" } == HistoryFile(directory: "/home/a/.local/state/cambium"))
+    }
+}

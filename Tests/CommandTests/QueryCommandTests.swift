@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@Suite struct QueryCommandTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace.withStore()
+        let rows = #"""
+            {"id":1,"title":"a","items":[{"name":"x"},{"name":"y"}]}
+            {"id":2,"title":"b","items":[{"name":"\u001b[31m"}]}
+            {"id":30,"title":"b"}
+            """#
+        #expect(try place.run("import", "notes", "Note", "-", input: rows).code == 0)
+    }
+
+    /// Returns the output without durations.
+    private func run(_ lines: String..., code: Int32 = 0) throws -> String {
+        let outcome = try place.run("query", "notes", input: lines.joined(separator: "\n"))
+        #expect(outcome.code == code, "\(outcome.errors)")
+        return outcome.output.replacing(/, [0-9.,]+ (µs|ms|s)\n/, with: "\n")
+    }
+
+    @Test func `objects are printed as a table`() throws {
+        #expect(
+            try run("Note where id < 10 sort -id") == """
+                _id     id  title  when
+                Note/2   2  b
+                Note/1   1  a
+                2 rows
+
+                """)
+        #expect(
+            try run("Item where note.title == \"a\" limit 1 offset 1") == """
+                _id     name  note.id
+                Item/2  y           1
+                1 row
+
+                """)
+    }
+
+    @Test func `selected values, counts and groups are printed as tables`() throws {
+        #expect(
+            try run("Note sort -items.@count limit 1 select title, items.name, items.@count") == """
+                _id     title  items.name  items.@count
+                Note/1  a      x, y                   2
+                1 row
+
+                """)
+        #expect(try run("Note select title distinct sort title") == "title\na\nb\n2 rows\n")
+        #expect(try run("Note where title == \"b\" count") == "count\n    2\n1 row\n")
+        #expect(try run("Note group by title count sum id sort -count") == """
+            title  count  sum id
+            b          2      32
+            a          1       1
+            2 rows
+
+            """)
+    }
+
+    @Test func `control characters of data are escaped`() throws {
+        let output = try run("Item where note.id == 2 select name")
+        #expect(output.contains("\\u{1B}[31m") && !output.contains("\u{1B}"))
+    }
+
+    @Test func `parameters, moments, objects and schemas have their lines`() throws {
+        #expect(try place.run("set", "notes", "Note/1", "title=new").code == 0)
+        #expect(try run("set t=new", "Note where title == $t count", "at 2", "Note where title == $t count", "at now", "set").contains(
+            "count\n    1\n1 row\nLines read transaction 2. 'at now' returns to the newest one.\ncount\n    0\n1 row\n"))
+        let shown = try run("show Note/1")
+        #expect(shown.contains("title  new"))
+        #expect(try run("show Note 1") == shown)
+        #expect(try run("show Note/1 include items").contains("    name  x"))
+        #expect(try run("schema Item").hasPrefix("Item\n") && !run("schema Item").contains("Memo\n"))
+        #expect(try run("explain Note where id == 2").hasPrefix("identity"))
+        #expect(try run("help", "quit", "Nothing").contains("show Note/1"))
+    }
+
+    @Test func `a mistake is shown with a caret, later lines are run, and the first failure is the exit code`() throws {
+        let outcome = try place.run("query", "notes", input: "Note where nmae == 1\nnote\nNote count\n")
+        #expect(outcome.code == 65 && outcome.output.hasPrefix("count\n    3\n"))
+        #expect(outcome.errors.hasPrefix("cambium: standard input:1: 'Note' has no attribute or relationship 'nmae'."))
+        #expect(outcome.errors.contains("\n  Note where nmae == 1\n             ^\n"))
+        #expect(outcome.errors.contains("standard input:2: 'note' is neither an entity nor a command. Write 'Note'.\n  note\n  ^\n"))
+        #expect(try place.run("query", "notes", input: "note").code == 64)
+        #expect(try place.run("query", "notes", input: "show Note/99").code == 66)
+        #expect(try place.run("query", "nowhere", input: "").code == 66)
+    }
+
+    @Test(arguments: [
+        ("Note select title, nmae", 19), ("Note sort title desc", 10), ("Note limit x", 11), ("Note where id == \"x\"", 17),
+        ("Note group by nmae", 14), ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),
+        ("show Note x", 10), ("at nowhere", 3), ("schema nothing", 7), ("set x", 4), ("Note where id == $n", 17),
+    ])
+    func `the caret is at the mistake`(line: String, offset: Int) throws {
+        let outcome = try place.run("query", "notes", input: line)
+        #expect(outcome.code != 0 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("\n  \(line)\n  " + String(repeating: " ", count: offset) + "^\n"), "\(outcome.errors)")
+    }
+
+    @Test func `the shell completes entities and paths of a store`() throws {
+        func complete(_ argument: String, _ words: String...) throws -> [String] {
+            let all = ["cambium", "find"] + words
+            let arguments = ["---completion", "find", "--", argument, "\(all.count - 1)", "\(words.last?.count ?? 0)"] + all
+            let outcome = try place.run(executable: Workplace.binary, arguments)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            return outcome.output.split(separator: "\n").map(String.init)
+        }
+        #expect(try complete("positional@1", "notes", "") == ["Note", "Item", "Memo"])
+        #expect(try complete("positional@1", "notes", "N") == ["Note"])
+        #expect(try complete("positional@1", "nowhere", "N").isEmpty)
+        #expect(try complete("--select", "notes", "Note", "--select", "title,items.na") == ["title,items.name"])
+        #expect(try complete("--sort", "notes", "Note", "--sort", "-ti") == ["-title"])
+    }
+}

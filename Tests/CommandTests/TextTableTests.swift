@@ -1,0 +1,28 @@
+import Testing
+
+@testable import CambiumCommand
+
+@Suite struct TextTableTests {
+    private let table = TextTable(
+        ["name", "count"], [["a", "1"], ["a long name that takes much of a line", "1234"], ["x\u{1B}y\nz", ""]], alignsRight: [false, true])
+
+    @Test func `columns are aligned, and control characters are escaped`() {
+        #expect(
+            table.lines(width: nil) == [
+                "name                                   count", "a                                          1",
+                "a long name that takes much of a line   1234", "x\\u{1B}y\\nz",
+            ])
+    }
+
+    @Test func `the widest columns are cut to the width of the terminal`() {
+        #expect(table.lines(width: 20) == ["name           count", "a                  1", "a long name …   1234", "x\\u{1B}y\\nz"])
+        #expect(table.lines(width: 6).allSatisfy { $0.count <= 6 })
+    }
+
+    @Test func `columns of the same width are cut alike`() {
+        let text = String(repeating: "x", count: 40)
+        let wide = TextTable(["a", "b"], [[text, text]], alignsRight: [false, false])
+        let cells = wide.lines(width: 42).last?.split(separator: " ").map(\.count)
+        #expect(cells == [20, 20])
+    }
+}
