@@ -103,7 +103,7 @@ struct ReferenceComparison {
         switch item {
         case .value(.float): .value(.float(Float(text) ?? .nan))
         case .value(.double): .value(.double(Double(text) ?? .nan))
-        default: .value(DecimalNumber(text).map { .decimal($0) } ?? .null)
+        default: .value(DecimalNumber(text).map { .decimal($0) } ?? .double(Double(text) ?? .nan))
         }
     }
 
