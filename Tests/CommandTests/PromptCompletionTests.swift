@@ -43,7 +43,7 @@ import Testing
     @Test func `words follow where no name may stand`() throws {
         #expect(try candidates("Note w") == ["where"])
         #expect(try candidates("Note where title == \"x\" a") == ["and", "avg"])
-        #expect(try candidates("Note where title begins") == [])
+        #expect(try candidates("Note where title begins") == ["beginswith"])
         #expect(try candidates("Note where title b") == ["beginswith", "between"])
         #expect(try candidates("Note group b") == ["by"])
         #expect(try candidates("Note count gr") == ["group"])

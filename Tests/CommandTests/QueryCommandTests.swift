@@ -72,7 +72,7 @@ import Testing
         #expect(try run("show Note 1") == shown)
         #expect(try run("show Note/1 include items").contains("    name  x"))
         #expect(try run("schema Item").hasPrefix("Item\n") && !run("schema Item").contains("Memo\n"))
-        #expect(try run("explain Note where id == 2").hasPrefix("identity"))
+        #expect(try run("explain Note where id == 2").hasPrefix("scan      Note: 1 object"))
         #expect(try run("help", "quit", "Nothing").contains("show Note/1"))
     }
 

@@ -6,9 +6,10 @@ enum PromptHelp {
         let entity = schema.entities.first { !$0.isAbstract && !$0.attributes.isEmpty }
         let name = entity?.name ?? "Note"
         let attribute = entity?.attributes.first?.name ?? "title"
+        let condition = [name, "where", attribute, "!= null"].joined(separator: " ")
         let rows = [
             ("\(name)", "lists objects"),
-            ("\(name) where \(attribute) != null", "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
+            (condition, "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
             ("... sort -\(attribute)", "sorts; a key with - before it descends"),
             ("... limit 10 offset 20", "shows a part of the rows"),
             ("... select \(attribute), tags.@count", "shows these values; 'distinct' removes repeated rows"),

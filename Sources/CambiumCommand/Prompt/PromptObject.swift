@@ -7,7 +7,7 @@ struct PromptObject {
     /// The number of members of a relationship that are shown; `nil` for all members.
     private let memberCountMax: Int?
 
-    init(_ graph: Graph, _ memberCountMax: Int?) { (self.graph, self.memberCountMax) = (graph, memberCountMax) }
+    init(_ graph: Graph, memberCountMax: Int?) { (self.graph, self.memberCountMax) = (graph, memberCountMax) }
 
     /// - Parameters:
     ///   - parts: An id, or an entity and the values of its identity.

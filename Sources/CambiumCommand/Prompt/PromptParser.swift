@@ -60,6 +60,9 @@ struct PromptParser {
         var query = PromptQuery(entity: entity)
         let words = words(after: start)
         if let first = words.first?.index ?? (start + 1 < tokens.count ? tokens.count : nil), first > start + 1 {
+            if PromptWord(entity.text) != nil {
+                throw PromptMistake("Begin the line with the entity, such as 'Note \(entity.text) ...'.", at: entity.start)
+            }
             let names = PromptWord.allCases.prefix(5).map(\.rawValue).joined(separator: ", ")
             throw PromptMistake(
                 "Expected a word such as \(names) after the entity, but found '\(tokens[start + 1].text)'.", at: tokens[start + 1].start)

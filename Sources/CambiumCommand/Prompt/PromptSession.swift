@@ -5,6 +5,9 @@ import CambiumJSON
 final class PromptSession {
     enum Outcome { case goOn, quit }
 
+    /// The number of members of a relationship that a person sees.
+    private static let memberCountMax = 10
+
     private let follower: StoreFollower
     private let past: EarlierGraphs
     /// The moment that lines read; `nil` for the newest one.
@@ -39,7 +42,9 @@ final class PromptSession {
         case .explain(let query):
             let answer = try PromptRun(query, graph, arguments).answer(rowCountMax: nil)
             FindResults(graph: graph, isJSON: false).print(answer.plan)
-        case .show(let parts, let include): try PromptObject(graph, rowCountMax).show(parts, include)
+        case .show(let parts, let include):
+            let memberCountMax = rowCountMax.map { _ in Self.memberCountMax }
+            try PromptObject(graph, memberCountMax: memberCountMax).show(parts, include)
         case .schema(let entity): try showSchema(entity)
         case .set(let assignment): try set(assignment)
         case .at(let clause): try move(to: clause)

@@ -66,7 +66,7 @@ final class PromptTerminal {
             editor.complete(from: completion.start, with: common)
         } else {
             Terminal.write(Array("\n".utf8))
-            let names = completion.candidates.map { $0.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? $0 }
+            let names = completion.candidates.map { $0.split(separator: ".").last.map(String.init) ?? $0 }
             Columns.lines(names, width: RawTerminal.width ?? Self.standardWidth).forEach(Terminal.print)
         }
     }
@@ -78,7 +78,8 @@ enum Columns {
         let column = (texts.map(\.count).max() ?? 0) + 2
         let count = max(1, width / column)
         return stride(from: 0, to: texts.count, by: count).map { start in
-            texts[start..<min(start + count, texts.count)].map { $0.padded(to: column) }.joined()
+            let line = texts[start..<min(start + count, texts.count)]
+            return line.dropLast().map { $0.padded(to: column) }.joined() + (line.last ?? "")
         }
     }
 }

@@ -64,6 +64,8 @@ struct AttackCommand: Sendable {
         AttackCommand(reads: "find", "find", "store", "Note", "--json"),
         AttackCommand(reads: "find-identity", "find", "store", "Note", "--identity", "3"),
         AttackCommand(reads: "find-count", "find", "store", "Item", "--count"),
+        // Standard input is empty, so the prompt only opens the store.
+        AttackCommand(reads: "query", "query", "store"),
         AttackCommand(reads: "export-csv", "export", "store", "Note", "--format", "csv"),
         exportThen,
         AttackCommand(reads: "export-label", "export", "store", "--at", "label:early"),
