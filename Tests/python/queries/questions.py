@@ -5,7 +5,7 @@ from generator import FUNCTIONS, Generator
 from model import ENTITIES
 
 # The number of instructions of SQLite after which a question is given up.
-STEP_COUNT_MAX = 1_000_000
+STEP_COUNT_MAX = 200_000
 SORTED = ["number", "string", "date", "bool"]
 
 
