@@ -58,6 +58,7 @@ struct Demo {
         try checkpoint(made)
         try importAgain(made, package, .bytes(rows, name: "packages.jsonl"))
         let name = try show(made.graph, package)
+        try ask(made.graph, name)
         let before = made.graph.transaction
         try made.label("imported", author: Author(actor: "demo"))
         try edit(made, package, name)
