@@ -88,15 +88,18 @@ final class CountNode: ConditionNode {
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
+    /// The text that must be equal, if it is short.
+    private let short: ShortText?
 
     init(_ slot: Int, _ test: TextTest) {
         self.slot = slot
         self.test = test
+        if case .equal(let wanted) = test { short = ShortText(wanted) } else { short = nil }
     }
 
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
         let leaf = group.leaf(slot)
-        if case .equal(let wanted) = test, wanted.count <= StringLeaf.inlineMax { return equal(leaf, rows, wanted) }
+        if case .equal(let wanted) = test, wanted.count <= StringLeaf.inlineMax { return equal(group, leaf, rows, wanted) }
         return rows.filter { index in
             let cell = StringLeaf.cell(leaf, index)
             if cell == 0 { return false }
@@ -106,11 +109,43 @@ final class TextNode: ConditionNode {
     }
 
     /// Compares only the values that have the wanted length.
-    private func equal(_ leaf: UnsafeMutableRawPointer, _ rows: GroupBits, _ wanted: [UInt8]) -> GroupBits {
+    private func equal(_ group: GroupView, _ leaf: UnsafeMutableRawPointer, _ rows: GroupBits, _ wanted: [UInt8]) -> GroupBits {
         let mark = UInt32(1) << 24 | UInt32(wanted.count) << 16
         let cells = leaf + PageLayout.cellsOffset
         let candidates = rows & GroupView.halves { cmachine_within_u32(cells + 4 &* $0, mark, mark | 0xFFFF) }
-        return candidates.filter { test.holds(StringLeaf.inlineBytes(leaf, StringLeaf.cell(leaf, $0))) }
+        guard let short else { return candidates.filter { test.holds(StringLeaf.inlineBytes(leaf, StringLeaf.cell(leaf, $0))) } }
+        let end = group.byteCount(slot)
+        return candidates.filter { index in
+            let cell = StringLeaf.cell(leaf, index)
+            let offset = Int(cell & 0xFFFF)
+            if offset + ShortText.byteCountMax > end { return test.holds(StringLeaf.inlineBytes(leaf, cell)) }
+            return ShortText(leaf + offset, count: wanted.count) == short
+        }
+    }
+}
+
+/// Up to 16 bytes as two words.
+struct ShortText: Equatable {
+    static let byteCountMax = 16
+
+    let low: UInt64
+    let high: UInt64
+
+    /// Reads bytes in place. The memory has at least 16 bytes, and the bytes after `count` are masked.
+    @inline(__always) init(_ bytes: UnsafeRawPointer, count: Int) {
+        let words = bytes.loadUnaligned(as: SIMD2<UInt64>.self)
+        low = count >= 8 ? words.x : words.x & (1 &<< UInt64(8 &* count) &- 1)
+        high = count <= 8 ? 0 : count == 16 ? words.y : words.y & (1 &<< UInt64(8 &* (count &- 8)) &- 1)
+    }
+
+    /// Returns `nil` if there are more than 16 bytes.
+    init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count <= Self.byteCountMax else { return nil }
+        var words: (UInt64, UInt64) = (0, 0)
+        for (index, byte) in bytes.enumerated() {
+            if index < 8 { words.0 |= UInt64(byte) << UInt64(8 * index) } else { words.1 |= UInt64(byte) << UInt64(8 * (index - 8)) }
+        }
+        (low, high) = words
     }
 }
 

@@ -41,37 +41,48 @@ extension GroupBits {
 
 /// A set of rows of one table, with a bit for each row.
 struct RowBits {
-    private var groups: [GroupBits]
+    private var words: [UInt64]
+
+    private static let wordsPerGroup = PageLayout.fanOut / 64
 
     /// Creates an empty set for the rows of a number of groups.
-    init(groupCount: Int) { groups = [GroupBits](repeating: .none, count: groupCount) }
+    init(groupCount: Int) { words = [UInt64](repeating: 0, count: groupCount * Self.wordsPerGroup) }
 
-    var groupCount: Int { groups.count }
-    var count: Int { groups.reduce(0) { $0 + $1.count } }
+    var groupCount: Int { words.count / Self.wordsPerGroup }
+    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     /// The bits of a group. Groups beyond the end are empty.
     subscript(group: Int) -> GroupBits {
-        @inline(__always) get { group < groups.count ? groups[group] : .none }
-        @inline(__always) set { groups[group] = newValue }
+        @inline(__always) get {
+            let first = group &* Self.wordsPerGroup
+            if first >= words.count { return .none }
+            return GroupBits(words[first], Self.wordsPerGroup > 1 ? words[first &+ 1] : 0)
+        }
+        @inline(__always) set {
+            words[group * Self.wordsPerGroup] = newValue.x
+            if Self.wordsPerGroup > 1 { words[group * Self.wordsPerGroup + 1] = newValue.y }
+        }
     }
 
-    @inline(__always) func contains(_ row: UInt32) -> Bool { self[Int(row &>> PageLayout.rowShift)].contains(row) }
+    @inline(__always) func contains(_ row: UInt32) -> Bool {
+        let word = Int(row &>> 6)
+        return word < words.count && words[word] &>> UInt64(row & 63) & 1 != 0
+    }
 
     /// Adds a row. Ignores a row beyond the last group.
     @inline(__always) mutating func insert(_ row: UInt32) {
-        let group = Int(row &>> PageLayout.rowShift)
-        if group < groups.count { groups[group] |= GroupBits(row) }
+        let word = Int(row &>> 6)
+        if word < words.count { words[word] |= 1 &<< UInt64(row & 63) }
     }
 
     /// Calls `body` with each row, ascending, until it returns `false`.
     func forEach(_ body: (UInt32) throws -> Bool) rethrows {
-        var isWanted = true
-        for group in groups.indices where !groups[group].isEmpty {
-            try groups[group].forEach { index in
-                isWanted = try body(UInt32(truncatingIfNeeded: group &<< PageLayout.fanOutShift) &+ index)
-                return isWanted
+        for word in words.indices {
+            var bits = words[word]
+            while bits != 0 {
+                if try !body(UInt32(truncatingIfNeeded: word &<< 6 &+ bits.trailingZeroBitCount)) { return }
+                bits &= bits &- 1
             }
-            if !isWanted { return }
         }
     }
 }
@@ -98,6 +109,9 @@ struct GroupView {
     @inline(__always) func leafReference(_ slot: Int) -> PageRef {
         page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
     }
+
+    /// The number of bytes of the leaf of a column.
+    @inline(__always) func byteCount(_ slot: Int) -> Int { chunks.granules(leafReference(slot)) &* PageLayout.granule }
 
     /// The rows whose value of fixed width is not null.
     @inline(__always) func presence(_ leaf: UnsafeMutableRawPointer) -> GroupBits { words(leaf, PageLayout.presenceOffset) }

@@ -18,10 +18,13 @@ final class RowCounts: GroupSums {
     override func grow(to count: Int) { while counts.count < count { counts.append(0) } }
 
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
+        var counts: [Int] = []
+        swap(&counts, &self.counts)
         rows.forEach { index in
             counts[Int(codes[Int(index)])] &+= 1
             return true
         }
+        swap(&counts, &self.counts)
     }
 
     override func result(_ code: Int) -> Value { .int(Int64(counts[code])) }
@@ -60,10 +63,15 @@ final class ColumnSums: GroupSums {
     private let function: AggregateFunction
     private let slot: Int
     private let type: AttributeType
-    private var counts: [Int] = []
-    private var wholes: [Int128] = []
-    private var reals: [Double] = []
-    private var corrections: [Double] = []
+    private var sums: [Sum] = []
+
+    private struct Sum {
+        var count = 0
+        var whole: Int128 = 0
+        var real = 0.0
+        /// The rounding error of `real`.
+        var correction = 0.0
+    }
 
     /// - Parameter function: `sum` or `avg`.
     init(_ function: AggregateFunction, _ field: Field) {
@@ -75,14 +83,7 @@ final class ColumnSums: GroupSums {
     /// Whether the type of an attribute is one that this class adds.
     static func adds(_ type: AttributeType) -> Bool { [.int16, .int32, .int64, .float, .double].contains(type) }
 
-    override func grow(to count: Int) {
-        while counts.count < count {
-            counts.append(0)
-            wholes.append(0)
-            reals.append(0)
-            corrections.append(0)
-        }
-    }
+    override func grow(to count: Int) { while sums.count < count { sums.append(Sum()) } }
 
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         let leaf = view.leaf(slot)
@@ -98,34 +99,42 @@ final class ColumnSums: GroupSums {
     }
 
     @inline(__always) private func addWholes(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Int64) {
+        // An array of its own needs no checks of exclusive access for each row.
+        var sums: [Sum] = []
+        swap(&sums, &self.sums)
         rows.forEach { index in
             let code = Int(codes[Int(index)])
-            counts[code] &+= 1
-            wholes[code] &+= Int128(value(Int(index)))
+            sums[code].count &+= 1
+            sums[code].whole &+= Int128(value(Int(index)))
             return true
         }
+        swap(&sums, &self.sums)
     }
 
     /// Keeps the rounding error (Neumaier's variant of Kahan's summation).
     @inline(__always) private func addReals(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Double) {
+        var sums: [Sum] = []
+        swap(&sums, &self.sums)
         rows.forEach { index in
             let code = Int(codes[Int(index)])
             let number = value(Int(index))
-            let real = reals[code]
+            let real = sums[code].real
             let sum = real + number
-            counts[code] &+= 1
-            corrections[code] += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
-            reals[code] = sum
+            sums[code].count &+= 1
+            sums[code].correction += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
+            sums[code].real = sum
             return true
         }
+        swap(&sums, &self.sums)
     }
 
     override func result(_ code: Int) -> Value {
+        let sum = sums[code]
         let isReal = type == .float || type == .double
-        let real = isReal ? reals[code] + corrections[code] : Double(wholes[code])
-        if function == .avg { return counts[code] == 0 ? .null : .double(real / Double(counts[code])) }
+        let real = isReal ? sum.real + sum.correction : Double(sum.whole)
+        if function == .avg { return sum.count == 0 ? .null : .double(real / Double(sum.count)) }
         if isReal { return .double(real) }
-        if let whole = Int64(exactly: wholes[code]) { return .int(whole) }
-        return .decimal(DecimalNumber(String(wholes[code])) ?? .zero)
+        if let whole = Int64(exactly: sum.whole) { return .int(whole) }
+        return .decimal(DecimalNumber(String(sum.whole)) ?? .zero)
     }
 }
