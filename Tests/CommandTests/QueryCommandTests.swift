@@ -49,13 +49,14 @@ import Testing
                 """)
         #expect(try run("Note select title distinct sort title") == "title\na\nb\n2 rows\n")
         #expect(try run("Note where title == \"b\" count") == "count\n    2\n1 row\n")
-        #expect(try run("Note group by title count sum id sort -count") == """
-            title  count  sum id
-            b          2      32
-            a          1       1
-            2 rows
+        #expect(
+            try run("Note group by title count sum id sort -count") == """
+                title  count  sum id
+                b          2      32
+                a          1       1
+                2 rows
 
-            """)
+                """)
     }
 
     @Test func `control characters of data are escaped`() throws {
@@ -65,14 +66,15 @@ import Testing
 
     @Test func `parameters, moments, objects and schemas have their lines`() throws {
         #expect(try place.run("set", "notes", "Note/1", "title=new").code == 0)
-        #expect(try run("set t=new", "Note where title == $t count", "at 2", "Note where title == $t count", "at now", "set").contains(
-            "count\n    1\n1 row\nLines read transaction 2. 'at now' returns to the newest one.\ncount\n    0\n1 row\n"))
+        #expect(
+            try run("set t=new", "Note where title == $t count", "at 2", "Note where title == $t count", "at now", "set").contains(
+                "count\n    1\n1 row\nLines read transaction 2. 'at now' returns to the newest one.\ncount\n    0\n1 row\n"))
         let shown = try run("show Note/1")
         #expect(shown.contains("title  new"))
         #expect(try run("show Note 1") == shown)
         #expect(try run("show Note/1 include items").contains("    name  x"))
         #expect(try run("schema Item").hasPrefix("Item\n") && !run("schema Item").contains("Memo\n"))
-        #expect(try run("explain Note where id == 2").hasPrefix("scan      Note: 1 object"))
+        #expect(try run("explain Note where id == 2").hasPrefix("identity  1 object, 1 expected, 1 read\n"))
         #expect(try run("help", "quit", "Nothing").contains("show Note/1"))
     }
 

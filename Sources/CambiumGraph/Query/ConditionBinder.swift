@@ -86,21 +86,21 @@ struct ConditionBinder {
 
     func resolve(_ path: QueryPath, _ entity: Entity, at offset: TextOffset) throws(QueryMistake) -> ResolvedPath {
         var resolved = ResolvedPath(end: .object(entity))
-        for name in path.names {
+        for (index, name) in path.names.enumerated() {
             guard case .object(let entity) = resolved.end else {
                 throw QueryMistake("'\(path)' continues after a value. End the path before '\(name)'.", at: offset)
             }
             switch name {
             case "_id": resolved.end = .object(entity)
             case "_entity": resolved.end = .entityName(entity)
-            default: try resolve(name, entity, path, &resolved, at: offset)
+            default: try resolve(name, after: index, entity, &resolved, at: offset)
             }
         }
         return resolved
     }
 
     private func resolve(
-        _ name: String, _ entity: Entity, _ path: QueryPath, _ resolved: inout ResolvedPath, at offset: TextOffset
+        _ name: String, after index: Int, _ entity: Entity, _ resolved: inout ResolvedPath, at offset: TextOffset
     ) throws(QueryMistake) {
         if let attribute = entity.attribute(name) {
             resolved.end = .attribute(attribute)
@@ -110,14 +110,14 @@ struct ConditionBinder {
         } else {
             let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
             throw QueryMistake(
-                "'\(entity.name)' has no attribute or relationship '\(name)'. \(Self.known(names, like: name))", at: offset)
+                "'\(entity.name)' has no attribute or relationship '\(name)'. \(Self.known(names))", at: offset, after: index)
         }
     }
 
     /// The number of names that an error lists.
     private static let listedCountMax = 12
 
-    private static func known(_ names: [String], like name: String) -> String {
+    private static func known(_ names: [String]) -> String {
         if names.isEmpty { return "The entity has only _id and _entity." }
         let listed = names.prefix(listedCountMax).joined(separator: ", ")
         return "Use one of its names: \(listed)\(names.count > listedCountMax ? ", ..." : "")."

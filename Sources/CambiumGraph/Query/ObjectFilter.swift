@@ -52,8 +52,7 @@ package final class ObjectFilter {
                 nodes[entity.number] = .some(try binder.bind(condition, entity))
                 return
             } catch {
-                let isFarther = farthest.map { $0.offset.value ?? 0 < error.offset.value ?? 0 } ?? true
-                if isFarther { farthest = error }
+                if farthest.map(error.isFarther) ?? true { farthest = error }
             }
         }
         if let farthest { throw farthest.error(in: text) }

@@ -4,10 +4,18 @@ import CambiumModel
 struct QueryMistake: Error {
     let message: String
     let offset: TextOffset
+    /// The number of names of the operand's path that were resolved before the mistake.
+    let resolvedCount: Int
 
-    init(_ message: String, at offset: TextOffset) {
+    init(_ message: String, at offset: TextOffset, after resolvedCount: Int = 0) {
         self.message = message
         self.offset = offset
+        self.resolvedCount = resolvedCount
+    }
+
+    /// Whether the mistake lies farther in the text than another one.
+    func isFarther(than other: Self) -> Bool {
+        (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }
 
     /// - Parameter text: The text of the condition, if the condition was parsed from a text.
