@@ -77,9 +77,12 @@ final class SortSpecification {
     }
 
     /// Returns bytes whose order is the order of the rows.
-    func key(_ row: UInt32) -> [UInt8] {
+    func key(_ row: UInt32) -> [UInt8] { key(row, count: keys.count) }
+
+    /// Returns the part of the bytes that belongs to the first keys.
+    func key(_ row: UInt32, count: Int) -> [UInt8] {
         bytes.removeAll(keepingCapacity: true)
-        for key in keys { append(key, row) }
+        for key in keys.prefix(count) { append(key, row) }
         return bytes
     }
 

@@ -1,0 +1,141 @@
+import CambiumModel
+
+/// The properties on which the answer of a query depends, with the paths that lead to them.
+///
+/// An object's answer is computed from properties along paths that begin at the object. If the answer differs between two graphs, then some
+/// property on such a path differs, while the path to it is the same in both graphs. So the inverses in the later graph lead from each
+/// object that changed to all objects whose answer may differ.
+struct LiveDependencies {
+    /// A place that paths reach.
+    private struct Level {
+        let entity: Entity
+        /// The level that the step comes from, and the step; `nil` for the objects of the query.
+        let origin: (level: Int, step: LinkStep)?
+        /// The levels that the steps of this level lead to, by the numbers of the relationships.
+        var next: [UInt16: Int] = [:]
+    }
+
+    private var levels: [Level]
+    /// The levels at which each property is read.
+    private var levelsByKey: [LiveKey: Set<Int>] = [:]
+    /// The attributes of the objects of the query, and the existence of the objects.
+    let ownKeys: Set<LiveKey>
+    private let layout: GraphLayout
+
+    /// - Parameter query: A query that `QueryRun` has bound, so all of its names are known.
+    init(_ query: Query, _ entity: Entity, _ layout: GraphLayout) {
+        self.layout = layout
+        levels = [Level(entity: entity, origin: nil)]
+        var own: Set<LiveKey> = [LiveKey(existenceOf: entity.root)]
+        for each in layout.schema.entities where entity.family.contains(each.number) {
+            for attribute in each.attributes { own.insert(LiveKey(entity.root, attribute.number)) }
+        }
+        ownKeys = own
+        for key in own { levelsByKey[key] = [0] }
+        for key in query.sort { add(key.operand, at: 0) }
+        if let condition = query.condition { add(condition) }
+    }
+
+    /// All properties on which the answer depends.
+    var keys: some Sequence<LiveKey> { levelsByKey.keys }
+
+    // MARK: Collecting
+
+    private mutating func add(_ condition: Condition) {
+        var stack = [(condition: condition, level: 0)]
+        while let (condition, level) = stack.popLast() {
+            switch condition {
+            case .constant: break
+            case .and(let parts), .or(let parts): for part in parts { stack.append((part, level)) }
+            case .not(let part): stack.append((part, level))
+            case .related(_, let path, let inner): stack.append((inner, add(path, at: level)))
+            case .comparison(let comparison):
+                add(comparison.left, at: level)
+                add(comparison.right, at: level)
+            }
+        }
+    }
+
+    private mutating func add(_ operand: Operand, at level: Int) {
+        var stack = [operand]
+        while let operand = stack.popLast() {
+            switch operand.form {
+            case .path(let path): _ = add(path, at: level)
+            case .aggregate(let aggregate):
+                let end = add(aggregate.path, at: level)
+                if let value = aggregate.value { _ = add(value, at: end) }
+            case .list(let elements): stack += elements
+            case .literal, .parameter: break
+            }
+        }
+    }
+
+    /// Adds the properties of a path, and returns the level of its end.
+    private mutating func add(_ path: QueryPath, at level: Int) -> Int {
+        var level = level
+        for name in path.names {
+            let entity = levels[level].entity
+            if let attribute = entity.attribute(name) {
+                levelsByKey[LiveKey(entity.root, attribute.number), default: []].insert(level)
+            } else if let relationship = entity.relationship(name), let target = layout.schema.entity(relationship.destination) {
+                levelsByKey[LiveKey(entity.root, relationship.number), default: []].insert(level)
+                level = add(relationship, to: target, at: level)
+            }
+        }
+        return level
+    }
+
+    private mutating func add(_ relationship: Relationship, to target: Entity, at level: Int) -> Int {
+        if let known = levels[level].next[relationship.number.rawValue] { return known }
+        levels.append(Level(entity: target, origin: (level, LinkStep(relationship, layout))))
+        levels[level].next[relationship.number.rawValue] = levels.count - 1
+        return levels.count - 1
+    }
+
+    // MARK: Objects whose answer may differ
+
+    /// Returns the serials of the objects of the query's hierarchy whose answer may differ in a graph; `nil` if more than a limit would be
+    /// visited.
+    func candidates(_ touched: [TouchedObjects], _ reader: Reader, countMax: Int) -> Set<UInt64>? {
+        var found: Set<UInt64> = []
+        var linked: [Int: [UInt64]] = [:]
+        for (key, serials) in touched.lazy.flatMap(\.serials) {
+            guard let levels = levelsByKey[key] else { continue }
+            for level in levels {
+                if level == 0 { found.formUnion(serials) } else { linked[level, default: []] += serials }
+            }
+            if found.count > countMax { return nil }
+        }
+        var budget = countMax
+        for (level, serials) in linked {
+            guard let more = starts(level, serials, reader, &budget) else { return nil }
+            found.formUnion(more)
+        }
+        return found
+    }
+
+    /// Returns the serials of the objects from which paths lead to some objects of a level; `nil` if the budget is exhausted.
+    private func starts(_ level: Int, _ serials: [UInt64], _ reader: Reader, _ budget: inout Int) -> Set<UInt64>? {
+        guard var origin = levels[level].origin else { return Set(serials) }
+        budget -= serials.count
+        if budget < 0 { return nil }
+        // A deleted object has no paths to it. The links that led to it have changed, too.
+        var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
+        while true {
+            var owners: Set<UInt32> = []
+            for row in rows {
+                let isWithin = reader.visitMembers(origin.step.inverse, owner: row) { owner in
+                    budget -= 1
+                    owners.insert(owner)
+                    return budget >= 0
+                }
+                if !isWithin { return nil }
+            }
+            guard let next = levels[origin.level].origin else {
+                let table = reader.rows(origin.step.ownerTable.index)
+                return Set(owners.map { table.serial($0) })
+            }
+            (rows, origin) = (owners, next)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// The entries that only one of two sorted lists has, with their indexes in that list.
+struct LiveDifference {
+    struct Item {
+        let index: Int
+        let entry: LiveEntry
+    }
+
+    private(set) var removed: [Item] = []
+    private(set) var added: [Item] = []
+
+    /// Compares two lists. Complexity: O(entries).
+    init(_ old: ArraySlice<LiveEntry>, _ new: ArraySlice<LiveEntry>) {
+        var (left, right) = (old.startIndex, new.startIndex)
+        while left < old.endIndex || right < new.endIndex {
+            if left < old.endIndex, right < new.endIndex, old[left] == new[right] {
+                left += 1
+                right += 1
+            } else if right == new.endIndex || left < old.endIndex && old[left] < new[right] {
+                removed.append(Item(index: left - old.startIndex, entry: old[left]))
+                left += 1
+            } else {
+                added.append(Item(index: right - new.startIndex, entry: new[right]))
+                right += 1
+            }
+        }
+    }
+
+    /// Computes the indexes of entries that are about to be replaced in a list. Both arrays ascend. Complexity: O(changes x log entries).
+    init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
+        self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }
+        var goneCount = 0
+        for (position, entry) in added.enumerated() {
+            while goneCount < removed.count, removed[goneCount] < entry { goneCount += 1 }
+            self.added.append(Item(index: list.index(of: entry) - goneCount + position, entry: entry))
+        }
+    }
+
+    var isEmpty: Bool { removed.isEmpty && added.isEmpty }
+
+    /// An object that is in both lists, at another place in the order.
+    struct Move {
+        let from: Int
+        let to: Int
+        let serial: UInt64
+    }
+
+    /// The objects that are in only one of the lists, and the objects that have moved. An object with another sort key has not moved if it
+    /// is still between the same neighbours, and in the same section.
+    func resolved() -> (deleted: [Item], inserted: [Item], moved: [Move]) {
+        let places = Dictionary(removed.enumerated().map { ($1.entry.serial, $0) }) { first, _ in first }
+        var inserted: [Item] = []
+        var moved: [Move] = []
+        var matched: Set<Int> = []
+        var lastKept = -1
+        for (position, item) in added.enumerated() {
+            guard let place = places[item.entry.serial] else {
+                inserted.append(item)
+                continue
+            }
+            matched.insert(place)
+            let old = removed[place]
+            // The numbers of entries before it that are the same in both lists.
+            let isBetweenSame = old.index - place == item.index - position
+            if isBetweenSame, place > lastKept, old.entry.section == item.entry.section {
+                lastKept = place
+            } else {
+                moved.append(Move(from: old.index, to: item.index, serial: item.entry.serial))
+            }
+        }
+        return (removed.enumerated().filter { !matched.contains($0.offset) }.map(\.element), inserted, moved)
+    }
+}

@@ -1,0 +1,20 @@
+/// An object of a live query: its place in the order, and its section.
+struct LiveEntry: Comparable {
+    let sort: SortEntry
+    /// The first sort key, by which the objects are divided into sections. Empty without sections.
+    let section: [UInt8]
+
+    var serial: UInt64 { sort.serial }
+
+    static func < (left: Self, right: Self) -> Bool { left.sort < right.sort }
+    static func == (left: Self, right: Self) -> Bool { left.sort == right.sort }
+}
+
+extension QueryRun {
+    /// Returns the entry of a row.
+    ///
+    /// - Parameter hasSections: Whether the first sort key is that of the sections.
+    func liveEntry(_ row: UInt32, hasSections: Bool) -> LiveEntry {
+        LiveEntry(sort: order.entry(row), section: hasSections ? order.key(row, count: 1) : [])
+    }
+}

@@ -1,0 +1,214 @@
+package import CambiumModel
+
+/// The result of a query on the newest graph that it was brought up to, and its differences from graph to graph.
+///
+/// With a limit, the result keeps a reserve of entries beyond it, so that a deletion does not run the query again.
+package struct LiveResult {
+    /// The query, whose first sort key is that of the sections if there are any.
+    private let query: Query
+    private let hasSections: Bool
+    private var dependencies: LiveDependencies
+    private var root: EntityNumber
+    private var entries: LiveEntries
+    /// The last entry that is certainly kept: all objects of the answer up to it are in `entries`. `nil` if all objects are.
+    private var boundary: LiveEntry?
+    private var sections = LiveSections()
+    /// The number of times that the whole query ran.
+    package private(set) var runCount = 0
+
+    /// The entries beyond the limit that are kept at least.
+    private static let reserveMin = 16
+
+    /// Runs a query.
+    ///
+    /// Throws as `Graph.find(_:)` does, and `.invalidInput` if the query has a cursor or the section key ignores parts of texts.
+    package init(_ query: Query, sections key: SortKey? = nil, in graph: Graph) throws {
+        if query.cursor != nil {
+            throw CambiumError(.invalidInput, "A live query begins at the first object. Remove the cursor, and use a limit or an offset.")
+        }
+        if let key, !key.folding.isEmpty {
+            throw CambiumError(.invalidInput, "The section key '\(key)' ignores a part of its texts. Remove the option in brackets.")
+        }
+        self.query = query.sorted(firstBy: key)
+        hasSections = key != nil
+        entries = LiveEntries([], isInOrderOfSerials: true)
+        let run = try QueryRun(self.query, graph)
+        (dependencies, root) = (LiveDependencies(self.query, run.entity, graph.layout), run.entity.root)
+        try evaluate(graph)
+    }
+
+    /// The properties on which the result depends.
+    package var keys: [LiveKey] { Array(dependencies.keys) }
+
+    /// The objects of the result, in order.
+    package var ids: [ObjectID] { visible.map { ObjectID(root: root, serial: $0.serial) } }
+
+    // MARK: The window
+
+    private var isWindow: Bool { query.limit != nil || query.offset > 0 }
+
+    /// The number of entries up to the end of the window; `nil` if it has no end.
+    private var endCount: Int? { query.limit.map { Self.sum($0, query.offset) } }
+
+    /// The number of entries that a run of the query keeps.
+    private var keptCount: Int? {
+        query.limit.map { limit in Self.sum(Self.sum(limit, query.offset), limit / 2 + Self.reserveMin) }
+    }
+
+    private var visible: ArraySlice<LiveEntry> { entries.sorted.dropFirst(query.offset).prefix(query.limit ?? .max) }
+
+    private static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, isOverflowing) = left.addingReportingOverflow(right)
+        return isOverflowing ? .max : sum
+    }
+
+    // MARK: Running the query
+
+    private mutating func evaluate(_ graph: Graph) throws {
+        var bounded = query
+        (bounded.limit, bounded.offset) = (keptCount, 0)
+        var run = try QueryRun(bounded, graph)
+        let found = try run.rows().map { run.liveEntry($0, hasSections: hasSections) }
+        entries = LiveEntries(found, isInOrderOfSerials: query.sort.isEmpty)
+        boundary = found.count == keptCount ? found.last : nil
+        runCount += 1
+    }
+
+    /// Returns the whole result as an update.
+    package mutating func whole(in graph: Graph) throws -> LiveUpdate {
+        let run = try QueryRun(query, graph)
+        sections = LiveSections()
+        let difference = LiveDifference([], visible)
+        let changed = hasSections ? sections.update(difference) { run.sectionValue($0, root) } : ([], [])
+        return update(graph, difference, [], changed, isWhole: true)
+    }
+
+    /// Runs the query again, and returns the whole result as an update.
+    package mutating func reload(in graph: Graph) throws -> LiveUpdate {
+        let run = try QueryRun(query, graph)
+        (dependencies, root) = (LiveDependencies(query, run.entity, graph.layout), run.entity.root)
+        try evaluate(graph)
+        return try whole(in: graph)
+    }
+
+    // MARK: Following a graph
+
+    /// Brings the result up to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
+    ///
+    /// Complexity: O(candidates x (cost of the condition + log objects) + objects of the result), where candidates are objects whose answer
+    /// may differ. If there are too many candidates, the cost is that of the query.
+    ///
+    /// - Parameter touched: At least the objects that differ between the last graph and this one.
+    package mutating func advance(_ touched: [TouchedObjects], to graph: Graph) throws -> LiveUpdate? {
+        if touched.contains(where: \.changesSchema) { return try reload(in: graph) }
+        var run = try QueryRun(query, graph)
+        let countMax = max(Self.candidateCountMin, graph.reader.liveCount(run.table.index) / Self.candidateShare)
+        let difference: LiveDifference
+        if let candidates = dependencies.candidates(touched, graph.reader, countMax: countMax) {
+            difference = try replace(candidates, &run, graph)
+        } else {
+            let old = visible
+            try evaluate(graph)
+            difference = LiveDifference(old, visible)
+        }
+        let changed = hasSections && !difference.isEmpty ? sections.update(difference) { run.sectionValue($0, root) } : ([], [])
+        let update = update(graph, difference, ownSerials(touched), changed, isWhole: false)
+        return update.isEmpty ? nil : update
+    }
+
+    /// The number of candidates that are always evaluated one by one, and the share of all objects up to which they are.
+    private static let candidateCountMin = 256
+    private static let candidateShare = 8
+
+    /// Evaluates objects, and replaces their entries.
+    private mutating func replace(_ candidates: Set<UInt64>, _ run: inout QueryRun, _ graph: Graph) throws -> LiveDifference {
+        var (removed, added): ([LiveEntry], [LiveEntry]) = ([], [])
+        for serial in candidates {
+            let old = entries.entry(serial)
+            var new = run.liveEntry(of: serial, hasSections: hasSections)
+            if let entry = new, let boundary, boundary < entry { new = nil }
+            if old == new { continue }
+            if let old { removed.append(old) }
+            if let new { added.append(new) }
+        }
+        removed.sort()
+        added.sort()
+        guard isWindow else {
+            let difference = LiveDifference(replacing: removed, by: added, in: entries)
+            entries.replace(removed, by: added)
+            return difference
+        }
+        let old = Array(visible)
+        entries.replace(removed, by: added)
+        if boundary != nil, let endCount, entries.count < endCount {
+            try evaluate(graph)
+        } else if let keptCount, entries.count > Self.sum(keptCount, Self.reserveMin) {
+            entries.truncate(to: keptCount)
+            boundary = entries.sorted.last
+        }
+        return LiveDifference(old[...], visible)
+    }
+
+    // MARK: Updates
+
+    /// Returns the objects of the query's hierarchy of which an attribute has changed.
+    private func ownSerials(_ touched: [TouchedObjects]) -> Set<UInt64> {
+        var serials: Set<UInt64> = []
+        for (key, own) in touched.lazy.flatMap(\.serials) where dependencies.ownKeys.contains(key) { serials.formUnion(own) }
+        return serials
+    }
+
+    private func update(
+        _ graph: Graph, _ difference: LiveDifference, _ changed: Set<UInt64>, _ sections: (deleted: [Int], inserted: [Int]), isWhole: Bool
+    ) -> LiveUpdate {
+        let (deleted, inserted, moved) = difference.resolved()
+        let visible = visible
+        var other = Set(moved.map(\.serial))
+        if !changed.isEmpty { for item in inserted { other.insert(item.entry.serial) } }
+        let updated = changed.subtracting(other).compactMap { serial -> LiveUpdate.Place? in
+            guard let entry = entries.entry(serial) else { return nil }
+            let index = entries.index(of: entry) - visible.startIndex
+            return visible.indices.contains(index + visible.startIndex) ? place(index, serial) : nil
+        }
+        return LiveUpdate(
+            graph: graph, isWhole: isWhole, count: visible.count, deleted: deleted.map { place($0.index, $0.entry.serial) },
+            inserted: inserted.map { place($0.index, $0.entry.serial) },
+            moved: moved.map { LiveUpdate.Move(from: $0.from, to: $0.to, id: ObjectID(root: root, serial: $0.serial)) },
+            updated: updated.sorted { $0.index < $1.index }, sections: hasSections ? self.sections.list : [],
+            deletedSections: sections.deleted, insertedSections: sections.inserted)
+    }
+
+    private func place(_ index: Int, _ serial: UInt64) -> LiveUpdate.Place {
+        LiveUpdate.Place(index: index, id: ObjectID(root: root, serial: serial))
+    }
+}
+
+extension LiveUpdate {
+    /// Whether the new result equals the old one, and none of its objects has changed.
+    fileprivate var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && moved.isEmpty && updated.isEmpty }
+}
+
+extension Query {
+    /// Returns the query with a sort key before its own.
+    fileprivate func sorted(firstBy key: SortKey?) -> Query {
+        guard let key else { return self }
+        var sorted = self
+        sorted.sort.insert(key, at: 0)
+        return sorted
+    }
+}
+
+extension QueryRun {
+    /// Returns the entry of an object that satisfies the condition, or `nil` if there is no such object.
+    fileprivate func liveEntry(of serial: UInt64, hasSections: Bool) -> LiveEntry? {
+        guard let row = context.reader.row(table.index, serial: serial) else { return nil }
+        let group = context.group(of: row, context.reader.rows(table.index))
+        return node.bits(group, GroupBits(row)).isEmpty ? nil : liveEntry(row, hasSections: hasSections)
+    }
+
+    /// Returns the value of the first sort key of an object.
+    fileprivate func sectionValue(_ entry: LiveEntry, _ root: EntityNumber) -> QueryValue {
+        guard let row = context.reader.row(table.index, serial: entry.serial) else { return .null }
+        return order.keys.first?.reader.value(row) ?? .null
+    }
+}

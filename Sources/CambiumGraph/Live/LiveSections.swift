@@ -1,0 +1,58 @@
+import CambiumModel
+
+/// A part of the result of a live query: the objects that have one value of the section key.
+public struct LiveSection: Hashable, Sendable {
+    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, it is the value of one of the objects.
+    public let value: QueryValue
+    /// The indexes of the objects in the result.
+    public let range: Range<Int>
+}
+
+/// The sections of a live query, in order, with the numbers of their objects.
+struct LiveSections {
+    private struct Section {
+        let key: [UInt8]
+        let value: QueryValue
+        var count: Int
+    }
+
+    private var sections: [Section] = []
+
+    var list: [LiveSection] {
+        var end = 0
+        return sections.map { section in
+            defer { end += section.count }
+            return LiveSection(value: section.value, range: end..<end + section.count)
+        }
+    }
+
+    /// Takes over the differences of the objects. Returns the indexes of the sections that were deleted, in the old list, and of those that
+    /// were inserted, in the new list.
+    ///
+    /// - Parameter value: Returns the section key of an object.
+    mutating func update(_ difference: LiveDifference, _ value: (LiveEntry) -> QueryValue) -> (deleted: [Int], inserted: [Int]) {
+        var counts: [[UInt8]: Int] = [:]
+        for item in difference.removed { counts[item.entry.section, default: 0] -= 1 }
+        for item in difference.added { counts[item.entry.section, default: 0] += 1 }
+        var fresh: [Section] = []
+        for item in difference.added where index(of: item.entry.section) == nil {
+            if fresh.last?.key != item.entry.section { fresh.append(Section(key: item.entry.section, value: value(item.entry), count: 0)) }
+        }
+        for index in sections.indices { sections[index].count += counts[sections[index].key] ?? 0 }
+        for index in fresh.indices { fresh[index].count = counts[fresh[index].key] ?? 0 }
+        let deleted = sections.indices.filter { sections[$0].count == 0 }
+        if deleted.isEmpty, fresh.isEmpty { return ([], []) }
+        let isFresh = Set(fresh.map(\.key))
+        sections = (sections.filter { $0.count > 0 } + fresh).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        return (deleted, sections.indices.filter { isFresh.contains(sections[$0].key) })
+    }
+
+    private func index(of key: [UInt8]) -> Int? {
+        var (low, high) = (0, sections.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sections[middle].key.lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+        }
+        return low < sections.count && sections[low].key == key ? low : nil
+    }
+}

@@ -1,0 +1,70 @@
+public import CambiumModel
+
+/// The first result of a live query, or the differences between two of its results.
+///
+///     for try await update in store.live(query) {
+///         update.apply(to: &ids)
+///     }
+///
+/// Deletions have indexes in the old result; insertions and updates have indexes in the new result; moves have both. To get the new result,
+/// remove the deleted and the moved objects, and then insert the inserted and the moved ones by ascending index.
+public struct LiveUpdate: Sendable {
+    /// An object and its index in a result.
+    public struct Place: Hashable, Sendable {
+        public let index: Int
+        public let id: ObjectID
+    }
+
+    /// An object that has another place among the others, or is in another section.
+    public struct Move: Hashable, Sendable {
+        public let from: Int
+        public let to: Int
+        public let id: ObjectID
+    }
+
+    /// The graph that the new result belongs to.
+    public let graph: Graph
+    /// Whether `inserted` is the whole result, which replaces the old one: the first time, after a change of the schema, and if the
+    /// consumer has missed too many changes.
+    public let isWhole: Bool
+    /// The number of objects in the new result.
+    public let count: Int
+    /// The objects that left the result, by ascending index in the old result.
+    public let deleted: [Place]
+    /// The objects that entered the result, by ascending index in the new result.
+    public let inserted: [Place]
+    /// The objects that moved, by ascending index in the new result.
+    public let moved: [Move]
+    /// The objects with another value of an attribute that did not move, by ascending index in the new result.
+    public let updated: [Place]
+    /// The sections of the new result; empty if the query has no sections.
+    public let sections: [LiveSection]
+    /// The indexes of sections in the old result that the new result does not have, ascending.
+    public let deletedSections: [Int]
+    /// The indexes of sections in the new result that the old result did not have, ascending.
+    public let insertedSections: [Int]
+
+    /// The last transaction that the new result contains.
+    public var transaction: TransactionNumber { graph.transaction }
+
+    /// Makes the new result from the old one. Complexity: O(objects of the result).
+    public func apply(to ids: inout [ObjectID]) {
+        if isWhole { ids = [] }
+        let gone = Set(deleted.map(\.index) + moved.map(\.from))
+        let kept = gone.isEmpty ? ids : ids.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+        let added = (inserted + moved.map { Place(index: $0.to, id: $0.id) }).sorted { $0.index < $1.index }
+        if added.isEmpty {
+            ids = kept
+            return
+        }
+        var (rest, result) = (kept[...], [ObjectID]())
+        result.reserveCapacity(kept.count + added.count)
+        for place in added {
+            let part = rest.prefix(max(0, place.index - result.count))
+            result += part
+            rest = rest.dropFirst(part.count)
+            result.append(place.id)
+        }
+        ids = result + rest
+    }
+}

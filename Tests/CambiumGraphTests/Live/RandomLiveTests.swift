@@ -1,0 +1,26 @@
+import CambiumTesting
+import Testing
+
+@testable import CambiumGraph
+
+/// Live results of random queries on random graphs.
+struct RandomLiveTests {
+    @Test(arguments: 0..<6) func `every live result equals a new evaluation after each transaction`(seed: UInt64) throws {
+        var run = try LiveRun(seed: seed)
+        try run.run(30)
+        #expect(run.counts.transactions > 10)
+        #expect(run.counts.inserted > 0 && run.counts.deleted > 0 && run.counts.updates > 10)
+    }
+
+    @Test(arguments: 100..<104) func `every live result follows changes of the schema`(seed: UInt64) throws {
+        var run = try LiveRun(seed: seed, changesSchema: true)
+        try run.run(24)
+        #expect(run.counts.updates > 0)
+    }
+
+    @Test(.enabled(if: LongTests.areWanted), arguments: 1000..<3500)
+    func `a hundred thousand transactions leave every live result exact`(seed: UInt64) throws {
+        var run = try LiveRun(seed: seed, changesSchema: seed % 5 == 0)
+        try run.run(60)
+    }
+}
