@@ -29,6 +29,7 @@ public final class Store: Sendable {
     /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
     package let past: EarlierGraphs?
     let leases: Leases
+    let liveQueries = LiveRegistry()
     /// The queue on which the closures of asynchronous writes run.
     let queue = DispatchQueue(label: "cambium.store.write")
 

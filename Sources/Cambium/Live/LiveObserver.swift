@@ -1,0 +1,87 @@
+import CambiumGraph
+import CambiumModel
+
+/// The position of one consumer of a live query: its last result, and its number in the registry.
+final class LiveObserver {
+    private let store: Store
+    private let query: Query
+    private let sections: SortKey?
+    private var number: Int?
+    private var result: LiveResult?
+    private var isFinished = false
+
+    init(_ sequence: LiveQuery) { (store, query, sections) = (sequence.store, sequence.query, sequence.sections) }
+
+    deinit { leave() }
+
+    func next() async throws -> LiveUpdate? {
+        if isFinished { return nil }
+        do {
+            try Task.checkCancellation()
+            if let update = try await update() { return update }
+        } catch {
+            leave()
+            throw error
+        }
+        leave()
+        return nil
+    }
+
+    private func leave() {
+        isFinished = true
+        result = nil
+        if let number { store.liveQueries.remove(number) }
+        number = nil
+    }
+
+    private func update() async throws -> LiveUpdate? {
+        guard let number else { return try first() }
+        while let news = try await store.liveQueries.news(number) {
+            if let update = try advance(news, number) { return update }
+        }
+        return nil
+    }
+
+    /// Runs the query for the first time.
+    private func first() throws -> LiveUpdate {
+        let (number, graph) = store.liveQueries.add({ [store] in store.graph }, { store.pump(after: $0, number: $1) })
+        self.number = number
+        var first = try LiveResult(query, sections: sections, in: graph)
+        let update = try first.whole(in: graph)
+        store.liveQueries.set(first.keys, of: number)
+        result = first
+        return update
+    }
+
+    private func advance(_ news: LiveRegistry.News, _ number: Int) throws -> LiveUpdate? {
+        // The result is taken out, so that no copy of it is made.
+        guard var known = result else { return nil }
+        result = nil
+        let update = news.isWhole ? try known.reload(in: news.graph) : try known.advance(news.touched, to: news.graph)
+        if update?.isWhole == true { store.liveQueries.set(known.keys, of: number) }
+        result = known
+        return update
+    }
+}
+
+extension Store {
+    /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
+    /// task when there are no live queries.
+    fileprivate func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
+        // The sequence is released here, because it keeps the graph at which it begins.
+        let observer = changes(from: graph.transaction, .coalesced).makeAsyncIterator()
+        let registry = liveQueries
+        return Task {
+            var observer = observer
+            do {
+                while let committed = try await observer.next() {
+                    registry.note(TouchedObjects(committed.changes), committed.graph, from: number)
+                }
+                registry.end(nil, from: number)
+            } catch {
+                // After a cancellation, the number of the pump is out of date or no query is left.
+                registry.end(error, from: number)
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import CambiumGraph
+public import CambiumModel
+
+extension Store {
+    /// Returns the result of a query, and then its exact differences after each transaction that concerns it.
+    ///
+    ///     let query = try Query("Note", where: "rating > 3", sort: "title", limit: 50)
+    ///     for try await update in store.live(query) {
+    ///         update.apply(to: &ids)
+    ///     }
+    ///
+    /// A transaction concerns a query if it inserts or deletes an object of the query's entity, changes an attribute of one, or changes a
+    /// property that the condition or a sort key reads. All other transactions cost the query nothing. A consumer that is slower than the
+    /// writers gets one update for several transactions. A consumer that stops keeps its own result, and nothing else that grows.
+    ///
+    /// The sequence ends after the last update if the store is closed. If the task is cancelled, it throws `CancellationError`. The first
+    /// update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a name of
+    /// the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See Docs/LIVE.md.
+    ///
+    /// Complexity of an update: O(objects whose answer may differ x log result + result), and at most that of the query.
+    ///
+    /// - Parameter sections: A key by which the result is sorted first, and divided into sections; `nil` for no sections. It ignores no
+    ///   parts of texts.
+    public func live(_ query: Query, sections: SortKey? = nil) -> LiveQuery { LiveQuery(store: self, query: query, sections: sections) }
+}
+
+/// The results of a query, from transaction to transaction. `Store.live(_:sections:)` returns it.
+///
+/// Each iterator begins with the whole result. A sequence and its iterators keep the store open until it is closed.
+public struct LiveQuery: AsyncSequence, Sendable {
+    public typealias Element = LiveUpdate
+
+    let store: Store
+    let query: Query
+    let sections: SortKey?
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let observer: LiveObserver
+
+        /// Waits for the next update. Returns `nil` if the store was closed and everything was delivered. Throws as
+        /// `Store.live(_:sections:)`.
+        public mutating func next() async throws -> LiveUpdate? { try await observer.next() }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(observer: LiveObserver(self)) }
+}

@@ -1,0 +1,241 @@
+internal import CambiumBytes
+import CambiumGraph
+import CambiumModel
+
+/// The live queries of one store, by the properties on which their results depend.
+///
+/// One task, the pump, compares each graph that readers see with the one before, and notes the outcome here. Only the queries that the
+/// changes concern are touched and woken. For a consumer that does not ask, a limited number of references to shared changes is kept, and
+/// then only the fact that the query must run again.
+final class LiveRegistry: Sendable {
+    /// The news for one query since its consumer last asked.
+    struct News {
+        /// The graph up to which the changes lead.
+        let graph: Graph
+        let touched: [TouchedObjects]
+        /// Whether changes are missing, so that the query must run again.
+        let isWhole: Bool
+    }
+
+    fileprivate enum Ending {
+        case closed
+        case failed(any Error)
+    }
+
+    fileprivate struct Seat {
+        /// The transaction up to which the consumer knows everything.
+        var last: TransactionNumber
+        var keys: [LiveKey] = []
+        var touched: [TouchedObjects] = []
+        /// The number of changed properties in `touched`.
+        var touchedCount = 0
+        var isWhole = false
+        var waiter: CheckedContinuation<Void, Never>?
+        var ending: Ending?
+
+        var hasNews: Bool { isWhole || !touched.isEmpty }
+    }
+
+    fileprivate struct State {
+        var seats: [Int: Seat] = [:]
+        var numbersByKey: [LiveKey: Set<Int>] = [:]
+        /// The seats whose properties are not known yet. Every change concerns them.
+        var unknown: Set<Int> = []
+        var nextNumber = 0
+        /// The graph up to which the pump has noted changes; `nil` without a pump.
+        var newest: Graph?
+        /// The last graph of the store, if it was closed while some query had news.
+        var lastGraph: Graph?
+        var pump: Task<Void, Never>?
+        /// Counts the pumps, so that an earlier one cannot end a later one.
+        var pumpNumber = 0
+    }
+
+    private let state = Guarded(State())
+
+    /// The number of changes, and of graphs, that are kept for a consumer that does not ask.
+    static let touchedCountMax = 65_536
+    static let graphCountMax = 1024
+
+    /// The number of queries.
+    var count: Int { state.withLock { $0.seats.count } }
+
+    /// The number of references to changes that are kept for consumers.
+    var pendingCount: Int { state.withLock { $0.seats.values.reduce(0) { $0 + $1.touched.count } } }
+
+    /// The number of consumers that wait.
+    var waitingCount: Int { state.withLock { $0.seats.values.count { $0.waiter != nil } } }
+
+    /// The last transaction whose changes were noted; `nil` if there are no live queries.
+    var noted: TransactionNumber? { state.withLock { $0.newest?.transaction } }
+
+    // MARK: Seats
+
+    /// Adds a query. Every change after the graph that is returned is noted for it.
+    ///
+    /// - Parameters:
+    ///   - newest: Returns the graph that readers see.
+    ///   - makePump: Makes a pump that begins after a graph. Its argument is the number to pass with the changes.
+    func add(_ newest: @Sendable () -> Graph, _ makePump: (Graph, Int) -> Task<Void, Never>) -> (number: Int, graph: Graph) {
+        let (number, graph, pumpNumber) = state.withLock { state -> (Int, Graph, Int?) in
+            let graph = newest()
+            let number = state.nextNumber
+            state.nextNumber += 1
+            state.seats[number] = Seat(last: graph.transaction)
+            state.unknown.insert(number)
+            if state.newest != nil { return (number, graph, nil) }
+            state.newest = graph
+            state.pumpNumber += 1
+            return (number, graph, state.pumpNumber)
+        }
+        if let pumpNumber { keep(makePump(graph, pumpNumber), pumpNumber) }
+        return (number, graph)
+    }
+
+    private func keep(_ pump: Task<Void, Never>, _ number: Int) {
+        let isWanted = state.withLock { state in
+            guard state.pumpNumber == number, state.newest != nil else { return false }
+            state.pump = pump
+            return true
+        }
+        if !isWanted { pump.cancel() }
+    }
+
+    /// Sets the properties on which a result depends.
+    func set(_ keys: [LiveKey], of number: Int) {
+        state.withLock { state in
+            state.removeKeys(of: number)
+            state.unknown.remove(number)
+            state.seats[number]?.keys = keys
+            for key in keys { state.numbersByKey[key, default: []].insert(number) }
+        }
+    }
+
+    /// Removes a query. The pump ends with the last one.
+    func remove(_ number: Int) {
+        let pump = state.withLock { state -> Task<Void, Never>? in
+            state.removeKeys(of: number)
+            state.unknown.remove(number)
+            state.seats[number] = nil
+            if !state.seats.isEmpty { return nil }
+            state.lastGraph = nil
+            return state.takePump()
+        }
+        pump?.cancel()
+    }
+
+    // MARK: Changes
+
+    /// Notes the changes up to a graph for the queries that they concern.
+    func note(_ touched: TouchedObjects, _ graph: Graph, from pumpNumber: Int) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.pumpNumber == pumpNumber, state.newest != nil else { return [] }
+            state.newest = graph
+            if touched.isEmpty { return [] }
+            if touched.changesSchema { state.forgetKeys(before: graph.transaction) }
+            var concerned = state.unknown
+            for key in touched.keys { if let numbers = state.numbersByKey[key] { concerned.formUnion(numbers) } }
+            return concerned.compactMap { state.note(touched, graph.transaction, $0) }
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Ends all queries, because the store was closed or its changes cannot be read.
+    func end(_ error: (any Error)?, from pumpNumber: Int) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.pumpNumber == pumpNumber else { return [] }
+            state.lastGraph = state.newest
+            _ = state.takePump()
+            return state.seats.keys.compactMap { number in
+                state.seats[number]?.ending = error.map(Ending.failed) ?? .closed
+                return state.takeWaiter(number)
+            }
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: Consumers
+
+    /// Waits until a query is concerned. Returns `nil` if the store was closed and there is no news. Throws `CancellationError` if the task
+    /// is cancelled, and the error that ended the pump.
+    func news(_ number: Int) async throws -> News? {
+        while true {
+            try Task.checkCancellation()
+            let (news, ending) = state.withLock { $0.take(number) }
+            if let news { return news }
+            switch ending {
+            case .closed?: return nil
+            case .failed(let error)?: throw error
+            case nil: await wait(number)
+            }
+        }
+    }
+
+    private func wait(_ number: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isWaiting = state.withLock { state in
+                    guard let seat = state.seats[number], !seat.hasNews, seat.ending == nil, !Task.isCancelled else { return false }
+                    state.seats[number]?.waiter = waiter
+                    return true
+                }
+                if !isWaiting { waiter.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.takeWaiter(number) }?.resume()
+        }
+    }
+}
+
+extension LiveRegistry.State {
+    fileprivate mutating func removeKeys(of number: Int) {
+        for key in seats[number]?.keys ?? [] {
+            numbersByKey[key]?.remove(number)
+            if numbersByKey[key]?.isEmpty == true { numbersByKey[key] = nil }
+        }
+        seats[number]?.keys = []
+    }
+
+    /// Notes that the properties of the queries have other meanings from a transaction on.
+    fileprivate mutating func forgetKeys(before transaction: TransactionNumber) {
+        for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }
+    }
+
+    fileprivate mutating func takePump() -> Task<Void, Never>? {
+        defer { (pump, newest) = (nil, nil) }
+        return pump
+    }
+
+    fileprivate mutating func takeWaiter(_ number: Int) -> CheckedContinuation<Void, Never>? {
+        defer { seats[number]?.waiter = nil }
+        return seats[number]?.waiter
+    }
+
+    /// Notes changes for one query, and returns its consumer if that waits.
+    fileprivate mutating func note(
+        _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
+    ) -> CheckedContinuation<Void, Never>? {
+        guard var seat = seats[number], transaction > seat.last else { return nil }
+        seats[number] = nil
+        seat.touchedCount += touched.count
+        if seat.isWhole || seat.touchedCount > LiveRegistry.touchedCountMax || seat.touched.count == LiveRegistry.graphCountMax {
+            (seat.isWhole, seat.touched) = (true, [])
+        } else {
+            seat.touched.append(touched)
+        }
+        let waiter = seat.waiter
+        seat.waiter = nil
+        seats[number] = seat
+        return waiter
+    }
+
+    /// Takes the news for one query.
+    fileprivate mutating func take(_ number: Int) -> (LiveRegistry.News?, LiveRegistry.Ending?) {
+        guard var seat = seats[number] else { return (nil, .closed) }
+        guard seat.hasNews, let newest = newest ?? lastGraph else { return (nil, seat.ending) }
+        let news = LiveRegistry.News(graph: newest, touched: seat.touched, isWhole: seat.isWhole)
+        (seat.touched, seat.touchedCount, seat.isWhole, seat.last) = ([], 0, false, newest.transaction)
+        seats[number] = seat
+        return (news, seat.ending)
+    }
+}
