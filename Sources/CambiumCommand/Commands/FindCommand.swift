@@ -10,7 +10,8 @@ struct FindCommand: ParsableCommand {
             "cambium find notes Note --where 'created > $day' --set day=2026-11-01 --sort -created,title",
             "cambium find notes Note --select title,items.@count --sort -items.@count",
             "cambium find notes Item --count --avg price --group-by note.title --having 'count > 2'",
-            "cambium find notes Note --identity 1 --json"))
+            "cambium find notes Note --identity 1 --json",
+            "cambium find notes Note --where 'title contains \"paris\"' --sort title --watch"))
 
     @Argument(help: "The store.", completion: .directory) var store: String
     @Argument(help: "The entity; its sub-entities are listed, too.", completion: .custom(NameCompletion.entities)) var entity: String
@@ -23,6 +24,12 @@ struct FindCommand: ParsableCommand {
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @Flag(help: "Print the steps of the query, with estimated and actual numbers of objects, in place of the objects.") var explain = false
+    @Flag(
+        help: """
+            List the objects, and then the differences as other processes commit: + for an object that enters, - for one that leaves, \
+            > for one that moves, ~ for one with another value.
+            """)
+    var watch = false
 
     private var aggregates: AggregateRequest { AggregateRequest(functions: functions, groups: groups) }
 
@@ -34,9 +41,28 @@ struct FindCommand: ParsableCommand {
         if aggregates.isUsed, order.after != nil {
             throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
         }
+        if watch { try validateWatch() }
+    }
+
+    /// Refuses options that do not fit `--watch`.
+    private func validateWatch() throws {
+        let others = [
+            ("--select", !values.select.isEmpty), ("the aggregates", aggregates.isUsed), ("--after", order.after != nil),
+            ("--at", point.at != nil), ("--explain", explain),
+        ]
+        if let other = others.first(where: \.1)?.0 {
+            throw ValidationError("--watch lists the objects of the newest graph. Remove \(other), or remove --watch.")
+        }
     }
 
     func run() throws {
+        if watch {
+            try FindWatch(path: store, isJSON: output.json).run { graph in
+                let entity = try graph.schema.required(self.entity)
+                let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
+                return (query, try include.tree(from: entity, graph.schema))
+            }
+        }
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
         let tree = try include.tree(from: entity, graph.schema)

@@ -1,0 +1,105 @@
+import Cambium
+import CambiumJSON
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Prints the result of a query, and then its differences as other processes commit.
+struct FindWatch {
+    let path: String
+    let isJSON: Bool
+
+    /// The time between two reads of the log, in microseconds.
+    private static let interval: UInt32 = 50_000
+
+    /// Follows a store until the process ends.
+    ///
+    /// - Parameter query: Returns the query and the nested objects for the first graph.
+    func run(_ query: (Graph) throws -> (Query, IncludeTree)) throws -> Never {
+        let follower = try StoreFollower(of: path)
+        var graph = follower.graph
+        let (query, tree) = try query(graph)
+        var result = try QueryRequest.named("--where") { try LiveResult(query, in: graph) }
+        try print(try result.whole(in: graph), after: graph, including: tree)
+        while true {
+            usleep(Self.interval)
+            guard try follower.advance() > 0 else { continue }
+            let before = graph
+            graph = follower.graph
+            if let update = try result.advance([TouchedObjects(graph.changes(since: before))], to: graph) {
+                try print(update, after: before, including: tree)
+            }
+        }
+    }
+
+    private func print(_ update: LiveUpdate, after before: Graph, including tree: IncludeTree) throws {
+        if isJSON {
+            var writer = JSONWriter()
+            write(update, before, tree, to: &writer)
+            return Terminal.print(writer.text)
+        }
+        if update.isWhole, update.transaction > before.transaction { Terminal.print("transaction \(update.transaction): the whole result") }
+        if !update.isWhole { Terminal.print("transaction \(update.transaction)") }
+        for place in update.deleted { Terminal.print("- \(before.text(of: place.id))") }
+        for place in update.inserted { Terminal.print("\(update.isWhole ? "" : "+ ")\(try line(place.id, update.graph, tree))") }
+        for move in update.moved { Terminal.print("> \(try line(move.id, update.graph, tree)), from \(move.from) to \(move.to)") }
+        for place in update.updated { Terminal.print("~ \(try line(place.id, update.graph, tree))") }
+    }
+
+    private func line(_ id: ObjectID, _ graph: Graph, _ tree: IncludeTree) throws -> String {
+        var writer = JSONWriter()
+        write(id, graph, tree, to: &writer)
+        return ObjectText.line(try JSONValue(parsing: writer.bytes))
+    }
+
+    private func write(_ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {
+        guard let place = graph.place(of: id) else { return writer.null() }
+        ObjectWriter(graph).write(place, including: tree, to: &writer)
+    }
+
+    private func write(_ update: LiveUpdate, _ before: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("transaction")
+        writer.number(update.transaction.rawValue)
+        writer.key("whole")
+        writer.bool(update.isWhole)
+        writer.key("deleted")
+        writer.beginArray()
+        for place in update.deleted { writer.string(before.text(of: place.id)) }
+        writer.endArray()
+        writePlaces("inserted", update.inserted, update.graph, tree, to: &writer)
+        writer.key("moved")
+        writer.beginArray()
+        for move in update.moved {
+            writer.beginObject()
+            writer.key("from")
+            writer.number(move.from)
+            writePlace(move.to, move.id, update.graph, tree, to: &writer)
+        }
+        writer.endArray()
+        writePlaces("updated", update.updated, update.graph, tree, to: &writer)
+        writer.endObject()
+    }
+
+    private func writePlaces(
+        _ key: String, _ places: [LiveUpdate.Place], _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter
+    ) {
+        writer.key(key)
+        writer.beginArray()
+        for place in places {
+            writer.beginObject()
+            writePlace(place.index, place.id, graph, tree, to: &writer)
+        }
+        writer.endArray()
+    }
+
+    /// Writes the index of an object and the object, and ends the JSON object that has both.
+    private func writePlace(_ index: Int, _ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {
+        writer.key("index")
+        writer.number(index)
+        writer.key("object")
+        write(id, graph, tree, to: &writer)
+        writer.endObject()
+    }
+}

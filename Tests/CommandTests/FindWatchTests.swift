@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+/// `cambium find --watch` while other processes write.
+@Suite struct FindWatchTests {
+    /// A command that runs, and the lines that it prints.
+    private final class Watch {
+        private let process = Process()
+        private let output = Pipe()
+        private var rest = Data()
+
+        init(_ place: Workplace, _ arguments: String...) throws {
+            process.executableURL = Workplace.binary
+            process.arguments = ["find", "notes", "Note", "--watch"] + arguments
+            process.currentDirectoryURL = place.directory
+            process.standardOutput = output
+            try process.run()
+        }
+
+        /// Waits for the next line.
+        func line() throws -> String {
+            while true {
+                if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { rest = Data(rest[(end + 1)...]) }
+                    return String(decoding: rest[..<end], as: UTF8.self)
+                }
+                let more = output.fileHandleForReading.availableData
+                try #require(!more.isEmpty, "the command ended")
+                rest += more
+            }
+        }
+
+        func json() throws -> [String: Any] {
+            try #require(try JSONSerialization.jsonObject(with: Data(line().utf8)) as? [String: Any])
+        }
+
+        /// Ends the command by a signal, and returns whether the signal ended it. The command inherits the signals that the threads of tests
+        /// block, and nobody can block SIGKILL.
+        func end() -> Bool {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            return process.terminationReason == .uncaughtSignal
+        }
+
+        deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    }
+
+    private static func place() throws -> Workplace {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1", "title=a").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=2", "title=b").code == 0)
+        return place
+    }
+
+    @Test func `the differences follow the result`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place, "--where", "id < 10", "--sort", "title")
+        #expect(try watch.line().hasPrefix("Note/1 "))
+        #expect(try watch.line().hasPrefix("Note/2 "))
+        #expect(try place.run("insert", "notes", "Note", "id=3", "title=aa").code == 0)
+        #expect(try watch.line() == "transaction 4")
+        #expect(try watch.line().hasPrefix("+ Note/3 "))
+        #expect(try place.run("set", "notes", "Note/1", "title=c").code == 0)
+        #expect(try watch.line() == "transaction 5")
+        #expect(try watch.line().hasPrefix("> Note/1 "))
+        #expect(try place.run("delete", "notes", "Note/2").code == 0)
+        #expect(try watch.line() == "transaction 6")
+        #expect(try watch.line() == "- Note/2")
+        #expect(watch.end())
+    }
+
+    @Test func `with --json each update is one object`() throws {
+        let place = try Self.place()
+        let watch = try Watch(place, "--json", "--limit", "2", "--sort", "-id")
+        let first = try watch.json()
+        #expect(first["whole"] as? Bool == true && (first["inserted"] as? [[String: Any]])?.count == 2)
+        #expect(try place.run("insert", "notes", "Note", "id=3").code == 0)
+        let second = try watch.json()
+        #expect(second["transaction"] as? Int == 4 && second["whole"] as? Bool == false)
+        #expect(second["deleted"] as? [String] == ["Note/1"])
+        let inserted = try #require((second["inserted"] as? [[String: Any]])?.first)
+        #expect(inserted["index"] as? Int == 0 && (inserted["object"] as? [String: Any])?["_id"] as? String == "Note/3")
+        #expect((second["moved"] as? [Any])?.isEmpty == true && (second["updated"] as? [Any])?.isEmpty == true)
+        #expect(watch.end())
+    }
+
+    @Test(arguments: [["--select", "title"], ["--count"], ["--at", "1"], ["--explain"], ["--after", "Note/1"]])
+    func `options of another form are refused`(options: [String]) throws {
+        let place = try Workplace.withStore()
+        let outcome = try place.run(executable: Workplace.binary, ["find", "notes", "Note", "--watch"] + options)
+        #expect(outcome.code == 64 && outcome.errors.contains(options[0] == "--count" ? "aggregate" : options[0]))
+    }
+}
