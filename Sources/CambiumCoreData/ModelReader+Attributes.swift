@@ -10,9 +10,7 @@ extension ModelReader {
         attribute.formerName = formerName(element, name)
         attribute.isTransient = flag(element, "transient", place)
         if attribute.isTransient { warnings.add(place, "the attribute is transient in Core Data; it is stored like any other attribute") }
-        if flag(element, "derived", place) || element["derivationExpression"] != nil {
-            warnings.add(place, "the attribute is derived in Core Data; it is stored like any other attribute, and nothing computes it")
-        }
+        readDerivation(element, &attribute, place)
         attribute.defaultValue = defaultValue(element, attribute.type, place)
         readBounds(element, &attribute, place)
         readRegex(element, &attribute, place)

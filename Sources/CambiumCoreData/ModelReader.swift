@@ -28,6 +28,9 @@ struct ModelReader {
                 "The entities of a Core Data model inherit through at most \(ModelSets.depthMax) levels. Use fewer levels of parents."
             throw CambiumError(.limitExceeded, message, place: .init(file: file))
         }
+        var derivations = ModelDerivations(sets)
+        derivations.settle(&warnings)
+        sets = ModelSets(derivations.entities)
         sets.settle(&warnings)
         var definition = SchemaDefinition(entities: sets.entities)
         definition.warnings = warnings.all

@@ -5,7 +5,7 @@ internal import CambiumModel
 struct ModelSets {
     private(set) var entities: [EntityDefinition]
     /// The index of each entity's parent. The schema reports a cycle of parents; here, entities in and below a cycle have no parent.
-    private let parents: [Int?]
+    let parents: [Int?]
     /// The indexes of the entities, parents before their children.
     private let order: [Int]
     /// The length of the longest path from a root to a descendant. A limit bounds it, because settling walks the path of every entity.
@@ -79,9 +79,16 @@ struct ModelSets {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
         for index in order where entities[index].unique.count == 1 && entities[index].identity.isEmpty && !isNamedBelow.contains(index) {
-            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }) else { continue }
+            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }), !hasDerived(entities[index].unique[0], index) else { continue }
             entities[index].identity = entities[index].unique[0]
             entities[index].unique = []
+        }
+    }
+
+    /// Returns whether a set of an entity has a derived attribute. An import cannot find objects by it.
+    private func hasDerived(_ set: [String], _ index: Int) -> Bool {
+        ([index] + ancestors(index)).contains { entity in
+            entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }
         }
     }
 

@@ -26,6 +26,7 @@ package func difference(_ changes: Changes, from old: ReferenceGraph, to new: Re
 /// Whether a quick check shows that an object is equal in two references of one schema. May return `false` for an equal object.
 private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ old: ReferenceGraph, _ new: ReferenceGraph) -> Bool {
     guard old.schema === new.schema, let was = old.objects[id], let now = new.objects[id] else { return false }
+    if now.entity.attributes.contains(where: \.isDerived) { return false }
     return was.entity === now.entity && was.isStub == now.isStub && was.attributes == now.attributes
         && sides.allSatisfy { old.members[$0]?[id] == new.members[$0]?[id] }
 }

@@ -8,7 +8,7 @@ extension RandomProgram {
         let kinds: [UpsertBlock.Kind] = [.insert, .insertStub, .update, .fill]
         let kind = random.pick(kinds) ?? .insert
         var serials: [UInt64] = []
-        var attributes = entity.attributes
+        var attributes = entity.attributes.filter { !$0.isDerived }
         if kind == .insert || kind == .insertStub {
             let first = serial(entity, graph)
             let count = random.isTrue(1, outOf: 12) ? Int.random(in: 100...300, using: &random) : Int.random(in: 1...5, using: &random)

@@ -93,7 +93,7 @@ extension RandomProgram {
     private mutating func rootValues(_ graph: ReferenceGraph, _ roots: [ObjectID]) -> [CloneOptions.RootValue] {
         var found: [CloneOptions.RootValue] = []
         for id in roots.sorted() {
-            for attribute in graph.entity(of: id)?.attributes ?? [] where random.isTrue(1, outOf: 3) {
+            for attribute in (graph.entity(of: id)?.attributes ?? []).filter({ !$0.isDerived }) where random.isTrue(1, outOf: 3) {
                 if found.contains(where: { $0.root == id.root && $0.attribute == attribute.number }) { continue }
                 found.append(.init(root: id.root, attribute: attribute.number, value: value(attribute)))
             }

@@ -76,7 +76,7 @@ package struct RandomProgram: Sendable {
         guard let entity = random.pick(concrete) else { preconditionFailure("Each hierarchy must have a concrete entity.") }
         let id = ObjectID(root: entity.root, serial: serial(entity, graph))
         var assignments: [Assignment] = []
-        for attribute in entity.attributes where isWanted(attribute) || random.isTrue(1, outOf: 2) {
+        for attribute in entity.attributes.filter({ !$0.isDerived }) where isWanted(attribute) || random.isTrue(1, outOf: 2) {
             assignments.append(Assignment(attribute.number, value(attribute)))
         }
         assignments.shuffle(using: &random)
@@ -114,7 +114,7 @@ package struct RandomProgram: Sendable {
         guard let id = random.pick(graph.ids), let entity = graph.entity(of: id) else { return nil }
         var assignments: [Assignment] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            if let attribute = random.pick(entity.attributes) { assignments.append(Assignment(attribute.number, value(attribute))) }
+            if let attribute = random.pick(entity.attributes.filter { !$0.isDerived }) { assignments.append(Assignment(attribute.number, value(attribute))) }
         }
         return .set(id, assignments)
     }

@@ -28,7 +28,7 @@ extension RandomSchema {
 
     private mutating func change(_ random: inout SplitMix64) {
         guard let entity = entities.indices.randomElement(using: &random) else { return addEntity(parent: nil, &random) }
-        switch Int.random(in: 0..<30, using: &random) {
+        switch Int.random(in: 0..<34, using: &random) {
         case 0, 1: entities[entity].attributes.append(attribute(&random))
         case 2: removeAttribute(entity, &random)
         case 3, 4: renameAttribute(entity, &random)
@@ -45,6 +45,8 @@ extension RandomSchema {
         case 17, 18, 19, 27, 28, 29: changeRelationship(entity, &random)
         case 20: joinOrPart(entity, &random)
         case 21: entities.shuffle(using: &random)
+        case 30, 31: addDerived(entity, &random)
+        case 32, 33: changeDerived(entity, &random)
         case 22: entities[entity].attributes.shuffle(using: &random)
         default: moveAttribute(entity, &random)
         }
@@ -74,6 +76,7 @@ extension RandomSchema {
         let former = entities[entity].attributes[place].name
         entities[entity].attributes[place].name = name("renamed")
         entities[entity].attributes[place].formerName = former
+        renameInDerivations(former, to: entities[entity].attributes[place].name)
         replaceInSets(entity, former, by: entities[entity].attributes[place].name)
     }
 
@@ -169,6 +172,7 @@ extension RandomSchema {
             let new = name("renamed")
             inverse(of: relationship) { if $0.inverse != nil { $0.inverse = new } }
             relationship.formerName = relationship.name
+            renameInDerivations(relationship.name, to: new)
             if relationship.inverse == relationship.name { relationship.inverse = new }
             relationship.name = new
         case 1: relationship.deleteRule = random.pick(DeleteRule.allCases) ?? .nullify

@@ -9,14 +9,15 @@ package struct RandomSchema {
     var entities: [EntityDefinition] = []
     var nameCount = 0
 
-    /// Returns a schema with one to five hierarchies, attributes of all types, identities, unique sets, relationships of every kind, and
-    /// rules for clones.
+    /// Returns a schema with one to five hierarchies, attributes of all types, identities, unique sets, relationships of every kind,
+    /// rules for clones, and derived attributes.
     package static func make(_ random: inout SplitMix64) throws(CambiumError) -> Schema {
         var made = RandomSchema()
         for _ in 0..<Int.random(in: 1...5, using: &random) { made.addHierarchy(&random) }
         for index in made.entities.indices { made.addSets(index, &random) }
         for _ in 0..<Int.random(in: 1...2 * made.entities.count + 1, using: &random) { made.addRelationships(&random) }
         made.addCloneRules(&random)
+        made.addDerivedAttributes(&random)
         if random.isTrue(1, outOf: 3) { made.entities.shuffle(using: &random) }
         return try Schema(SchemaDefinition(entities: made.entities))
     }

@@ -53,6 +53,7 @@ extension ReferenceGraph {
     private func values(_ column: AttributeColumn, _ entity: Entity, _ count: Int) throws(CambiumError) -> [Value] {
         let misfit = CambiumError(.damaged, "A column for \(column.property) does not fit '\(entity.name)'.")
         guard let attribute = entity.attribute(column.property), column.presence.count == (count + 63) / 64 else { throw misfit }
+        if attribute.isDerived { throw CambiumError(.damaged, "'\(attribute.name)' is derived.") }
         var values: [Value] = []
         var offset = 0
         for place in 0..<count {

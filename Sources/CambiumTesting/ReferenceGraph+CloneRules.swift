@@ -52,6 +52,7 @@ extension ReferenceGraph {
         for given in options.rootValues {
             for root in roots where root.root == given.root {
                 guard let attribute = objects[root]?.entity.attribute(given.attribute) else { continue }
+                if attribute.isDerived { throw CambiumError(.invalidInput, "'\(attribute.name)' is derived.") }
                 guard ValueKey.fits(given.value, attribute.type) else {
                     throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value that is given for the roots.")
                 }
@@ -68,7 +69,7 @@ extension ReferenceGraph {
                 let differs = set.attributes.compactMap(entity.attribute).contains { attribute in
                     let keys = plan.options.keys
                     let hasRule = [keys.exclude, keys.rebuild, keys.followParent].contains { attribute.userInfo[$0] != nil }
-                    return hasRule || areAllRoots && rootValue(attribute, plan) != nil
+                    return attribute.isDerived || hasRule || areAllRoots && rootValue(attribute, plan) != nil
                 }
                 if !differs { throw CambiumError(.ruleViolated, "The clone would repeat a unique set of '\(entity.name)'.") }
             }
@@ -84,7 +85,7 @@ extension ReferenceGraph {
         let object = try live(id)
         guard let copy = plan.copies[id] else { return }
         var values: [PropertyNumber: Value] = [:]
-        for attribute in object.entity.attributes {
+        for attribute in object.entity.attributes where !attribute.isDerived {
             if plan.isRoot(id), let given = rootValue(attribute, plan) {
                 values[attribute.number] = given
             } else if attribute.userInfo[plan.options.keys.exclude] != nil {
@@ -105,7 +106,9 @@ extension ReferenceGraph {
         let name = steps.last ?? ""
         var above: ObjectID? = id
         for _ in 0..<max(1, steps.count - 1) { above = above.flatMap { plan.parents[$0] } }
-        if let above, let copy = plan.copies[above], let other = objects[above]?.entity.attribute(name), other.type == attribute.type {
+        if let above, let copy = plan.copies[above], let other = objects[above]?.entity.attribute(name), other.type == attribute.type,
+            !other.isDerived
+        {
             return plan.attributes[copy]?[other.number] ?? .null
         }
         switch attribute.userInfo[plan.options.keys.withoutParent]?.lowercased() {

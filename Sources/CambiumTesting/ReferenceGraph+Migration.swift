@@ -9,6 +9,7 @@ extension ReferenceGraph {
             throw CambiumError(.ruleViolated, "'\(object.entity.name)' cannot become abstract, because it has objects.")
         }
         if !old.entities.isEmpty { schemaBefore = old }
+        storeDerived()
         leave(new)
         var moved: [Side: [ObjectID: [ObjectID]]] = [:]
         for (number, link) in new.links.enumerated() {
@@ -103,7 +104,7 @@ extension ReferenceGraph {
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }
             func add(_ rule: Violation.Rule) { broken.violations.insert(Violation(object: text(id), rule: rule)) }
-            for attribute in object.entity.attributes {
+            for attribute in object.entity.attributes where !attribute.isDerived {
                 let value = object.attributes[attribute.number] ?? .null
                 let was = before.attribute(attribute.number)
                 if value.isNull, !attribute.isOptional, attribute.defaultValue.isNull, !object.isStub, was.map(\.isOptional) ?? true {

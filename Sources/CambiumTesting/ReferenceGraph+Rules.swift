@@ -46,7 +46,7 @@ extension ReferenceGraph {
     private func addViolations(of id: ObjectID, to broken: inout BrokenRules) {
         guard let object = objects[id] else { return }
         func add(_ rule: Violation.Rule) { broken.violations.insert(Violation(object: text(id), rule: rule)) }
-        for attribute in object.entity.attributes where !attribute.isOptional && !object.isStub {
+        for attribute in object.entity.attributes where !attribute.isOptional && !attribute.isDerived && !object.isStub {
             if (object.attributes[attribute.number] ?? .null).isNull { add(.mandatoryAttribute(attribute.name)) }
         }
         for relationship in object.entity.relationships {
@@ -63,7 +63,7 @@ extension ReferenceGraph {
     private func addDuplicates(_ set: UniqueSet, _ entity: Entity, to broken: inout BrokenRules) {
         var groups: [[ValueKey]: [ObjectID]] = [:]
         for id in ids(of: entity) {
-            let key = set.attributes.map { ValueKey(unique: objects[id]?.attributes[$0] ?? .null) }
+            let key = set.attributes.map { ValueKey(unique: value($0, of: id)) }
             if !key.contains(.null) { groups[key, default: []].append(id) }
         }
         let names = set.attributes.map { entity.attribute($0)?.name ?? "" }

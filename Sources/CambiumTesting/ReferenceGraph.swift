@@ -63,7 +63,7 @@ package struct ReferenceGraph: Sendable {
 
     /// Returns the value of an attribute, or `nil` if the object does not exist.
     package func value(of attribute: Attribute, of id: ObjectID) -> Value? {
-        objects[id].map { $0.attributes[attribute.number] ?? .null }
+        objects[id].map { _ in value(attribute.number, of: id) }
     }
 
     /// Returns the ids at the other end: in the order of an ordered relationship, otherwise in ascending order.
@@ -143,6 +143,7 @@ package struct ReferenceGraph: Sendable {
         guard let attribute = entity.attribute(assignment.property) else {
             throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
         }
+        if attribute.isDerived { throw CambiumError(.invalidInput, "'\(attribute.name)' is derived.") }
         guard ValueKey.fits(assignment.value, attribute.type) else {
             throw CambiumError(.invalidInput, "'\(attribute.name)' cannot hold the value.")
         }

@@ -92,13 +92,45 @@ struct ModelAttributeTests {
         #expect(warnings.count == 1)
     }
 
-    @Test func `transient and derived attributes are stored with a warning`() throws {
+    @Test func `transient attributes, and derived ones without an equivalent, are stored with a warning`() throws {
         let (transient, warnings) = try ModelFixture.attribute("attributeType='Boolean' transient='YES'")
         #expect(transient?.isTransient == true)
         #expect(warnings.count == 1)
-        let derived = try ModelFixture.attribute("attributeType='Integer 32' derived='YES' derivationExpression='items.@count'")
+        let derived = try ModelFixture.attribute("attributeType='Integer 32' derived='YES' derivationExpression='now()'")
         #expect(derived.attribute?.isTransient == false)
+        #expect(derived.attribute?.derivation == nil)
         #expect(derived.warnings.count == 1)
+    }
+
+    @Test(arguments: [
+        ("Integer 64", "items.@count", Derivation.count("items"), AttributeType.int64), ("Integer 32", "count:(items)", .count("items"), .int32),
+        ("Integer 16", "items.@count", .count("items"), .int64), ("Decimal", "items.@sum.price", .sum("items.price"), .decimal),
+        ("Double", "sum:(items.price)", .sum("items.price"), .decimal), ("Decimal", "max:(items.price)", .max("items.price"), .decimal),
+        ("String", "canonical:(name)", .folded("name"), .string),
+    ])
+    func `derived attributes become expressions`(type: String, text: String, derivation: Derivation, read: AttributeType) throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Thing'><attribute name='name' attributeType='String'/>
+            <attribute name='price' optional='YES' attributeType='Decimal'/>
+            <attribute name='a' attributeType='\(type)' derived='YES' derivationExpression='\(text)'/>
+            <relationship name='items' toMany='YES' destinationEntity='Thing'/></entity>
+            """)
+        let attribute = try #require(definition.entities[0].attributes.last)
+        #expect(attribute.derivation == derivation && attribute.type == read)
+        #expect(try Schema(definition).entity("Thing")?.attribute("a")?.isDerived == true)
+    }
+
+    @Test(arguments: ["uppercase:(name)", "items.@count", "canonical:(price)", "sum:(name)", "@count", "", "folded:(name)", "name.@folded"])
+    func `expressions that a schema cannot compute cause a warning`(text: String) throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Thing'><attribute name='name' attributeType='String'/><attribute name='price' attributeType='Decimal'/>
+            <attribute name='a' optional='YES' attributeType='String' derived='YES' derivationExpression='\(text)'/></entity>
+            """)
+        #expect(definition.entities[0].attributes.allSatisfy { $0.derivation == nil })
+        #expect(definition.warnings.count == 1 && definition.warnings[0].contains("derived in Core Data"))
+        _ = try Schema(definition)
     }
 
     @Test(arguments: [

@@ -72,7 +72,7 @@ struct DerivationRun {
     private mutating func thereAndBack() -> [Op] {
         guard let id = random.pick(reference.ids), let entity = reference.entity(of: id) else { return [] }
         var ops: [Op] = []
-        for attribute in entity.attributes {
+        for attribute in entity.attributes where !attribute.isDerived {
             guard let value = reference.value(of: attribute, of: id), attribute.type == .int64 || attribute.type == .string else {
                 continue
             }

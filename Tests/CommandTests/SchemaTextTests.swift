@@ -48,6 +48,19 @@ import Testing
                 """#)
     }
 
+    @Test func `the text of a schema has the expressions of derived attributes`() throws {
+        let place = try Workplace()
+        let schema = #"""
+            {"entities": {"List": {"attributes": {"size": {"type": "int64", "derived": {"count": "parts"}}},
+                                   "relationships": {"parts": {"to": "List", "many": true}}}}}
+            """#
+        try place.write(schema, to: "schema.json")
+        #expect(try place.run("init", "lists", "--schema", "schema.json").code == 0)
+        #expect(try place.run("schema", "lists").output.contains("size   int64, mandatory, derived count parts\n"))
+        #expect(try place.run("schema", "lists", "--json").output.contains(#""derived":{"count":"parts"}"#))
+        #expect(try place.run("insert", "lists", "List", "size=3").code != 0)
+    }
+
     @Test func `the text of a schema has the former names`() throws {
         let place = try Workplace.withStore()
         let next = Workplace.notes.replacing(#""title": {"type": "string","#, with: #""name": {"type": "string", "renamedFrom": "title","#)

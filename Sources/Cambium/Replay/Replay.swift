@@ -174,6 +174,12 @@ extension Draft {
                 throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
             }
         }
+        do throws(CambiumError) {
+            try updateDerived()
+        } catch {
+            let message = "The derived attributes of transaction \(record.number) cannot be computed: \(error.message)"
+            throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
+        }
         if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest) }
     }
 }

@@ -54,6 +54,7 @@ struct SchemaText {
         if let allowed = rules.allowed { parts.append("one of \(allowed.map(text).joined(separator: " "))") }
         if attribute.isTransient { parts.append("transient") }
         let definition = definition(of: attribute.entity)?.attributes.first { $0.name == attribute.name }
+        if let derivation = definition?.derivation { parts.append("derived \(derivation.key) \(derivation.path)") }
         return (parts + userInfo(attribute.userInfo) + formerName(definition?.formerName)).joined(separator: ", ")
     }
 

@@ -7,6 +7,8 @@ final class ImportEntity {
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
+        /// Whether the store computes the value.
+        let isDerived: Bool
     }
 
     struct Link {
@@ -57,7 +59,9 @@ final class ImportEntity {
         identityKey = identity.reduce(UInt64(entity.root.rawValue)) { $0 &* 65_599 &+ UInt64(entity.attributes[$1].number.rawValue) }
         keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
         facts = entity.attributes.enumerated().map { [table] in
-            Facts(isOptional: $0.element.isOptional, hasDefault: table.hasDefault($0.offset))
+            Facts(
+                isOptional: $0.element.isOptional || $0.element.isDerived, hasDefault: table.hasDefault($0.offset),
+                isDerived: $0.element.isDerived)
         }
         attributeStamps = [Int](repeating: 0, count: entity.attributes.count)
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)

@@ -57,7 +57,7 @@ final class RowEntity {
         keyAttribute = identity.count == 1 ? UInt16(identity[0]) : .max
         isHashed = identity.count == 1 && outcome.index != nil
         keys = KeyTable(
-            entity.attributes.enumerated().map { ($0.element.name, .attribute($0.offset)) }
+            entity.attributes.enumerated().filter { !$0.element.isDerived }.map { ($0.element.name, .attribute($0.offset)) }
                 + entity.relationships.enumerated().map { ($0.element.name, .relationship($0.offset)) })
     }
 }

@@ -197,7 +197,9 @@ package struct RowPlanner {
     ) throws(RowFailure) {
         mark(values, entity, batch)
         for index in entity.facts.indices
-        where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index) {
+        where !entity.isGivenAttribute(index) && !entity.isKeptAttribute(index) && !entity.identity.contains(index)
+            && !entity.facts[index].isDerived
+        {
             if !entity.facts[index].isOptional { throw lacks(entity.attributes[index], batch) }
             plan.extras.append(.init(attribute: index, kind: .null))
         }

@@ -146,6 +146,7 @@ struct MappingResolver {
         var wanted: [PropertyNumber] = []
         for name in names {
             guard let attribute = entity.attribute(name) else { throw mistake("'\(entity.name)' has no attribute '\(name)'") }
+            if attribute.isDerived { throw mistake("'\(name)' is derived, so an import cannot find objects by it") }
             if !wanted.contains(attribute.number) { wanted.append(attribute.number) }
         }
         return wanted

@@ -47,6 +47,11 @@ struct MappingTree {
         for (index, attribute) in entity.attributes.enumerated() {
             let rule = objects.attributes[attribute.name]
             let place = "/attributes/" + RowPath.escaped(attribute.name)
+            if attribute.isDerived {
+                if rule != nil { throw mistake(place, "the attribute '\(attribute.name)' is derived, so no row can set it") }
+                conversions.append(nil)
+                continue
+            }
             conversions.append(try conversion(rule, attribute) { mistake(place + $0, $1) })
             let property = Property(
                 name: attribute.name, target: .attribute(index), place: place, rule: rule ?? PropertyMapping(), isListed: rule != nil)
@@ -73,7 +78,7 @@ struct MappingTree {
         }
         for property in properties { add(property, uses) }
         self.properties = properties
-        isPlain = isPlain && direct.count == entity.attributes.count + entity.relationships.count
+        isPlain = isPlain && direct.count == entity.attributes.count(where: { !$0.isDerived }) + entity.relationships.count
     }
 
     private func conversion(

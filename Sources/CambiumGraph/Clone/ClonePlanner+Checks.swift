@@ -125,7 +125,8 @@ extension ClonePlanner {
             index = Int(entries[index].parent)
         }
         let entity = member(Int(entries[index].table), entries[index].row)
-        guard let attribute = entity.attribute(follower.follow.name), attribute.type == follower.attribute.type else { return nil }
+        guard let attribute = entity.attribute(follower.follow.name), attribute.type == follower.attribute.type, !attribute.isDerived
+        else { return nil }
         return (index, attribute)
     }
 }

@@ -63,7 +63,8 @@ struct CloneValues {
             for root in plan.roots where layout.root(ofTable: Int(root.table)) == value.root {
                 let table = layout.tables[Int(root.table)]
                 let entity = layout.schema.entity(reader.rows(table.index).entity(root.row, table))
-                guard let attribute = entity?.attribute(value.attribute) else { continue }
+                guard let entity, let attribute = entity.attribute(value.attribute) else { continue }
+                if attribute.isDerived { throw attribute.refusal(in: entity) }
                 values.append(
                     OfRoot(table: table.index, row: root.row, attribute: attribute, cell: try StoredCell(value.value, attribute)))
             }

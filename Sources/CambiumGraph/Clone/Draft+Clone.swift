@@ -160,6 +160,7 @@ extension Draft {
         }
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
+            if !layout.derived.isEmpty { plan.rows[table.index].forEach { noteDerived(ofObject: table.index, $1) } }
             for number in hierarchy.counts.map(\.entity) {
                 for relationship in plan.members[number].entity.relationships where layout.needsCount(table.index, relationship.number) {
                     noteMiscounted(relationship, number, table, plan.rows[table.index])

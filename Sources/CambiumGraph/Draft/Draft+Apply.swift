@@ -61,6 +61,7 @@ extension Draft {
         guard layout.tables.isEmpty else { return try migrate(to: newLayout) }
         let register = reader.registerReference(of: layout)
         layout = newLayout
+        derived = DerivedNotes()
         let page = newDirectory(sharedBlobs: .empty, register: register) { $0.newTable($1) }
         discard(directory)
         directory = page
@@ -160,6 +161,7 @@ extension Draft {
         cells.reserveCapacity(values.count)
         var losesMandatory = false
         for (attribute, value) in values {
+            if attribute.isDerived { throw derivedRefusal(attribute) }
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
             // A value that the object has already counts as a change if an earlier assignment changes the same attribute.
             let isAssigned = cells.contains { $0.slot == assigned.slot }
@@ -174,6 +176,11 @@ extension Draft {
             draft.store(cells, at: place, table)
             if losesMandatory { draft.pending.noteObject(table.index, place.row) }
         }
+    }
+
+    private func derivedRefusal(_ attribute: Attribute) -> CambiumError {
+        guard let entity = schema.entity(attribute.entity) else { return CambiumError(.invalidInput, "'\(attribute.name)' is derived.") }
+        return attribute.refusal(in: entity)
     }
 
     /// Returns an empty array for the assignments of an op. The caller returns the array with `recycle`, so that its memory is used
@@ -200,6 +207,7 @@ extension Draft {
             guard let attribute = entity.attribute(assignment.property) else {
                 throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
             }
+            if attribute.isDerived { throw attribute.refusal(in: entity) }
             cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(assignment.value, attribute)))
         }
         return cells

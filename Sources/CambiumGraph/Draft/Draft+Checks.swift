@@ -4,8 +4,11 @@ extension Draft {
     /// Checks the rules that must hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness and denied
     /// deletions. Complexity: O(changes).
     ///
-    /// - Throws: `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration, which limits their number.
+    /// Before that, the derived attributes are computed, which may be unique.
+    ///
+    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration, which limits their number.
     package mutating func check() throws(CambiumError) {
+        try updateDerived()
         if pending.isEmpty { return }
         let violations = violations()
         if !violations.isEmpty { throw CambiumError(violations) }
@@ -38,7 +41,7 @@ extension Draft {
         let rows = reader.rows(table.index)
         var found: [Violation] = []
         if !rows.isStub(place.row) {
-            for attribute in entity.attributes where !attribute.isOptional {
+            for attribute in entity.attributes where !attribute.isOptional && !attribute.isDerived {
                 let slot = table.slot(of: attribute.number)
                 if rows.isNull(place.row, slot, table.columns[slot]) {
                     found.append(Violation(object: text(place), rule: .mandatoryAttribute(attribute.name)))

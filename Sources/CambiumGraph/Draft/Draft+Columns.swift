@@ -16,6 +16,7 @@ extension Draft {
         store(table.index, row, slot, table.columns[slot], cell)
         for index in indexes { addToIndex(table, table.indexes[index], row) }
         touched?.markAttributes(table.index, row)
+        if !layout.derived.isEmpty { noteDerived(from: table.index, slot, row) }
     }
 
     /// Stores a value in a column. The row must not be in an index over the column.

@@ -366,7 +366,7 @@ extension Draft {
             let before = base.reader.rows(table.index)
             if rows.isStub(row) != before.isStub(row) { return true }
             let attributes = schema.entity(rows.entity(row, table))?.attributes ?? []
-            if attributes.contains(where: { !OpDerivation.isUnchanged($0, table, row, rows, before) }) { return true }
+            if attributes.contains(where: { !$0.isDerived && !OpDerivation.isUnchanged($0, table, row, rows, before) }) { return true }
         }
         for touchedEnd in ends where touchedEnd.owners.contains(row) {
             let end = touchedEnd.end

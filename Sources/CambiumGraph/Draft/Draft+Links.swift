@@ -161,6 +161,7 @@ extension Draft {
         let mark = layout.marks[2 &* link &+ end]
         guard mark.isVisible else { return }
         setProvenance(mark.table, row, TableLayout.changedSlot)
+        if mark.isDerivedFrom { noteDerived(link, end, row) }
         if mark.isCounted { pending.noteObject(mark.table, row) }
     }
 }

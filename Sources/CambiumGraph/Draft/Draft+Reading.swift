@@ -13,7 +13,7 @@ extension Draft {
     /// Returns the value of an attribute. Returns `nil` if there is no such object, and null if its entity does not have the attribute.
     package borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         guard let place = place(of: id) else { return nil }
-        return reader.value(of: layout.field(attribute), at: place)
+        return pendingValue(of: attribute, at: place) ?? reader.value(of: layout.field(attribute), at: place)
     }
 
     /// Returns the ids that a relationship leads to: in order if it is ordered, otherwise ascending. Returns `nil` if there is no such

@@ -13,6 +13,7 @@ extension Draft {
         setProvenance(table.index, row, TableLayout.createdSlot)
         setProvenance(table.index, row, TableLayout.changedSlot)
         count(table, entity, by: 1)
+        if !layout.derived.isEmpty { noteDerived(ofObject: table.index, row) }
         return row
     }
 

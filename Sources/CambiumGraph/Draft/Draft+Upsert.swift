@@ -23,6 +23,9 @@ extension Draft {
         } else {
             for index in affected { for row in rows { addToIndex(table, index, row) } }
         }
+        if !isInsert, !layout.derived.isEmpty {
+            for column in block.columns { for row in rows { noteDerived(from: table.index, table.slot(of: column.property), row) } }
+        }
         for row in rows {
             if block.kind == .insertStub { setStub(table, row, true) }
             if block.kind == .fill { setStub(table, row, false) }
@@ -52,6 +55,9 @@ extension Draft {
         }
         guard fits, let attribute else {
             throw CambiumError(.damaged, "A block of '\(entity.name)' has a column for \(column.property) that does not fit the schema.")
+        }
+        if attribute.isDerived {
+            throw CambiumError(.damaged, "A block of '\(entity.name)' has values of '\(attribute.name)', which is derived.")
         }
         var check = StoredValueCheck(attribute.type)
         if let flaw = check.flaw(in: column) {

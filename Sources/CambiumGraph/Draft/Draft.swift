@@ -25,6 +25,8 @@ package struct Draft: ~Copyable {
     var directory: PageRef
     /// The conditions that must hold at commit and have not been checked yet.
     var pending = PendingChecks()
+    /// The objects whose derived attributes are not up to date.
+    var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
     /// The error that made the draft unusable: a change threw after it had written. It is stored as a reference, because drafts are often

@@ -50,7 +50,7 @@ struct OpDerivation {
                     .upsert(
                         UpsertBlock(
                             entity: shape.entity, kind: shape.isStub ? .insertStub : .insert, serials: builder.serials(members),
-                            identity: [], columns: entity.attributes.map { builder.column($0.number, members) })))
+                            identity: [], columns: entity.attributes.filter { !$0.isDerived }.map { builder.column($0.number, members) })))
             }
         }
     }
@@ -92,7 +92,7 @@ struct OpDerivation {
         var order: [ChangeShape] = []
         changed.forEach { row in
             guard rows.isLive(row), rows.serial(row) < firstNew, let entity = layout.schema.entity(rows.entity(row, table)) else { return }
-            let differing = entity.attributes.filter { !Self.isUnchanged($0, table, row, rows, old) }.map(\.number)
+            let differing = entity.attributes.filter { !$0.isDerived && !Self.isUnchanged($0, table, row, rows, old) }.map(\.number)
             let isFilled = old.isStub(row) && !rows.isStub(row)
             if differing.isEmpty, !isFilled { return }
             let shape = ChangeShape(entity: entity.number, isFilled: isFilled, attributes: differing)

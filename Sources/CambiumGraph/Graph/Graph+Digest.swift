@@ -6,8 +6,8 @@ public import CambiumModel
 #endif
 
 extension Graph {
-    /// Returns the sum modulo 2^128 of a hash of every stored value: of each object's existence, each attribute that is not null, each
-    /// link, and the next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
+    /// Returns the sum modulo 2^128 of a hash of every stored value: of each object's existence, each attribute that is neither null
+    /// nor derived, each link, and the next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
     ///
     /// The digest depends neither on the order of the changes that led to the graph, nor on pages, nor on rows. Complexity: O(graph).
     public func digest() -> GraphDigest { Digester(reader: reader, layout: layout).digest() }
@@ -48,7 +48,9 @@ struct Digester {
     }
 
     func attributeSlots(of number: EntityNumber, _ table: TableLayout) -> [AttributeSlot] {
-        (schema.entity(number)?.attributes ?? []).map { AttributeSlot(property: $0.number.rawValue, slot: table.slot(of: $0.number)) }
+        // Derived values follow from the others, and a later version of Unicode may fold more characters.
+        let attributes = (schema.entity(number)?.attributes ?? []).filter { !$0.isDerived }
+        return attributes.map { AttributeSlot(property: $0.number.rawValue, slot: table.slot(of: $0.number)) }
     }
 
     private func addObjects(of table: TableLayout, _ root: EntityNumber, to sum: inout DigestSum) {

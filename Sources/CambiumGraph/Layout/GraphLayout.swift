@@ -30,6 +30,8 @@ package final class GraphLayout: Sendable {
     /// For each table with ordered indexes, these indexes.
     let orderedByTable: [(table: Int, indexes: [OrderedIndexLayout])]
 
+    let derived: DerivedLayout
+
     /// The meanings of the columns; `nil` until a comparison needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
@@ -56,6 +58,8 @@ package final class GraphLayout: Sendable {
         ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
         let tables = drafts.map(TableLayout.init)
         self.tables = tables
+        let derived = DerivedLayout(schema, tables: tables, ends: ends, tableOf: { byRoot[Int($0.rawValue)] })
+        self.derived = derived
         let ordered = !hasIndexes ? [] : OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
         self.ordered = ordered
         orderedByTable = Set(ordered.map(\.table)).sorted().map { table in (table, ordered.filter { $0.table == table }) }
@@ -65,12 +69,13 @@ package final class GraphLayout: Sendable {
             return Set(counted.map(\.number))
         }
         self.countedProperties = countedProperties
-        marks = schema.links.flatMap { link in
-            [link.first, link.second].map { end in
+        marks = schema.links.enumerated().flatMap { number, link in
+            [link.first, link.second].enumerated().map { side, end in
                 let table = byRoot[Int(end.root.rawValue)]
                 return EndMark(
                     table: table, isVisible: end.property != nil,
-                    isCounted: end.property.map { countedProperties[table].contains($0) } ?? false)
+                    isCounted: end.property.map { countedProperties[table].contains($0) } ?? false,
+                    isDerivedFrom: !derived.isEmpty && !derived.ofEnd[2 * number + side].isEmpty)
             }
         }
         tableByRoot = byRoot

@@ -34,6 +34,9 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
+        // The notes so far name columns of the old layout.
+        derived = DerivedNotes()
+        if plan.mayChangeDerived { noteAllDerived() }
         pending.migration = plan.checks
     }
 

@@ -31,7 +31,7 @@ extension MigrationChecks {
     private static func note(
         _ attribute: Attribute, _ before: Attribute?, _ entity: Entity, _ mandatory: inout AttributeSets, _ values: inout AttributeSets
     ) {
-        if !attribute.isOptional, attribute.defaultValue.isNull, before?.isOptional ?? true {
+        if !attribute.isOptional, !attribute.isDerived, attribute.defaultValue.isNull, before?.isOptional ?? true {
             mandatory.add(attribute, entity)
         }
         if let before, !attribute.constraints.isEmpty, !attribute.constraints.hasSameRules(as: before.constraints) {

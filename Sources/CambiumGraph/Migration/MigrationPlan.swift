@@ -35,6 +35,16 @@ struct MigrationPlan {
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
+    /// Whether derived attributes may have other values after the migration: an expression or anything that it may read changes.
+    var mayChangeDerived: Bool {
+        if new.derived.isEmpty { return false }
+        let isSame =
+            droppedTables.isEmpty && links.allSatisfy(\.isKept)
+            && tables.allSatisfy { $0.hasSameColumns && $0.columns.allSatisfy(\.isUntouched) && $0.old?.entities == $0.new.entities }
+        return !isSame || !zip(new.derived.columns, old.derived.columns).allSatisfy { $0.hasSameValues(as: $1) }
+            || new.derived.columns.count != old.derived.columns.count
+    }
+
     /// Returns the number of groups of rows that get other columns.
     func rebuiltGroupCount(_ reader: Reader) -> Int {
         tables.reduce(0) { count, table in

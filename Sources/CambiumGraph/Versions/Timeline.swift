@@ -104,6 +104,7 @@ package final class Timeline: @unchecked Sendable {
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Graph {
         try draft.checkUsable()
+        try draft.updateDerived()
         draft.updateIndexes(rowCountMax: indexing ?? Self.indexedRowCount)
         draft.stamp()
         let version = Version(epoch: draft.epoch, directory: draft.directory, layout: draft.layout, space: space)

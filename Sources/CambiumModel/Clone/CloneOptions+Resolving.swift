@@ -70,6 +70,7 @@ extension CloneOptions {
                 guard let attribute = entity.attribute(name) else {
                     throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name)'.")
                 }
+                if attribute.isDerived { throw attribute.refusal(in: entity) }
                 guard value.isNull || StoredForm(value, type: attribute.type) != nil else {
                     let type = attribute.type.rawValue
                     throw CambiumError(

@@ -83,6 +83,7 @@ package struct ClonePolicy: Sendable {
     private static func rule(
         _ attribute: Attribute, _ entity: Entity, _ keys: CloneKeys, _ mistakes: inout [String]
     ) -> CloneAttributeRule {
+        if attribute.isDerived { return .computed }
         let mayBeMissing = attribute.isOptional || !attribute.defaultValue.isNull
         var found: [String] = []
         let rule = CloneAttributeRule(attribute.userInfo, keys, type: attribute.type, mayBeMissing: mayBeMissing) { key, message in

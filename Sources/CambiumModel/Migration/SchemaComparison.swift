@@ -121,7 +121,8 @@ struct SchemaComparison {
 
     /// Returns the JSON of a property of the old schema, with the names of the new schema.
     private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
-        if let attribute = oldAttributes[key] {
+        if var attribute = oldAttributes[key] {
+            attribute.derivation = attribute.derivation.map { named($0, key.entity) }
             return (attribute.json(withNumbers: false), attribute.number)
         }
         guard var relationship = oldRelationships[key] else { return nil }
@@ -130,6 +131,18 @@ struct SchemaComparison {
         }
         relationship.destination = newNames[relationship.destination] ?? relationship.destination
         return (relationship.json(withNumbers: false), relationship.number)
+    }
+
+    /// Returns an expression of the old schema, with the names of the new schema.
+    private func named(_ derivation: Derivation, _ name: String) -> Derivation {
+        guard let entity = oldByName[name] else { return derivation }
+        let destination = derivation.names.relationship.flatMap { relationship in
+            matcher.old.entity(name)?.relationship(relationship).flatMap { matcher.old.entity($0.destination)?.name }
+        }
+        let reader = derivation.names.relationship == nil ? entity : destination.flatMap { oldByName[$0] }
+        return derivation.renamed(
+            relationship: { newName(of: $0, entity) },
+            attribute: { attribute in reader.map { newName(of: attribute, $0) } ?? attribute })
     }
 
     /// Returns an entity of the old schema, with the names of the new schema.

@@ -166,8 +166,18 @@ struct SchemaMatcher {
     private mutating func checkAttributes() {
         for (key, oldKey) in properties {
             guard let attribute = new.entity(key.entity)?.attribute(key.property),
-                let before = old.entity(oldKey.entity)?.attribute(oldKey.property), !before.type.widens(to: attribute.type)
+                let before = old.entity(oldKey.entity)?.attribute(oldKey.property)
             else { continue }
+            if attribute.isDerived, !before.isDerived {
+                replace(key, "its values would be lost, because the store would compute them")
+                continue
+            }
+            if before.type.widens(to: attribute.type) { continue }
+            if attribute.isDerived {
+                // A derived attribute of another type is a new one: no value is lost.
+                properties[key] = nil
+                continue
+            }
             replace(key, "\(before.type.rawValue) is not converted to \(attribute.type.rawValue) automatically")
         }
     }

@@ -11,13 +11,16 @@ public final class Attribute: Sendable {
     public let defaultValue: Value
     package let constraints: AttributeConstraints
     package let isTransient: Bool
+    /// The expression of a derived attribute; `nil` if users set the value.
+    package let derivation: ResolvedDerivation?
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 
     package init(
         number: PropertyNumber, name: String, formerName: String?, entity: EntityNumber, root: EntityNumber, type: AttributeType,
         isOptional: Bool,
-        defaultValue: Value, constraints: AttributeConstraints, isTransient: Bool, userInfo: [String: String]
+        defaultValue: Value, constraints: AttributeConstraints, isTransient: Bool, derivation: ResolvedDerivation? = nil,
+        userInfo: [String: String]
     ) {
         self.number = number
         self.name = name
@@ -28,8 +31,20 @@ public final class Attribute: Sendable {
         self.defaultValue = defaultValue
         self.constraints = constraints
         self.isTransient = isTransient
+        self.derivation = derivation
         self.userInfo = userInfo
         schemaName = SchemaName(name, formerName: formerName)
+    }
+
+    /// Whether the store computes the value, so that nobody can set it.
+    public var isDerived: Bool { derivation != nil }
+
+    /// Returns the error for a value that a caller gives for this derived attribute.
+    package func refusal(in entity: Entity) -> CambiumError {
+        CambiumError(
+            .invalidInput,
+            "'\(entity.name).\(name)' is derived: the store computes its value, and nobody can set it. Set the properties that it is "
+                + "derived from.")
     }
 
     /// Returns the constraint that a value violates, or `nil` if it violates none. Does not copy the constraints.

@@ -70,7 +70,7 @@ package struct AttributeConstraints: Sendable {
 
 extension Value {
     /// The value itself, except that 0.0 replaces -0.0, which is equal.
-    var withoutNegativeZero: Value {
+    package var withoutNegativeZero: Value {
         switch self {
         case .float(let value) where value == 0: .float(0)
         case .double(let value) where value == 0: .double(0)

@@ -24,6 +24,8 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     /// The values that are allowed, or `nil` if all are.
     package var allowed: [JSONValue]?
     package var isTransient = false
+    /// The expression that the store computes the value by; `nil` if users set the value.
+    package var derivation: Derivation?
     package var userInfo: [String: String] = [:]
     /// The attribute's name in an earlier version of the schema.
     package var formerName: String?
@@ -41,11 +43,12 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     ///   - maxLength: The maximum length, in the same units.
     ///   - regex: A regular expression in RE2 syntax that must match the whole text.
     ///   - allowed: The only values that are allowed. `nil` allows all values.
+    ///   - derived: The expression that the store computes the value by. Nobody can set the value then.
     ///   - renamedFrom: The attribute's name in the schema that a migration replaces.
     public init(
         _ name: String, _ type: AttributeType, _ presence: Presence = .mandatory, default defaultValue: Value? = nil, min: Value? = nil,
         max: Value? = nil, minLength: Int? = nil, maxLength: Int? = nil, regex: String? = nil, allowed: [Value]? = nil,
-        userInfo: [String: String] = [:], renamedFrom: String? = nil
+        derived: Derivation? = nil, userInfo: [String: String] = [:], renamedFrom: String? = nil
     ) {
         self.name = name
         self.type = type
@@ -57,6 +60,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
         self.maxLength = maxLength
         self.regex = regex
         self.allowed = allowed?.map { JSONValue($0) }
+        derivation = derived
         self.userInfo = userInfo
         formerName = renamedFrom
     }

@@ -19,6 +19,9 @@ package struct CloneAttributeRule: Hashable, Sendable {
     /// Copies the value unchanged.
     package static let plain = CloneAttributeRule(source: .original, follow: nil)
 
+    /// Leaves the value of a derived attribute to the end of the transaction.
+    package static let computed = CloneAttributeRule(source: .defaultValue, follow: nil)
+
     init(source: Source, follow: Follow?) {
         self.source = source
         self.follow = follow

@@ -20,7 +20,9 @@ struct CloneParents {
             for destination in Set(entity.relationships.map(\.destination)) {
                 if let target = places[destination] { sources[target].append(tree.subtrees[place].lowerBound) }
             }
-            for attribute in entity.attributes { declared[attribute.name, default: []].append((place, attribute.type)) }
+            for attribute in entity.attributes where attribute.derivation == nil {
+                declared[attribute.name, default: []].append((place, attribute.type))
+            }
         }
     }
 

@@ -9,7 +9,8 @@ enum CloneRules {
         let inverses = Inverses(definition)
         for (index, entity) in definition.entities.enumerated() {
             let place = SchemaPlace.entity(entity.name)
-            for attribute in entity.attributes where !attribute.userInfo.isEmpty {
+            // A copy gets derived values of its own, so rules in their userInfo have no effect.
+            for attribute in entity.attributes where !attribute.userInfo.isEmpty && attribute.derivation == nil {
                 let place = place["attributes"][attribute.name]["userInfo"]
                 // A path of several levels is resolved only when an object is cloned.
                 guard let follow = check(attribute, place, &mistakes).follow, follow.levelCount == 1 else { continue }

@@ -71,7 +71,8 @@ struct DefinitionReader {
 
     private mutating func attribute(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> AttributeDefinition? {
         let known = [
-            "type", "optional", "default", "min", "max", "minLength", "maxLength", "regex", "enum", "transient", "userInfo", "renamedFrom",
+            "type", "optional", "default", "min", "max", "minLength", "maxLength", "regex", "enum", "transient", "derived", "userInfo",
+            "renamedFrom",
         ]
         guard let members = members(value, place, known: known) else { return nil }
         guard let typeName = string(members["type"], place["type"]) else {
@@ -93,6 +94,7 @@ struct DefinitionReader {
         attribute.regex = string(members["regex"], place["regex"])
         attribute.allowed = array(members["enum"], place["enum"])
         attribute.isTransient = bool(members["transient"], place["transient"])
+        attribute.derivation = derivation(members["derived"], place["derived"])
         attribute.userInfo = stringMap(members["userInfo"], place["userInfo"])
         attribute.formerName = string(members["renamedFrom"], place["renamedFrom"])
         attribute.number = number(members["number"], place["number"])
@@ -126,6 +128,15 @@ struct DefinitionReader {
         relationship.formerName = string(members["renamedFrom"], place["renamedFrom"])
         relationship.number = number(members["number"], place["number"])
         return relationship
+    }
+
+    private mutating func derivation(_ value: JSONValue?, _ place: SchemaPlace) -> Derivation? {
+        guard let value, value != .null, let members = members(value, place, known: Derivation.keys) else { return nil }
+        guard members.count == 1, let (key, value) = members.first else {
+            mistakes.add(place.pointer, "expected exactly one of the keys \(Derivation.keys.joined(separator: " "))")
+            return nil
+        }
+        return string(value, place[key]).flatMap { Derivation(key: key, path: $0) }
     }
 
     // MARK: Values

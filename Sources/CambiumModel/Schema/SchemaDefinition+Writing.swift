@@ -71,6 +71,7 @@ extension AttributeDefinition {
         members.add("regex", regex)
         members.add("enum", allowed.map { .array($0) })
         members.add("transient", ifTrue: isTransient)
+        members.add("derived", derivation.map { .object([.init($0.key, .string($0.path))]) })
         members.add("userInfo", userInfo)
         members.add("renamedFrom", formerName)
         return .object(members.all)

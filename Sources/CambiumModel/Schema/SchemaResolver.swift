@@ -33,8 +33,9 @@ struct SchemaResolver {
         try mistakes.throwIfAny()
         var pairs = LinkResolver(definition: definition, byName: byName, tree: tree)
         pairs.resolve(&mistakes)
+        var derivations = DerivationResolver(definition, tree)
         let attributes = definition.entities.indices.map { place in
-            definition.entities[place].attributes.map { attribute($0, of: place) }
+            definition.entities[place].attributes.map { attribute($0, of: place, &derivations) }
         }
         for place in definition.entities.indices { checkSets(place) }
         try CloneRules.check(definition, tree, &mistakes)
@@ -167,15 +168,17 @@ struct SchemaResolver {
 
     // MARK: Attributes
 
-    private mutating func attribute(_ attribute: AttributeDefinition, of place: Int) -> Attribute {
+    private mutating func attribute(
+        _ attribute: AttributeDefinition, of place: Int, _ derivations: inout DerivationResolver
+    ) -> Attribute {
         let entity = definition.entities[place]
         let resolver = AttributeResolver(attribute, SchemaPlace.entity(entity.name)["attributes"][attribute.name], expressions)
         let (constraints, defaultValue) = resolver.resolve(&mistakes)
         return Attribute(
             number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, formerName: attribute.formerName,
-            entity: number(ofEntity: place),
-            root: number(ofEntity: tree.roots[place]), type: attribute.type, isOptional: attribute.presence == .optional,
-            defaultValue: defaultValue, constraints: constraints, isTransient: attribute.isTransient, userInfo: attribute.userInfo)
+            entity: number(ofEntity: place), root: number(ofEntity: tree.roots[place]), type: attribute.type, isOptional: attribute.presence == .optional,
+            defaultValue: defaultValue, constraints: constraints, isTransient: attribute.isTransient,
+            derivation: derivations.resolve(attribute, of: place, &mistakes), userInfo: attribute.userInfo)
     }
 
     // MARK: Sets
@@ -198,6 +201,9 @@ struct SchemaResolver {
             }
         }
         check(entity.identity, place["identity"], &mistakes)
+        for (index, name) in entity.identity.enumerated() where attributes.contains(where: { $0.name == name && $0.derivation != nil }) {
+            mistakes.add(place["identity"][index].pointer, "'\(name)' is derived, so an import cannot find objects by it")
+        }
         for (key, sets) in [("unique", entity.unique), ("indexes", entity.indexes)] {
             for (index, set) in sets.enumerated() {
                 if set.isEmpty { mistakes.add(place[key][index].pointer, "the list of attributes is empty") }

@@ -1,0 +1,89 @@
+internal import CambiumModel
+
+extension ModelReader {
+    /// Reads the expression of a derived attribute. `ModelDerivations` checks later whether a schema can have it.
+    mutating func readDerivation(_ element: ModelElement, _ attribute: inout AttributeDefinition, _ place: String) {
+        guard flag(element, "derived", place) || element["derivationExpression"] != nil else { return }
+        let expression = text(element["derivationExpression"]) ?? ""
+        if let derivation = Derivation(coreData: expression), !attribute.isTransient {
+            attribute.derivation = derivation
+        } else {
+            warnings.add(place, ModelDerivations.warning("a schema has no equivalent of the expression '\(expression)'"))
+        }
+    }
+}
+
+extension Derivation {
+    /// Reads an expression of Core Data: `items.@count`, `items.@sum.price`, `sum:(items.price)` or `canonical:(name)`. Returns `nil` for
+    /// another one.
+    fileprivate init?(coreData expression: String) {
+        let text = expression.filter { $0 != " " }
+        if text.hasSuffix(")"), let open = text.firstIndex(of: "(") {
+            let function = text[..<open].filter { $0 != ":" && $0 != "@" }
+            let path = String(text[text.index(after: open)...].dropLast())
+            guard Self.isPath(path) else { return nil }
+            self.init(key: function == "canonical" ? "folded" : function == "folded" ? "" : String(function), path: path)
+            return
+        }
+        let steps = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let place = steps.firstIndex(where: { $0.hasPrefix("@") }), place > 0 else { return nil }
+        let path = (steps[..<place] + steps[(place + 1)...]).joined(separator: ".")
+        guard Self.isPath(path), steps[place] != "@folded" else { return nil }
+        self.init(key: String(steps[place].dropFirst()), path: path)
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "_-.".contains($0) }
+    }
+}
+
+/// The derived attributes of a model. The reader settles them after it has read all entities, because an expression names properties of
+/// other entities.
+struct ModelDerivations {
+    private(set) var entities: [EntityDefinition]
+    private let parents: [Int?]
+
+    init(_ sets: ModelSets) {
+        entities = sets.entities
+        parents = sets.parents
+    }
+
+    static func warning(_ reason: String) -> String {
+        "the attribute is derived in Core Data; it is stored like any other attribute, and nothing computes it, because \(reason)"
+    }
+
+    /// Gives derived attributes the form that a schema needs. If it has no such form, the attribute becomes an ordinary one.
+    mutating func settle(_ warnings: inout ModelWarnings) {
+        var check = DerivationCheck(SchemaDefinition(entities: entities), parents: parents)
+        for index in entities.indices {
+            for place in entities[index].attributes.indices where entities[index].attributes[place].derivation != nil {
+                entities[index].attributes[place] = settled(entities[index].attributes[place], of: index, &check, &warnings)
+            }
+        }
+    }
+
+    private func settled(
+        _ attribute: AttributeDefinition, of index: Int, _ check: inout DerivationCheck, _ warnings: inout ModelWarnings
+    ) -> AttributeDefinition {
+        let place = "\(entities[index].name).\(attribute.name)"
+        var derived = AttributeDefinition(attribute.name, attribute.type, attribute.presence, derived: attribute.derivation)
+        (derived.userInfo, derived.formerName) = (attribute.userInfo, attribute.formerName)
+        let types = check.types(derived, of: index)
+        if let type = types.first, !types.contains(derived.type), Self.isNumber(type), Self.isNumber(derived.type) { derived.type = type }
+        if check.mistake(derived, of: index) != nil { derived.presence = .optional }
+        if let mistake = check.mistake(derived, of: index) {
+            var ordinary = attribute
+            ordinary.derivation = nil
+            warnings.add(place, Self.warning(mistake))
+            return ordinary
+        }
+        if derived.type != attribute.type {
+            warnings.add(place, "the derived attribute has the type \(derived.type.rawValue) in place of \(attribute.type.rawValue)")
+        }
+        return derived
+    }
+
+    private static func isNumber(_ type: AttributeType) -> Bool {
+        [.int16, .int32, .int64, .float, .double, .decimal].contains(type)
+    }
+}

@@ -1,0 +1,107 @@
+package import CambiumModel
+
+/// Keeps derived attributes up to date. Changes note the objects that they affect, and the end of the transaction computes the values. See
+/// Docs/DERIVED.md.
+extension Draft {
+    // MARK: Notes
+
+    /// Notes that every derived attribute of an object must be computed.
+    @inline(never)
+    mutating func noteDerived(ofObject table: Int, _ row: UInt32) {
+        for column in layout.derived.ofTable[table] { derived.noteObject(column, row, of: layout.derived.columns.count) }
+    }
+
+    /// Notes that the members of an object at one end of a link changed.
+    @inline(never)
+    mutating func noteDerived(_ link: Int, _ end: Int, _ row: UInt32) {
+        for column in layout.derived.ofEnd[2 * link + end] { derived.noteObject(column, row, of: layout.derived.columns.count) }
+    }
+
+    /// Notes that the value of a column changed.
+    @inline(never)
+    mutating func noteDerived(from table: Int, _ slot: Int, _ row: UInt32) {
+        for column in layout.derived.readingTable[table] where column.source?.slot == slot {
+            if column.members == nil {
+                derived.noteObject(column, row, of: layout.derived.columns.count)
+            } else {
+                derived.noteSource(column, row, of: layout.derived.columns.count)
+            }
+        }
+    }
+
+    /// Notes that every derived attribute of every object must be computed. Complexity: O(objects).
+    mutating func noteAllDerived() {
+        derived = DerivedNotes()
+        for (table, columns) in layout.derived.ofTable.enumerated() where !columns.isEmpty {
+            let reader = reader
+            reader.forEachRow(of: layout.tables[table]) { noteDerived(ofObject: table, $0) }
+        }
+    }
+
+    // MARK: Values
+
+    /// Computes the derived attributes that the changes since the last call affect. The end of every transaction calls it, live or
+    /// replayed.
+    ///
+    /// Complexity: O(objects affected, and the members of those with a sum, a minimum or a maximum).
+    ///
+    /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. Then the draft cannot be published.
+    package mutating func updateDerived() throws(CambiumError) {
+        if derived.isEmpty { return }
+        let notes = derived
+        for column in layout.derived.columns {
+            var objects = notes.objects(column)
+            if let owners = column.owners {
+                let reader = reader
+                for row in notes.sources(column).elements where isLive(ObjectPlace(table: column.source?.table ?? 0, row: row)) {
+                    reader.forEachMember(owners, owner: row) { objects.insert($0) }
+                }
+            }
+            for row in objects.elements { try updateDerived(column, row) }
+        }
+        derived = DerivedNotes()
+    }
+
+    private mutating func updateDerived(_ column: DerivedColumn, _ row: UInt32) throws(CambiumError) {
+        let table = layout.tables[column.table]
+        guard isLive(ObjectPlace(table: column.table, row: row)), hasDerived(column, row) else { return }
+        let cell = try StoredCell(try derivedValue(column, row), column.attribute)
+        if cell.withCell({ reader.rows(column.table).equals(row, column.slot, column.kind, $0) }) { return }
+        if !pending.isOff, space.freeChunkCount < Self.derivedChunkCountMin {
+            throw space.capacity.exhausted("the values of '\(column.attribute.name)' need more pages")
+        }
+        let indexes = table.indexesOfSlot[column.slot]
+        for index in indexes { removeFromIndex(table, table.indexes[index], row) }
+        cell.withCell { store(column.table, row, column.slot, column.kind, $0) }
+        for index in indexes { addToIndex(table, table.indexes[index], row) }
+        setProvenance(column.table, row, TableLayout.changedSlot)
+    }
+
+    /// More chunks than storing one value takes.
+    private static var derivedChunkCountMin: Int { 4 }
+
+    private func hasDerived(_ column: DerivedColumn, _ row: UInt32) -> Bool {
+        column.coversTable || column.family.contains(reader.rows(column.table).entity(row, layout.tables[column.table]))
+    }
+
+    private func derivedValue(_ column: DerivedColumn, _ row: UInt32) throws(CambiumError) -> Value {
+        do {
+            return try reader.derivedValue(column, row)
+        } catch {
+            let object = text(ObjectPlace(table: column.table, row: row))
+            throw CambiumError(
+                .limitExceeded,
+                "\(object): the value of '\(column.attribute.name)' exceeds the type \(column.attribute.type.rawValue). "
+                    + "Change the values that it is derived from.")
+        }
+    }
+
+    /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if the stored value is that value.
+    func pendingValue(of attribute: Attribute, at place: ObjectPlace) -> Value? {
+        guard attribute.isDerived, !derived.isEmpty else { return nil }
+        let column = layout.derived.ofTable[Int(place.table)].first { $0.attribute === attribute }
+        guard let column, hasDerived(column, place.row) else { return nil }
+        // A value that the attribute cannot hold is reported at the end of the transaction.
+        return try? reader.derivedValue(column, place.row)
+    }
+}

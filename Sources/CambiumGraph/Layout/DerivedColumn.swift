@@ -1,0 +1,98 @@
+import CambiumModel
+
+/// The column of a derived attribute, and the columns and links that its value is computed from.
+final class DerivedColumn: Sendable {
+    /// The position in `DerivedLayout.columns`.
+    let number: Int
+    let attribute: Attribute
+    let function: ResolvedDerivation.Function
+    let table: Int
+    let slot: Int
+    let kind: ColumnKind
+    /// The entities whose objects have the attribute.
+    let family: Set<EntityNumber>
+    let coversTable: Bool
+    /// The end of the link from an object to its members; `nil` for `folded`.
+    let members: EndLayout?
+    /// The same link, from a member to the objects that have it.
+    let owners: EndLayout?
+    /// The attribute that the expression reads, and its column; `nil` for `count`.
+    let source: Source?
+
+    struct Source: Sendable {
+        let table: Int
+        let slot: Int
+        let kind: ColumnKind
+        let type: AttributeType
+    }
+
+    init(
+        number: Int, attribute: Attribute, _ derivation: ResolvedDerivation, table: TableLayout, family: Set<EntityNumber>,
+        members: EndLayout?, owners: EndLayout?, source: Source?
+    ) {
+        self.number = number
+        self.attribute = attribute
+        function = derivation.function
+        self.table = table.index
+        slot = table.slot(of: attribute.number)
+        kind = table.columns[slot]
+        self.family = family
+        coversTable = attribute.entity == attribute.root
+        self.members = members
+        self.owners = owners
+        self.source = source
+    }
+
+    /// Returns whether another column has the values of this column, if both graphs have the same objects, values and links.
+    func hasSameValues(as other: DerivedColumn) -> Bool {
+        attribute.root == other.attribute.root && attribute.number == other.attribute.number && attribute.type == other.attribute.type
+            && attribute.derivation == other.attribute.derivation && family == other.family && source?.type == other.source?.type
+    }
+}
+
+/// The derived attributes of a schema, and what changes each of them.
+struct DerivedLayout: Sendable {
+    let columns: [DerivedColumn]
+    /// For each table, the derived columns that it has.
+    let ofTable: [[DerivedColumn]]
+    /// For each end of each link, the derived columns that read the members at the end.
+    let ofEnd: [[DerivedColumn]]
+    /// For each table, the derived columns that read one of its columns.
+    let readingTable: [[DerivedColumn]]
+
+    let isEmpty: Bool
+
+    init(_ schema: Schema, tables: [TableLayout], ends: [EndLayout], tableOf: (EntityNumber) -> Int) {
+        var columns: [DerivedColumn] = []
+        for entity in schema.entities {
+            for attribute in entity.attributes where attribute.entity == entity.number {
+                guard let derivation = attribute.derivation else { continue }
+                let relationship = derivation.relationship.flatMap { entity.relationship($0) }
+                let holder = tableOf(relationship?.destinationRoot ?? entity.root)
+                let source = derivation.attribute.map { number in
+                    let slot = tables[holder].slot(of: number)
+                    return DerivedColumn.Source(
+                        table: holder, slot: slot, kind: tables[holder].columns[slot], type: tables[holder].type(of: number))
+                }
+                columns.append(
+                    DerivedColumn(
+                        number: columns.count, attribute: attribute, derivation, table: tables[tableOf(entity.root)], family: entity.family,
+                        members: relationship.map { ends[2 * $0.link + $0.end] }, owners: relationship.map { ends[2 * $0.link + 1 - $0.end] },
+                        source: source))
+            }
+        }
+        self.columns = columns
+        isEmpty = columns.isEmpty
+        var ofTable = [[DerivedColumn]](repeating: [], count: columns.isEmpty ? 0 : tables.count)
+        var readingTable = ofTable
+        var ofEnd = [[DerivedColumn]](repeating: [], count: columns.isEmpty ? 0 : ends.count)
+        for column in columns {
+            ofTable[column.table].append(column)
+            if let source = column.source { readingTable[source.table].append(column) }
+            guard let members = column.members else { continue }
+            ofEnd[2 * members.link + members.end].append(column)
+            if schema.links[members.link].isSymmetric { ofEnd[2 * members.link + 1 - members.end].append(column) }
+        }
+        (self.ofTable, self.readingTable, self.ofEnd) = (ofTable, readingTable, ofEnd)
+    }
+}

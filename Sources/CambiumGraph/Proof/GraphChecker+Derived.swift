@@ -1,0 +1,35 @@
+import CambiumModel
+
+extension Graph {
+    /// Checks that each derived attribute has the value of its expression. Complexity: O(objects and members that the expressions read).
+    func checkDerived(_ findings: inout [String]) {
+        for column in layout.derived.columns {
+            let table = layout.tables[column.table]
+            let rows = reader.rows(column.table)
+            reader.forEachRow(of: table) { row in
+                guard column.coversTable || column.family.contains(rows.entity(row, table)), isComparable(column, row) else { return }
+                let isRight = rows.withCell(row, column.slot, column.kind) { hasDerivedValue(column, row, $0) }
+                if !isRight {
+                    let name = table.root?.name ?? ""
+                    findings.append("\(name)/\(rows.serial(row)): '\(column.attribute.name)' does not have the value of its expression.")
+                }
+            }
+        }
+    }
+
+    private func hasDerivedValue(_ column: DerivedColumn, _ row: UInt32, _ stored: Cell) -> Bool {
+        do {
+            return try StoredCell(try reader.derivedValue(column, row), column.attribute).withCell { $0.equals(stored) }
+        } catch {
+            return false  // No commit accepts an object whose attribute cannot hold its value.
+        }
+    }
+
+    /// Returns whether this program must compute the stored value. A later version of Unicode may fold other characters.
+    private func isComparable(_ column: DerivedColumn, _ row: UInt32) -> Bool {
+        guard column.function == .folded, let source = column.source else { return true }
+        return reader.rows(source.table).withCell(row, source.slot, source.kind) { cell in
+            cell.kind != .bytes || cell.bytes.allSatisfy { $0 < 0x80 }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import CambiumModel
+
+/// Computes the values of derived attributes.
+extension Reader {
+    /// Returns the value that a derived attribute of an object must have.
+    ///
+    /// The value depends only on the set of members, not on their order: a replay may link the members of an unordered relationship in
+    /// another order. Complexity: O(1) for a count, O(bytes) for a folded text, otherwise O(members * log(members)).
+    ///
+    /// - Throws: `.limitExceeded` if the attribute cannot hold the value.
+    func derivedValue(_ column: DerivedColumn, _ row: UInt32) throws(CambiumError) -> Value {
+        switch column.function {
+        case .count:
+            let count = column.members.map { memberCount($0, owner: row) } ?? 0
+            guard column.attribute.type == .int64 || count <= Int(Int32.max) else { throw overflow(column) }
+            return .int(Int64(count))
+        case .folded: return foldedText(column, row)
+        case .sum:
+            var sum = DerivedSum(column.attribute.type)
+            forEachSource(column, row) { sum.add($0) }
+            guard let total = sum.total else { throw overflow(column) }
+            return total
+        case .min, .max:
+            var best = Value.null
+            forEachSource(column, row) { value in
+                if best.isNull || (column.function == .min ? value.precedes(best) : best.precedes(value)) { best = value }
+            }
+            return best.withoutNegativeZero
+        }
+    }
+
+    private func foldedText(_ column: DerivedColumn, _ row: UInt32) -> Value {
+        guard let source = column.source else { return .null }
+        return rows(source.table).withCell(row, source.slot, source.kind) { cell in
+            if cell.kind == .null { return .null }
+            let folding: Folding = [.caseInsensitive, .diacriticInsensitive]
+            return folding.withFolded(cell.bytes) { .string(String(decoding: $0, as: UTF8.self)) }
+        }
+    }
+
+    /// Calls `body` with the values of the members, without nulls.
+    private func forEachSource(_ column: DerivedColumn, _ row: UInt32, _ body: (Value) -> Void) {
+        guard let source = column.source, let members = column.members else { return }
+        let rows = rows(source.table)
+        forEachMember(members, owner: row) { member in
+            let form: StoredForm? = rows.withCell(member, source.slot, source.kind) { cell in
+                switch cell.kind {
+                case .null: nil
+                case .fixed: .fixed(cell.low, cell.high)
+                case .bytes: .bytes([UInt8](cell.bytes))
+                }
+            }
+            if let form, let value = Value(stored: form, type: source.type) { body(value) }
+        }
+    }
+
+    private func overflow(_ column: DerivedColumn) -> CambiumError {
+        CambiumError(.limitExceeded, "'\(column.attribute.name)' cannot hold its value.")
+    }
+}
+
+/// A sum that does not depend on the order in which the numbers are added.
+struct DerivedSum {
+    private let type: AttributeType
+    private var whole: Int128 = 0
+    private var reals: [Double] = []
+    private var decimals: [DecimalNumber] = []
+
+    /// - Parameter type: The type of the sum: `int64`, `double` or `decimal`.
+    init(_ type: AttributeType) { self.type = type }
+
+    mutating func add(_ value: Value) {
+        switch value {
+        case .int(let number): whole += Int128(number)
+        case .float(let number): reals.append(Double(number))
+        case .double(let number): reals.append(number)
+        case .decimal(let number): decimals.append(number)
+        default: break
+        }
+    }
+
+    /// The sum, or `nil` if its type cannot hold it. Complexity: O(numbers * log(numbers)).
+    var total: Value? {
+        switch type {
+        case .double: realTotal
+        case .decimal: decimalTotal
+        default: Int64(exactly: whole).map { .int($0) }
+        }
+    }
+
+    /// Neumaier's variant of Kahan's summation, over ascending numbers.
+    private var realTotal: Value? {
+        var (sum, correction) = (0.0, 0.0)
+        for number in reals.sorted() {
+            let next = sum + number
+            correction += sum.magnitude >= number.magnitude ? (sum - next) + number : (number - next) + sum
+            sum = next
+        }
+        let total = sum + correction
+        return total.isFinite ? .double(total + 0) : nil
+    }
+
+    private var decimalTotal: Value? {
+        var sum = DecimalNumber.zero
+        for number in decimals.sorted() {
+            guard let next = sum.adding(number) else { return nil }
+            sum = next
+        }
+        return .decimal(sum)
+    }
+}

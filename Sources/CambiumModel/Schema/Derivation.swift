@@ -1,0 +1,82 @@
+/// The expression of a derived attribute, which the store computes at the end of every transaction.
+///
+///     AttributeDefinition("itemCount", .int64, derived: .count("items"))
+///     AttributeDefinition("total", .decimal, derived: .sum("items.price"))
+///     AttributeDefinition("searchName", .string, derived: .folded("name"))
+///
+/// Docs/DERIVED.md has the rules.
+public enum Derivation: Sendable, Hashable {
+    /// The number of members of a to-many relationship. The attribute is an `int32` or `int64`.
+    case count(String)
+    /// The sum of an attribute of the members, such as `items.price`: an `int64` of whole numbers, a `double` of floating-point numbers, a
+    /// `decimal` of decimals. The sum of nothing is 0.
+    case sum(String)
+    /// The least value of an attribute of the members, of its type. Null if no member has a value.
+    case min(String)
+    /// The greatest value of an attribute of the members, of its type. Null if no member has a value.
+    case max(String)
+    /// A text of the same object without differences of case and diacritics.
+    case folded(String)
+
+    /// Creates the expression with a key of a schema in JSON. Returns `nil` if there is no such key.
+    package init?(key: String, path: String) {
+        switch key {
+        case "count": self = .count(path)
+        case "sum": self = .sum(path)
+        case "min": self = .min(path)
+        case "max": self = .max(path)
+        case "folded": self = .folded(path)
+        default: return nil
+        }
+    }
+
+    /// The keys of a schema in JSON.
+    package static let keys = ["count", "sum", "min", "max", "folded"]
+
+    /// The key in JSON.
+    package var key: String {
+        switch self {
+        case .count: "count"
+        case .sum: "sum"
+        case .min: "min"
+        case .max: "max"
+        case .folded: "folded"
+        }
+    }
+
+    /// The relationship, the relationship and the attribute with a dot between them, or the attribute.
+    package var path: String {
+        switch self {
+        case .count(let path), .sum(let path), .min(let path), .max(let path), .folded(let path): path
+        }
+    }
+
+    /// The relationship that the expression reads, and the attribute that it reads of the members or of the object itself.
+    var names: (relationship: String?, attribute: String?) {
+        switch self {
+        case .count(let name): return (name, nil)
+        case .folded(let name): return (nil, name)
+        case .sum(let path), .min(let path), .max(let path):
+            guard let dot = path.firstIndex(of: ".") else { return (path, nil) }
+            return (String(path[..<dot]), String(path[path.index(after: dot)...]))
+        }
+    }
+
+    /// Returns the expression with other names.
+    package func renamed(relationship: (String) -> String, attribute: (String) -> String) -> Derivation {
+        let names = names
+        let parts = [names.relationship.map(relationship), names.attribute.map(attribute)].compactMap(\.self)
+        return Derivation(key: key, path: parts.joined(separator: ".")) ?? self
+    }
+}
+
+/// The expression of a derived attribute with the numbers of the properties that it reads.
+package struct ResolvedDerivation: Sendable, Hashable {
+    package enum Function: Sendable, Hashable { case count, sum, min, max, folded }
+
+    package let function: Function
+    /// The to-many relationship whose members are read; `nil` for `folded`.
+    package let relationship: PropertyNumber?
+    /// The attribute of the members, or of the object itself for `folded`; `nil` for `count`.
+    package let attribute: PropertyNumber?
+}

@@ -1,0 +1,24 @@
+/// Checks the expression of one derived attribute before the whole definition is resolved.
+///
+///     var check = DerivationCheck(definition, parents: parents)
+///     if let mistake = check.mistake(attribute, of: 3) { print(mistake) }
+package struct DerivationCheck {
+    private var resolver: DerivationResolver
+
+    /// - Parameter parents: The index of each entity's parent, without cycles.
+    package init(_ definition: SchemaDefinition, parents: [Int?]) {
+        resolver = DerivationResolver(definition, SchemaTree(parents: parents))
+    }
+
+    /// Returns the reason why an entity cannot have a derived attribute, or `nil` if it can. Complexity: as for resolving the schema.
+    package mutating func mistake(_ attribute: AttributeDefinition, of index: Int) -> String? {
+        var mistakes = SchemaMistakes()
+        _ = resolver.resolve(attribute, of: index, &mistakes)
+        return mistakes.all.first?.message
+    }
+
+    /// Returns the types that a derived attribute of an entity may have; none if its expression cannot be resolved.
+    package mutating func types(_ attribute: AttributeDefinition, of index: Int) -> [AttributeType] {
+        attribute.derivation.map { resolver.types($0, of: index) } ?? []
+    }
+}

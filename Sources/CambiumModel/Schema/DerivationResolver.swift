@@ -1,0 +1,164 @@
+/// Checks the expressions of derived attributes, and resolves their names.
+struct DerivationResolver {
+    private let definition: SchemaDefinition
+    private let tree: SchemaTree
+    private let places: [String: Int]
+    /// The properties that an entity declares and inherits, by the index of the entity.
+    private var known: [Int: Properties] = [:]
+
+    private struct Properties {
+        var relationships: [String: RelationshipDefinition] = [:]
+        var attributes: [String: AttributeDefinition] = [:]
+    }
+
+    init(_ definition: SchemaDefinition, _ tree: SchemaTree) {
+        self.definition = definition
+        self.tree = tree
+        places = Dictionary(definition.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the expression of an attribute, or `nil` if it is not derived or has a mistake. Complexity: O(properties of the
+    /// two entities) for the first expression that reads them, then O(1).
+    ///
+    /// - Parameter index: The index of the entity that declares the attribute.
+    mutating func resolve(_ attribute: AttributeDefinition, of index: Int, _ mistakes: inout SchemaMistakes) -> ResolvedDerivation? {
+        guard let derivation = attribute.derivation else { return nil }
+        let place = SchemaPlace.entity(definition.entities[index].name)["attributes"][attribute.name]
+        for (key, isGiven) in given(attribute) where isGiven {
+            mistakes.add(place[key].pointer, "a derived attribute cannot have '\(key)', because the store computes its value")
+        }
+        let expression = place["derived"][derivation.key].pointer
+        do throws(Mistake) {
+            let (relationship, source) = try operands(derivation, index)
+            try check(attribute, derivation, source)
+            return ResolvedDerivation(
+                function: derivation.function, relationship: relationship?.number.map { PropertyNumber(rawValue: $0) },
+                attribute: source?.number.map { PropertyNumber(rawValue: $0) })
+        } catch {
+            mistakes.add(expression, error.message)
+            return nil
+        }
+    }
+
+    private struct Mistake: Error { let message: String }
+
+    private func given(_ attribute: AttributeDefinition) -> [(String, Bool)] {
+        [
+            ("default", attribute.defaultValue ?? .null != .null), ("min", attribute.min != nil), ("max", attribute.max != nil),
+            ("minLength", attribute.minLength != nil), ("maxLength", attribute.maxLength != nil), ("regex", attribute.regex != nil),
+            ("enum", attribute.allowed != nil), ("transient", attribute.isTransient),
+        ]
+    }
+
+    // MARK: Names
+
+    /// Returns the relationship and the attribute that an expression reads.
+    private mutating func operands(
+        _ derivation: Derivation, _ index: Int
+    ) throws(Mistake) -> (relationship: RelationshipDefinition?, source: AttributeDefinition?) {
+        let names = derivation.names
+        guard let name = names.relationship else { return (nil, try source(names.attribute ?? "", of: index)) }
+        let relationship = try relationship(name, of: index)
+        if derivation.function == .count { return (relationship, nil) }
+        guard let name = names.attribute else {
+            throw Mistake(message: "'\(derivation.path)' must be a relationship and an attribute of its members, such as 'items.price'")
+        }
+        // Another rule reports a destination that does not exist.
+        guard let destination = places[relationship.destination] else { throw Mistake(message: "the relationship leads to no entity") }
+        return (relationship, try source(name, of: destination))
+    }
+
+    private mutating func properties(of index: Int) -> Properties {
+        if let known = known[index] { return known }
+        var found = Properties()
+        for entity in ([index] + tree.ancestors(of: index)).map({ definition.entities[$0] }) {
+            for relationship in entity.relationships { found.relationships[relationship.name] = relationship }
+            for attribute in entity.attributes { found.attributes[attribute.name] = attribute }
+        }
+        known[index] = found
+        return found
+    }
+
+    private mutating func relationship(_ name: String, of index: Int) throws(Mistake) -> RelationshipDefinition {
+        guard let found = properties(of: index).relationships[name] else {
+            throw Mistake(message: "'\(definition.entities[index].name)' has no relationship '\(name)'")
+        }
+        if found.cardinality == .toOne {
+            throw Mistake(message: "'\(name)' is a to-one relationship, but an expression needs one with \"many\": true")
+        }
+        return found
+    }
+
+    private mutating func source(_ name: String, of index: Int) throws(Mistake) -> AttributeDefinition {
+        let entity = definition.entities[index].name
+        guard let found = properties(of: index).attributes[name] else {
+            throw Mistake(message: "'\(entity)' has no attribute '\(name)'")
+        }
+        if found.derivation != nil {
+            throw Mistake(message: "'\(entity).\(name)' is derived itself, but an expression can read only attributes that users set")
+        }
+        return found
+    }
+
+    // MARK: Types
+
+    private func check(_ attribute: AttributeDefinition, _ derivation: Derivation, _ source: AttributeDefinition?) throws(Mistake) {
+        let types = types(derivation.function, source)
+        if types.isEmpty, let source {
+            throw Mistake(message: "'\(derivation.key)' cannot read '\(source.name)', which is of the type \(source.type.rawValue)")
+        }
+        guard types.contains(attribute.type) else {
+            let names = types.map(\.rawValue).joined(separator: " or ")
+            throw Mistake(message: "the attribute must be of the type \(names), but it is of the type \(attribute.type.rawValue)")
+        }
+        if attribute.presence == .mandatory, let reason = reasonForNull(derivation.function, source) {
+            throw Mistake(message: "the attribute must be optional, because \(reason)")
+        }
+    }
+
+    /// Returns the types that the attribute may have; none if the expression cannot read the source.
+    private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
+        switch (function, source?.type) {
+        case (.count, _): [.int64, .int32]
+        case (.folded, .string): [.string]
+        case (.sum, .int16), (.sum, .int32), (.sum, .int64): [.int64]
+        case (.sum, .float), (.sum, .double): [.double]
+        case (.sum, .decimal): [.decimal]
+        case (.min, let type?), (.max, let type?):
+            switch type {
+            case .int16, .int32, .int64, .float, .double, .decimal, .date, .string: [type]
+            case .bool, .data, .uuid, .uri, .json: []
+            }
+        default: []
+        }
+    }
+
+    /// Returns the types that an attribute with this expression may have; none if the expression has a mistake.
+    mutating func types(_ derivation: Derivation, of index: Int) -> [AttributeType] {
+        do throws(Mistake) {
+            return types(derivation.function, try operands(derivation, index).source)
+        } catch {
+            return []  // The caller learns the mistake from `resolve`.
+        }
+    }
+
+    private func reasonForNull(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> String? {
+        switch function {
+        case .count, .sum: nil
+        case .min, .max: "an object without members has no value"
+        case .folded: source?.presence == .optional ? "'\(source?.name ?? "")' is optional" : nil
+        }
+    }
+}
+
+extension Derivation {
+    fileprivate var function: ResolvedDerivation.Function {
+        switch self {
+        case .count: .count
+        case .sum: .sum
+        case .min: .min
+        case .max: .max
+        case .folded: .folded
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import CambiumModel
+import Foundation
+
+/// Derived attributes, computed from scratch at every read.
+extension ReferenceGraph {
+    /// Returns the value of a property of an object.
+    func value(_ property: PropertyNumber, of id: ObjectID) -> Value {
+        guard let object = objects[id] else { return .null }
+        if let attribute = object.entity.attribute(property), attribute.isDerived { return derivedValue(of: attribute, object, id) }
+        return object.attributes[property] ?? .null
+    }
+
+    private func derivedValue(of attribute: Attribute, _ object: Object, _ id: ObjectID) -> Value {
+        guard let derivation = attribute.derivation else { return .null }
+        guard let relationship = derivation.relationship.flatMap({ object.entity.relationship($0) }) else {
+            guard let source = derivation.attribute, case .string(let text)? = object.attributes[source] else { return .null }
+            return .string(Self.folded(text))
+        }
+        let members = list(side(relationship), id)
+        guard let source = derivation.attribute else { return .int(Int64(members.count)) }
+        let values = members.compactMap { objects[$0]?.attributes[source] }.filter { !$0.isNull }
+        switch derivation.function {
+        case .min: return Self.extreme(values) { $0.precedes($1) }
+        case .max: return Self.extreme(values) { $1.precedes($0) }
+        default: return Self.sum(values, attribute.type)
+        }
+    }
+
+    private static func extreme(_ values: [Value], _ isBetter: (Value, Value) -> Bool) -> Value {
+        guard let best = values.first(where: { value in !values.contains { isBetter($0, value) } }) else { return .null }
+        switch best {
+        case .float(0): return .float(0)
+        case .double(0): return .double(0)
+        default: return best
+        }
+    }
+
+    private static func sum(_ values: [Value], _ type: AttributeType) -> Value {
+        if type == .int64 {
+            return .int(values.reduce(0) { if case .int(let number) = $1 { $0 &+ number } else { $0 } })
+        }
+        let numbers = values.compactMap { value -> Double? in
+            switch value {
+            case .float(let number): Double(number)
+            case .double(let number): number
+            default: nil
+            }
+        }
+        var (sum, lost) = (0.0, 0.0)
+        for number in numbers.sorted() {
+            let next = sum + number
+            lost += abs(sum) >= abs(number) ? sum - next + number : number - next + sum
+            sum = next
+        }
+        return .double(sum + lost + 0)
+    }
+
+    private static func folded(_ text: String) -> String {
+        let letters = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }
+        return letters.map { scalar in
+            guard scalar.properties.changesWhenCaseMapped else { return String(scalar) }
+            return scalar.properties.uppercaseMapping.unicodeScalars.map(\.properties.lowercaseMapping).joined()
+        }.joined()
+    }
+
+    /// Stores the values of derived attributes, as a migration finds them if it makes the attributes ordinary ones.
+    mutating func storeDerived() {
+        for (id, object) in objects {
+            for attribute in object.entity.attributes where attribute.isDerived {
+                let value = derivedValue(of: attribute, object, id)
+                objects[id]?.attributes[attribute.number] = value
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import Cambium
+
+/// Changes of a schema that concern derived attributes.
+@Suite struct DerivedMigrationTests {
+    private func migrate(_ orders: DerivedOrders, _ change: (inout SchemaDefinition) -> Void) throws {
+        var definition = orders.store.schema.definition
+        change(&definition)
+        try orders.store.migrate(to: definition)
+        try orders.check()
+    }
+
+    @Test func `a new derived attribute is computed for all objects`() throws {
+        let orders = try DerivedOrders()
+        try migrate(orders) { $0["Order"].attributes.append(AttributeDefinition("heaviest", .float, .optional, derived: .max("items.weight"))) }
+        #expect(try orders.values("heaviest") == ["1.25", Value.null.text, Value.null.text])
+    }
+
+    @Test func `another expression computes the values again`() throws {
+        let orders = try DerivedOrders()
+        try migrate(orders) { $0["Order"][attribute: "last"].derivation = .min("items.key") }
+        #expect(try orders.values("last") == ["a", "c", Value.null.text])
+    }
+
+    @Test func `a derived attribute of another type is a new attribute`() throws {
+        let orders = try DerivedOrders()
+        try migrate(orders) { $0["Order"][attribute: "total"] = AttributeDefinition("total", .int64, derived: .count("items")) }
+        #expect(try orders.values("total") == ["2", "1", "0"])
+    }
+
+    @Test func `renamed sources keep the expression`() throws {
+        let orders = try DerivedOrders()
+        try migrate(orders) {
+            ($0["Item"][attribute: "price"].name, $0["Item"].attributes[1].formerName) = ("cost", "price")
+            $0["Order"][attribute: "total"].derivation = .sum("items.cost")
+        }
+        #expect(try orders.values("total") == ["3.35", "0", "0"])
+    }
+
+    @Test func `a derived attribute that becomes an ordinary one keeps its values`() throws {
+        let orders = try DerivedOrders()
+        try migrate(orders) { $0["Order"][attribute: "pieces"].derivation = nil }
+        let (first, a) = (try orders.order(1), try orders.item("a"))
+        try orders.store.write { try $0.set(a, "pieces", to: 50) }
+        #expect(try orders.values("pieces") == ["5", "0", "0"])
+        try orders.store.write { try $0.set(first, "pieces", to: 6) }
+        #expect(try orders.values("pieces") == ["6", "0", "0"])
+    }
+
+    @Test func `an ordinary attribute cannot become a derived one by itself`() throws {
+        var definition = DerivedOrders.definition
+        definition["Order"][attribute: "pieces"].derivation = nil
+        definition["Order"][attribute: "pieces"].presence = .optional
+        let orders = try DerivedOrders(definition)
+        #expect(throws: CambiumError.self) { try migrate(orders) { $0["Order"][attribute: "pieces"].derivation = .sum("items.pieces") } }
+    }
+
+    @Test func `removed members leave the sums`() throws {
+        let orders = try DerivedOrders()
+        try migrate(orders) { $0["Order"][relationship: "items"].cardinality = .orderedToMany }
+        #expect(try orders.values("itemCount") == ["2", "1", "0"])
+    }
+}

@@ -1,0 +1,155 @@
+import Testing
+
+@testable import Cambium
+
+/// The values of derived attributes after transactions.
+@Suite struct DerivedTests {
+    @Test func `an import computes every derived attribute`() throws {
+        let orders = try DerivedOrders()
+        #expect(try orders.values("itemCount") == ["2", "1", "0"])
+        #expect(try orders.values("total") == ["3.35", "0", "0"])
+        #expect(try orders.values("pieces") == ["5", "0", "0"])
+        #expect(try orders.values("weight") == ["1.75", "0.0", "0.0"] || orders.values("weight") == ["1.75", "0", "0"])
+        #expect(try orders.values("first") == ["2020-01-02T00:00:00Z", Value.null.text, Value.null.text])
+        #expect(try orders.values("last") == ["b", "c", Value.null.text])
+        #expect(try orders.values("searchName") == ["arger & strasse", Value.null.text, "abc"])
+        try orders.check()
+    }
+
+    @Test func `a change of a member changes the sums of its owner`() throws {
+        let orders = try DerivedOrders()
+        let a = try orders.item("a")
+        try orders.store.write { try $0.set(a, "price", to: .decimal(DecimalNumber(7))) }
+        #expect(try orders.values("total") == ["9.25", "0", "0"])
+        try orders.store.write { try $0.set(a, "price", to: .null) }
+        #expect(try orders.values("total") == ["2.25", "0", "0"])
+        try orders.check()
+    }
+
+    @Test func `a member that changes its owner changes both owners`() throws {
+        let orders = try DerivedOrders()
+        let (a, third) = (try orders.item("a"), try orders.order(3))
+        try orders.store.write { try $0.link(a, "order", third) }
+        #expect(try orders.values("itemCount") == ["1", "1", "1"])
+        #expect(try orders.values("total") == ["2.25", "0", "1.1"])
+        try orders.check()
+    }
+
+    @Test func `a deletion changes the owners that stay`() throws {
+        let orders = try DerivedOrders()
+        let (b, second) = (try orders.item("b"), try orders.order(2))
+        try orders.store.write { try $0.delete(b, second) }
+        #expect(try orders.values("itemCount") == ["1", "0"])
+        #expect(try orders.values("last") == ["a", Value.null.text])
+        try orders.check()
+    }
+
+    @Test func `a new object has its derived values`() throws {
+        let orders = try DerivedOrders()
+        let item = try orders.item("c")
+        try orders.store.write { try $0.insert("Order", ["number": 4, "name": "Élan"], links: ["items": [item]]) }
+        #expect(try orders.values("itemCount") == ["2", "0", "0", "1"])
+        #expect(try orders.values("searchName").last == "elan")
+        try orders.check()
+    }
+
+    @Test func `a transaction reads derived values that include its own changes`() throws {
+        let orders = try DerivedOrders()
+        let (first, a) = (try orders.order(1), try orders.item("a"))
+        try orders.store.write { transaction in
+            try transaction.set(a, "pieces", to: 40)
+            try transaction.set(first, "name", to: "NEW")
+            #expect(try transaction[first, "pieces"] == .int(43))
+            #expect(try transaction[first, "searchName"] == .string("new"))
+        }
+    }
+
+    @Test func `nobody can set a derived attribute`() throws {
+        let orders = try DerivedOrders()
+        let first = try orders.order(1)
+        func code(_ body: (inout WriteTransaction) throws -> Void) -> CambiumError.Code? {
+            do {
+                try orders.store.write { try body(&$0) }
+                return nil
+            } catch { return (error as? CambiumError)?.code }
+        }
+        #expect(code { try $0.set(first, "itemCount", to: 7) } == .invalidInput)
+        #expect(code { try $0.insert("Order", ["number": 9, "total": .decimal(DecimalNumber(1))]) } == .invalidInput)
+        #expect(code { _ = try $0.clone(first, CloneRequest(rootValues: ["number": 9, "pieces": 1])) } == .invalidInput)
+        #expect(try orders.values("itemCount") == ["2", "1", "0"])
+    }
+
+    @Test func `a sum that exceeds its type refuses the transaction and names object and attribute`() throws {
+        let orders = try DerivedOrders()
+        let a = try orders.item("a")
+        do {
+            try orders.store.write { try $0.set(a, "pieces", to: .int(.max)) }
+            Issue.record("the sum was accepted")
+        } catch let error as CambiumError {
+            #expect(error.code == .limitExceeded)
+            #expect(error.message.contains("Order/1") && error.message.contains("'pieces'"))
+        }
+        #expect(try orders.values("pieces") == ["5", "0", "0"])
+        try orders.check()
+    }
+
+    @Test func `the log has no derived values`() throws {
+        let orders = try DerivedOrders()
+        let a = try orders.item("a")
+        let before = try orders.ops()
+        try orders.store.write { try $0.set(a, "pieces", to: 9) }
+        let ops = try orders.ops().dropFirst(before.count)
+        let pieces = try orders.store.schema.required("Item").requiredAttribute("pieces").number
+        #expect(Array(ops) == [.set(a, [Assignment(pieces, 9)])])
+    }
+
+    @Test func `a clone computes the values of the copies`() throws {
+        let orders = try DerivedOrders(Self.cloneable)
+        let first = try orders.order(1)
+        try orders.store.write { transaction in
+            try transaction.set(try orders.item("a"), "pieces", to: 10)
+            let copy = try transaction.clone(first, CloneRequest(rootValues: ["number": 9, "name": "Copy"])).root
+            try transaction.set(try orders.item("b"), "pieces", to: 20)
+            #expect(try transaction[copy, "pieces"] == .int(13))
+        }
+        #expect(try orders.values("pieces") == ["30", "0", "0", "13"])
+        #expect(try orders.values("itemCount") == ["2", "1", "0", "2"])
+        #expect(try orders.values("searchName").last == "copy")
+        try orders.check()
+    }
+
+    /// The orders, with items that need no identity.
+    static let cloneable: SchemaDefinition = {
+        var definition = DerivedOrders.definition
+        definition["Item"][attribute: "key"] = AttributeDefinition("key", .string, .optional, userInfo: ["exclude": ""])
+        return definition
+    }()
+
+    @Test func `queries use an index over a derived attribute`() throws {
+        let orders = try DerivedOrders()
+        let graph = orders.store.graph
+        #expect(try graph.find(Query("Order", where: "total > 1")) == [try orders.order(1)])
+        #expect(try graph.find(Query("Order", where: "searchName == \"abc\"")) == [try orders.order(3)])
+        let answer = try graph.answer(Query("Order", sort: "-total,number"))
+        #expect(answer.ids.map(\.serial) == [1, 2, 3])
+    }
+
+    @Test func `a unique derived attribute refuses texts that differ only in case`() throws {
+        var definition = DerivedOrders.definition
+        definition["Order"].unique = [["searchName"]]
+        let orders = try DerivedOrders(definition)
+        #expect(throws: CambiumError.self) { try orders.store.write { try $0.insert("Order", ["number": 4, "name": "ÀBC"]) } }
+        try orders.store.write { try $0.insert("Order", ["number": 4, "name": "ABCD"]) }
+        #expect(try orders.values("searchName").last == "abcd")
+        try orders.check()
+    }
+
+    @Test func `an earlier moment shows the values of that moment`() throws {
+        let orders = try DerivedOrders()
+        let before = orders.store.graph
+        let total = try before.schema.required("Order").requiredAttribute("total")
+        try orders.store.write { try $0.delete(try orders.item("a")) }
+        #expect(before.value(of: total, of: try orders.order(1))?.text == "3.35")
+        #expect(orders.store.graph.value(of: total, of: try orders.order(1))?.text == "2.25")
+    }
+}
