@@ -78,6 +78,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 50])
+    func `a backup of a store that ends with the beginning of a segment is sound`(byteCount: Int) throws {
+        let volume = MemoryVolume()
+        try made(volume).close()
+        let segments = try LogDirectory.segments(volume)
+        let (sealed, last) = (try #require(segments.dropLast().last), try #require(segments.last))
+        let path = LogFileName.path(last, .segment)
+        let beginning = try volume.open(path, .read).read(at: 0, count: byteCount)
+        for name in [path, Head.fileName] { try volume.remove(name) }
+        try volume.create(path, beginning)
+        let copy = MemoryVolume()
+        let backup = try Backup(LogReader(volume), to: copy)
+        #expect(sealed < last && backup.transaction == TransactionNumber(rawValue: last.rawValue - 1))
+        #expect(try Verification(copy).isSound)
+    }
+
     @Test func `a backup during many commits opens to one moment of the store`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 3)

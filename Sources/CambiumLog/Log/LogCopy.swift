@@ -89,9 +89,23 @@ package struct LogCopy {
         {
             // A segment between the two was merged with others since.
             if last.isSealed, next != copied.end.next { return nil }
-            try copySegment(next, byteCount: Format.Segment.headerByteCount)
+            if try !copyBeginning(of: next) { try copySegment(next, byteCount: Format.Segment.headerByteCount) }
         }
         return roots
+    }
+
+    /// Copies a segment whose header is not complete, because a writer is about to create it or ended before. A store may end with it.
+    /// Returns false if the segment has a whole header.
+    private mutating func copyBeginning(of segment: TransactionNumber) throws(CambiumError) -> Bool {
+        let path = LogFileName.path(segment, .segment)
+        let file = try source.volume.open(path, .read)
+        defer { file.close() }
+        let count = try file.byteCount()
+        guard count < Format.Segment.headerByteCount else { return false }
+        copied.segments.append(segment)
+        try copy(file, path, byteCount: count)
+        last = (segment, count, false)
+        return true
     }
 
     /// Copies a segment.
