@@ -25,7 +25,7 @@ struct Bench {
 /// One part of the measurement. Later steps use the stores of earlier steps.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
-    case changes, debian, clones, hubs, export, indexes, holds, walks, queries
+    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -47,6 +47,7 @@ enum Step: String, CaseIterable {
         case .holds: try Holds(settings).run()
         case .walks: try Walks(settings).run()
         case .queries: try Queries(settings).run()
+        case .live: try LiveQueries(settings).run()
         }
     }
 }
