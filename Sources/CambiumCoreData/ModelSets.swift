@@ -79,7 +79,9 @@ struct ModelSets {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
         for index in order where entities[index].unique.count == 1 && entities[index].identity.isEmpty && !isNamedBelow.contains(index) {
-            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }), !hasDerived(entities[index].unique[0], index) else { continue }
+            guard ancestors(index).allSatisfy({ entities[$0].identity.isEmpty }), !hasDerived(entities[index].unique[0], index) else {
+                continue
+            }
             entities[index].identity = entities[index].unique[0]
             entities[index].unique = []
         }

@@ -58,7 +58,8 @@ extension RandomProgram {
             ? (0..<UInt64.random(in: 0...200, using: &random)).map { next + $0 }
             : graph.ids.filter { graph.entity(of: $0)?.number == entity.number }.prefix(3).map(\.serial)
         let serials = fitting + [isInsert ? ObjectID.serialMax + 1 : next + 7]
-        let columns = entity.attributes.filter { !$0.isDerived }.map { attribute in column(attribute, serials.map { _ in value(attribute) }) }
+        let columns = entity.attributes.filter { !$0.isDerived }.map { attribute in column(attribute, serials.map { _ in value(attribute) })
+        }
         return .upsert(
             UpsertBlock(
                 entity: entity.number, kind: isInsert ? .insert : .update, serials: Self.runs(serials), identity: [], columns: columns))

@@ -114,7 +114,9 @@ package struct RandomProgram: Sendable {
         guard let id = random.pick(graph.ids), let entity = graph.entity(of: id) else { return nil }
         var assignments: [Assignment] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            if let attribute = random.pick(entity.attributes.filter { !$0.isDerived }) { assignments.append(Assignment(attribute.number, value(attribute))) }
+            if let attribute = random.pick(entity.attributes.filter { !$0.isDerived }) {
+                assignments.append(Assignment(attribute.number, value(attribute)))
+            }
         }
         return .set(id, assignments)
     }

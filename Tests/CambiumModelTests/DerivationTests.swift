@@ -12,8 +12,8 @@ import Testing
                 "derivedName": {"type": "string", "derived": {"folded": "title"}}, "x": \(attribute)},
                 "relationships": {"items": {"to": "Item", "many": true}, "one": {"to": "Item"}}},
               "Item": {"attributes": {
-                "small": {"type": "int16", "optional": true}, "price": {"type": "decimal"}, "weight": {"type": "float"}, "flag": {"type": "bool"},
-                "made": {"type": "date"}, "key": {"type": "string"}}}}}
+                "small": {"type": "int16", "optional": true}, "price": {"type": "decimal"}, "weight": {"type": "float"},
+                "flag": {"type": "bool"}, "made": {"type": "date"}, "key": {"type": "string"}}}}}
             """.utf8)
     }
 

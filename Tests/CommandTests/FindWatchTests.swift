@@ -34,8 +34,8 @@ import Testing
             try #require(try JSONSerialization.jsonObject(with: Data(line().utf8)) as? [String: Any])
         }
 
-        /// Ends the command by a signal, and returns whether the signal ended it. The command inherits the signals that the threads of tests
-        /// block, and nobody can block SIGKILL.
+        /// Ends the command by SIGKILL, and returns whether the signal ended it. The threads of tests block other signals, and so does a
+        /// process that they start.
         func end() -> Bool {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

@@ -68,6 +68,17 @@ import Testing
         return last
     }
 
+    private func follow(_ path: String) async throws -> [ObjectID] {
+        var ids: [ObjectID] = []
+        let store = try Store.open(at: path)
+        let query = try Query("Person", where: "age > 30", sort: "-age", limit: 50)
+        for try await update in store.live(query) {
+            update.apply(to: &ids)
+            print(update.transaction, update.inserted.count, update.deleted.count, update.moved.count, update.updated.count)
+        }
+        return ids
+    }
+
     private func measure(_ path: String) throws -> StoreMetrics {
         let store = try Store.open(at: path)
         let metrics = store.metrics

@@ -9,9 +9,10 @@ extension Store {
     ///         update.apply(to: &ids)
     ///     }
     ///
-    /// A transaction concerns a query if it inserts or deletes an object of the query's entity, changes an attribute of one, or changes a
-    /// property that the condition or a sort key reads. All other transactions cost the query nothing. A consumer that is slower than the
-    /// writers gets one update for several transactions. A consumer that stops keeps its own result, and nothing else that grows.
+    /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. It also concerns the query if it
+    /// changes another property that the condition or a sort key reads. All other transactions cost the query nothing. A consumer that is
+    /// slower than the writers gets one update for several transactions. A consumer that stops keeps its own result, and nothing else that
+    /// grows.
     ///
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, it throws `CancellationError`. The first
     /// update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a name of

@@ -6,7 +6,8 @@ extension Draft {
     ///
     /// Before that, the derived attributes are computed, which may be unique.
     ///
-    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration, which limits their number.
+    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration,
+    ///   which limits their number.
     package mutating func check() throws(CambiumError) {
         try updateDerived()
         if pending.isEmpty { return }

@@ -45,7 +45,8 @@ extension Draft {
     ///
     /// Complexity: O(objects affected, and the members of those with a sum, a minimum or a maximum).
     ///
-    /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. Then the draft cannot be published.
+    /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. Then the draft cannot be
+    ///   published.
     package mutating func updateDerived() throws(CambiumError) {
         if derived.isEmpty { return }
         let notes = derived
@@ -96,7 +97,8 @@ extension Draft {
         }
     }
 
-    /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if the stored value is that value.
+    /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if the stored value is that
+    /// value.
     func pendingValue(of attribute: Attribute, at place: ObjectPlace) -> Value? {
         guard attribute.isDerived, !derived.isEmpty else { return nil }
         let column = layout.derived.ofTable[Int(place.table)].first { $0.attribute === attribute }

@@ -77,7 +77,8 @@ struct DerivedLayout: Sendable {
                 columns.append(
                     DerivedColumn(
                         number: columns.count, attribute: attribute, derivation, table: tables[tableOf(entity.root)], family: entity.family,
-                        members: relationship.map { ends[2 * $0.link + $0.end] }, owners: relationship.map { ends[2 * $0.link + 1 - $0.end] },
+                        members: relationship.map { ends[2 * $0.link + $0.end] },
+                        owners: relationship.map { ends[2 * $0.link + 1 - $0.end] },
                         source: source))
             }
         }

@@ -2,8 +2,8 @@ import CambiumModel
 
 extension Graph {
     /// Returns the violations of the graph's invariants, as sentences; an empty array if there are no violations. The invariants: both
-    /// sides of each link agree, counts are right, each index has each object once and nothing else, no object duplicates a unique value,
-    /// and each derived attribute has the value of its expression.
+    /// sides of each link agree, counts are right, each index has each object once and nothing else, and no object duplicates a unique
+    /// value. Each derived attribute has the value of its expression.
     ///
     /// Complexity: O(graph).
     package func invariantFindings() -> [String] {

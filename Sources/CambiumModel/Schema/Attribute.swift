@@ -36,14 +36,14 @@ public final class Attribute: Sendable {
         schemaName = SchemaName(name, formerName: formerName)
     }
 
-    /// Whether the store computes the value, so that nobody can set it.
+    /// Whether the store computes the value, so that a transaction cannot set it.
     public var isDerived: Bool { derivation != nil }
 
     /// Returns the error for a value that a caller gives for this derived attribute.
     package func refusal(in entity: Entity) -> CambiumError {
         CambiumError(
             .invalidInput,
-            "'\(entity.name).\(name)' is derived: the store computes its value, and nobody can set it. Set the properties that it is "
+            "'\(entity.name).\(name)' is derived: the store computes its value. Set the properties that it is "
                 + "derived from.")
     }
 

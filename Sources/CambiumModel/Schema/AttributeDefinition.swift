@@ -43,7 +43,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     ///   - maxLength: The maximum length, in the same units.
     ///   - regex: A regular expression in RE2 syntax that must match the whole text.
     ///   - allowed: The only values that are allowed. `nil` allows all values.
-    ///   - derived: The expression that the store computes the value by. Nobody can set the value then.
+    ///   - derived: The expression that the store computes the value by. A transaction cannot set the value then.
     ///   - renamedFrom: The attribute's name in the schema that a migration replaces.
     public init(
         _ name: String, _ type: AttributeType, _ presence: Presence = .mandatory, default defaultValue: Value? = nil, min: Value? = nil,

@@ -176,7 +176,8 @@ struct SchemaResolver {
         let (constraints, defaultValue) = resolver.resolve(&mistakes)
         return Attribute(
             number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, formerName: attribute.formerName,
-            entity: number(ofEntity: place), root: number(ofEntity: tree.roots[place]), type: attribute.type, isOptional: attribute.presence == .optional,
+            entity: number(ofEntity: place), root: number(ofEntity: tree.roots[place]), type: attribute.type,
+            isOptional: attribute.presence == .optional,
             defaultValue: defaultValue, constraints: constraints, isTransient: attribute.isTransient,
             derivation: derivations.resolve(attribute, of: place, &mistakes), userInfo: attribute.userInfo)
     }

@@ -33,7 +33,8 @@ struct LivePeople {
         for serial in 1...count { ops += try Self.insertion(serial, person, team) }
         try ProgramRun.commit(ops, to: timeline)
         let query = try Query("Person", where: `where`, sort: sort, limit: limit)
-        result = try LiveResult(query, sections: try sections.map { key throws(CambiumError) in try SortKey(parsing: key) }, in: timeline.head)
+        result = try LiveResult(
+            query, sections: try sections.map { key throws(CambiumError) in try SortKey(parsing: key) }, in: timeline.head)
         _ = try result.whole(in: timeline.head)
     }
 

@@ -135,9 +135,10 @@ struct LiveRun {
             lives.remove(at: index)
         } catch let error as Finding {
             let live = lives[index]
-            throw Finding("transaction \(number), \(live.query.entity) where \(live.query.condition?.description ?? "") by "
-                + "\(live.query.sort.map(\.description)), limit \(live.query.limit ?? -1), offset \(live.query.offset), section "
-                + "\(live.key?.description ?? "none"): \(error)")
+            throw Finding(
+                "transaction \(number), \(live.query.entity) where \(live.query.condition?.description ?? "") by "
+                    + "\(live.query.sort.map(\.description)), limit \(live.query.limit ?? -1), offset \(live.query.offset), section "
+                    + "\(live.key?.description ?? "none"): \(error)")
         }
     }
 

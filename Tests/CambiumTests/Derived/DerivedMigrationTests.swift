@@ -13,7 +13,9 @@ import Testing
 
     @Test func `a new derived attribute is computed for all objects`() throws {
         let orders = try DerivedOrders()
-        try migrate(orders) { $0["Order"].attributes.append(AttributeDefinition("heaviest", .float, .optional, derived: .max("items.weight"))) }
+        try migrate(orders) {
+            $0["Order"].attributes.append(AttributeDefinition("heaviest", .float, .optional, derived: .max("items.weight")))
+        }
         #expect(try orders.values("heaviest") == ["1.25", Value.null.text, Value.null.text])
     }
 

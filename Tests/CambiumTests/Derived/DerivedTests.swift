@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `nobody can set a derived attribute`() throws {
+    @Test func `a transaction that sets a derived attribute is refused`() throws {
         let orders = try DerivedOrders()
         let first = try orders.order(1)
         func code(_ body: (inout WriteTransaction) throws -> Void) -> CambiumError.Code? {
