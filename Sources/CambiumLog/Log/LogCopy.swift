@@ -169,7 +169,8 @@ package struct LogCopy {
         var copied = Set<String>()
         for number in roots {
             do throws(CambiumError) {
-                guard let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record, has(root) else { continue }
+                let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record
+                guard let root, try has(root) else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
                 try pages.checkAll()
                 try copy(pages, &copied)
@@ -178,11 +179,18 @@ package struct LogCopy {
         }
     }
 
-    /// Whether the log in the copy contains the position of a checkpoint.
-    private func has(_ root: CheckpointRecord) -> Bool {
-        // The writer may have appended the joint (a frame without transactions that marks the position) after the end of the log was
-        // determined.
-        root.transaction < max(lastTransaction, last.segment) || last.isSealed || root.logPosition.jointOffset < last.byteCount
+    /// Whether the log in the copy contains the position of a checkpoint. The writer may have appended the joint (a frame without
+    /// transactions that marks the position) after the end of the log was determined.
+    private func has(_ root: CheckpointRecord) throws(CambiumError) -> Bool {
+        let position = LogPrefix(root)
+        if copied.segments.contains(position.transaction.next) {
+            let path = LogFileName.path(position.transaction.next, .segment)
+            let header = try? FrameReader(target, path: path).header
+            if let header { return position.isChecksumLost || header.previousChecksum == position.position.checksum }
+        }
+        guard let segment = copied.segments.last(where: { $0 <= position.transaction }) else { return false }
+        var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
+        return try reader.begin(after: position)
     }
 
     /// Copies the chunks of a checkpoint that were not copied yet, and writes its record. Its table has the same chunks as in the source.
