@@ -9,23 +9,24 @@ struct LiveDifference {
     private(set) var added: [Item] = []
 
     /// Compares two lists. Complexity: O(entries).
-    init(_ old: ArraySlice<LiveEntry>, _ new: ArraySlice<LiveEntry>) {
-        var (left, right) = (old.startIndex, new.startIndex)
-        while left < old.endIndex || right < new.endIndex {
-            if left < old.endIndex, right < new.endIndex, old[left] == new[right] {
+    init(_ old: [LiveEntry], _ new: [LiveEntry]) {
+        var (left, right) = (0, 0)
+        while left < old.count || right < new.count {
+            if left < old.count, right < new.count, old[left] == new[right] {
                 left += 1
                 right += 1
-            } else if right == new.endIndex || left < old.endIndex && old[left] < new[right] {
-                removed.append(Item(index: left - old.startIndex, entry: old[left]))
+            } else if right == new.count || left < old.count && old[left] < new[right] {
+                removed.append(Item(index: left, entry: old[left]))
                 left += 1
             } else {
-                added.append(Item(index: right - new.startIndex, entry: new[right]))
+                added.append(Item(index: right, entry: new[right]))
                 right += 1
             }
         }
     }
 
-    /// Computes the indexes of entries that are about to be replaced in a list. Both arrays ascend. Complexity: O(changes x log entries).
+    /// Computes the indexes of entries that are about to be replaced in a list. Both arrays ascend. Complexity: O(changes x (log entries
+    /// + chunks)).
     init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
         self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }
         var goneCount = 0

@@ -1,59 +1,132 @@
 /// The objects that a live query keeps, in order.
+///
+/// The entries are in chunks, so that a change in a long result moves few entries.
 struct LiveEntries {
-    private(set) var sorted: [LiveEntry] = []
+    /// Chunks that are not empty. Their entries ascend.
+    private var chunks: [[LiveEntry]] = []
+    /// The number of entries of each chunk.
+    private var counts: [Int] = []
+    private(set) var count = 0
     /// The entries by their serials. Empty if the serials alone determine the order.
     private var bySerial: [UInt64: LiveEntry] = [:]
     private let isInOrderOfSerials: Bool
 
-    /// The number of changes up to which entries are inserted and removed one by one.
-    private static let singleCountMax = 8
+    /// The number of entries of a new chunk; a chunk with more than twice as many is divided.
+    private static let chunkCount = 256
+    /// The share of changes from which all entries are merged with them.
+    private static let mergedShare = 16
 
+    /// - Parameter sorted: The entries, which ascend.
     init(_ sorted: [LiveEntry], isInOrderOfSerials: Bool) {
-        self.sorted = sorted
         self.isInOrderOfSerials = isInOrderOfSerials
+        fill(sorted)
         if isInOrderOfSerials { return }
         bySerial = Dictionary(sorted.map { ($0.serial, $0) }) { first, _ in first }
     }
 
-    var count: Int { sorted.count }
+    private mutating func fill(_ sorted: [LiveEntry]) {
+        chunks = stride(from: 0, to: sorted.count, by: Self.chunkCount).map { Array(sorted[$0..<min($0 + Self.chunkCount, sorted.count)]) }
+        counts = chunks.map(\.count)
+        count = sorted.count
+    }
+
+    // MARK: Reading
+
+    var last: LiveEntry? { chunks.last?.last }
+
+    /// The entries from an index to another one, or to the end. Complexity: O(entries up to the end of the range).
+    subscript(range: Range<Int>) -> [LiveEntry] {
+        var found: [LiveEntry] = []
+        found.reserveCapacity(max(0, min(range.upperBound, count) - range.lowerBound))
+        var start = 0
+        for chunk in chunks where start < range.upperBound {
+            let (low, high) = (max(range.lowerBound - start, 0), min(range.upperBound - start, chunk.count))
+            if low < high { found += chunk[low..<high] }
+            start += chunk.count
+        }
+        return found
+    }
 
     /// Returns the entry of an object. Complexity: O(log entries).
     func entry(_ serial: UInt64) -> LiveEntry? {
         if !isInOrderOfSerials { return bySerial[serial] }
         let wanted = LiveEntry(sort: SortEntry(key: [], serial: serial, row: 0), section: [])
-        let index = index(of: wanted)
-        return index < sorted.count && sorted[index] == wanted ? sorted[index] : nil
+        let (chunk, index) = place(of: wanted)
+        return chunk < chunks.count && chunks[chunk][index] == wanted ? chunks[chunk][index] : nil
     }
 
-    /// Returns the index of an entry, or the index at which it would be inserted. Complexity: O(log entries).
+    /// Returns the index of an entry, or the index at which it would be inserted. Complexity: O(log entries + chunks).
     func index(of entry: LiveEntry) -> Int {
-        var (low, high) = (0, sorted.count)
+        let (chunk, index) = place(of: entry)
+        return counts[..<chunk].reduce(index, +)
+    }
+
+    /// Returns the first place whose entry is not less than an entry. The chunk is the number of chunks if every entry is less.
+    private func place(of entry: LiveEntry) -> (chunk: Int, index: Int) {
+        let chunk = Self.firstIndex(in: chunks) { ($0.last.map { $0 < entry }) ?? false }
+        return (chunk, chunk < chunks.count ? Self.firstIndex(in: chunks[chunk]) { $0 < entry } : 0)
+    }
+
+    /// Returns the index of the first element for which `isBefore` is false. It is true for all elements up to some index.
+    private static func firstIndex<Element>(in elements: [Element], after isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, elements.count)
         while low < high {
             let middle = (low + high) / 2
-            if sorted[middle] < entry { low = middle + 1 } else { high = middle }
+            if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
     }
 
-    /// Removes and inserts entries, both of which ascend. Complexity: O(entries) for few changes, otherwise O(entries + changes).
+    // MARK: Changing
+
+    /// Removes and inserts entries, both of which ascend. Complexity: O(changes x (log entries + chunks)), and at most O(entries +
+    /// changes).
     mutating func replace(_ removed: [LiveEntry], by added: [LiveEntry]) {
         if !isInOrderOfSerials {
             for entry in removed { bySerial[entry.serial] = nil }
             for entry in added { bySerial[entry.serial] = entry }
         }
-        if removed.count + added.count <= Self.singleCountMax {
-            for entry in removed { sorted.remove(at: index(of: entry)) }
-            for entry in added { sorted.insert(entry, at: index(of: entry)) }
+        if (removed.count + added.count) * Self.mergedShare > count {
+            fill(merged(removed, added))
         } else {
-            sorted = merged(removed, added)
+            for entry in removed { remove(entry) }
+            for entry in added { insert(entry) }
         }
+    }
+
+    private mutating func remove(_ entry: LiveEntry) {
+        let (chunk, index) = place(of: entry)
+        chunks[chunk].remove(at: index)
+        counts[chunk] -= 1
+        count -= 1
+        if counts[chunk] > 0 { return }
+        chunks.remove(at: chunk)
+        counts.remove(at: chunk)
+    }
+
+    private mutating func insert(_ entry: LiveEntry) {
+        var (chunk, index) = place(of: entry)
+        count += 1
+        if chunk == chunks.count {
+            // The entry follows all others.
+            if chunks.isEmpty { return fill([entry]) }
+            (chunk, index) = (chunk - 1, counts[chunk - 1])
+        }
+        chunks[chunk].insert(entry, at: index)
+        counts[chunk] += 1
+        if counts[chunk] <= 2 * Self.chunkCount { return }
+        let second = Array(chunks[chunk][Self.chunkCount...])
+        chunks[chunk].removeSubrange(Self.chunkCount...)
+        chunks.insert(second, at: chunk + 1)
+        counts[chunk] = Self.chunkCount
+        counts.insert(second.count, at: chunk + 1)
     }
 
     private func merged(_ removed: [LiveEntry], _ added: [LiveEntry]) -> [LiveEntry] {
         var merged: [LiveEntry] = []
-        merged.reserveCapacity(sorted.count + added.count - removed.count)
+        merged.reserveCapacity(count + added.count - removed.count)
         var (removed, added) = (removed[...], added[...])
-        for entry in sorted {
+        for entry in chunks.joined() {
             if removed.first == entry {
                 removed.removeFirst()
                 continue
@@ -67,9 +140,9 @@ struct LiveEntries {
         return merged + added
     }
 
-    /// Removes the entries from an index on.
-    mutating func truncate(to count: Int) {
-        for entry in sorted[count...] { bySerial[entry.serial] = nil }
-        sorted.removeSubrange(count...)
+    /// Removes the entries from an index on. Complexity: O(entries).
+    mutating func truncate(to kept: Int) {
+        for entry in self[kept..<count] { bySerial[entry.serial] = nil }
+        fill(self[0..<kept])
     }
 }

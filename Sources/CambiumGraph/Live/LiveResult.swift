@@ -55,7 +55,8 @@ package struct LiveResult {
         query.limit.map { limit in Self.sum(Self.sum(limit, query.offset), limit / 2 + Self.reserveMin) }
     }
 
-    private var visible: ArraySlice<LiveEntry> { entries.sorted.dropFirst(query.offset).prefix(query.limit ?? .max) }
+    private var visibleCount: Int { max(0, min(entries.count - query.offset, query.limit ?? .max)) }
+    private var visible: [LiveEntry] { visibleCount > 0 ? entries[query.offset..<query.offset + visibleCount] : [] }
 
     private static func sum(_ left: Int, _ right: Int) -> Int {
         let (sum, isOverflowing) = left.addingReportingOverflow(right)
@@ -138,15 +139,15 @@ package struct LiveResult {
             entries.replace(removed, by: added)
             return difference
         }
-        let old = Array(visible)
+        let old = visible
         entries.replace(removed, by: added)
         if boundary != nil, let endCount, entries.count < endCount {
             try evaluate(graph)
         } else if let keptCount, entries.count > Self.sum(keptCount, Self.reserveMin) {
             entries.truncate(to: keptCount)
-            boundary = entries.sorted.last
+            boundary = entries.last
         }
-        return LiveDifference(old[...], visible)
+        return LiveDifference(old, visible)
     }
 
     // MARK: Updates
@@ -162,16 +163,16 @@ package struct LiveResult {
         _ graph: Graph, _ difference: LiveDifference, _ changed: Set<UInt64>, _ sections: (deleted: [Int], inserted: [Int]), isWhole: Bool
     ) -> LiveUpdate {
         let (deleted, inserted, moved) = difference.resolved()
-        let visible = visible
+        let visibleCount = visibleCount
         var other = Set(moved.map(\.serial))
         if !changed.isEmpty { for item in inserted { other.insert(item.entry.serial) } }
         let updated = changed.subtracting(other).compactMap { serial -> LiveUpdate.Place? in
             guard let entry = entries.entry(serial) else { return nil }
-            let index = entries.index(of: entry) - visible.startIndex
-            return visible.indices.contains(index + visible.startIndex) ? place(index, serial) : nil
+            let index = entries.index(of: entry) - query.offset
+            return (0..<visibleCount).contains(index) ? place(index, serial) : nil
         }
         return LiveUpdate(
-            graph: graph, isWhole: isWhole, count: visible.count, deleted: deleted.map { place($0.index, $0.entry.serial) },
+            graph: graph, isWhole: isWhole, count: visibleCount, deleted: deleted.map { place($0.index, $0.entry.serial) },
             inserted: inserted.map { place($0.index, $0.entry.serial) },
             moved: moved.map { LiveUpdate.Move(from: $0.from, to: $0.to, id: ObjectID(root: root, serial: $0.serial)) },
             updated: updated.sorted { $0.index < $1.index }, sections: hasSections ? self.sections.list : [],
