@@ -20,8 +20,10 @@ extension Store {
     ///
     /// Complexity of an update: O(objects whose answer may differ x log result + result), and at most that of the query.
     ///
-    /// - Parameter sections: A key by which the result is sorted first, and divided into sections; `nil` for no sections. It ignores no
-    ///   parts of texts.
+    /// - Parameters:
+    ///   - query: The query, without a cursor.
+    ///   - sections: A key by which the result is sorted first, and divided into sections; `nil` for no sections. It ignores no parts of
+    ///     texts.
     public func live(_ query: Query, sections: SortKey? = nil) -> LiveQuery { LiveQuery(store: self, query: query, sections: sections) }
 }
 
