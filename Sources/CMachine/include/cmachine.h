@@ -89,5 +89,41 @@ uint64_t cmachine_within_i64(const void *values, int64_t low, int64_t high);
 uint64_t cmachine_within_float(const void *values, float low, float high);
 uint64_t cmachine_within_double(const void *values, double low, double high);
 
+/// A text that cells are compared with: up to 4 of its bytes, the bits of these bytes, the number of bytes before them, and the upper half
+/// of the cells that have a text of its length.
+typedef struct {
+    uint32_t word, mask, skipped, mark;
+} cmachine_text;
+
+/// Returns a bit for each of 64 cells, set if the cell has the mark of a text, and the page has the word of the text. The offset of a value
+/// in the page is in the lower half of its cell. Also sets the bit if the word would be at `last` or after it, where nothing is read.
+uint64_t cmachine_may_equal_texts(const void *page, const uint32_t *cells, uint32_t last, cmachine_text text);
+
+/// The key of a group of equal values.
+typedef struct {
+    uint64_t low, high, tag;
+} cmachine_key;
+
+/// The tag of an empty text. The tag of a longer text has its length added.
+#define CMACHINE_TEXT_TAG 4
+
+static inline uint64_t cmachine_key_hash(cmachine_key key) {
+    unsigned __int128 product = (unsigned __int128)(key.low ^ 0x9E3779B97F4A7C15u) * (key.high ^ key.tag ^ 0xD6E8FEB86659FD93u);
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
+/// A hash table of groups with linear probing: the keys, the numbers of keys by their hashes, -1 for a free place, and the number of places
+/// less 1.
+typedef struct {
+    const cmachine_key *keys;
+    const int32_t *places;
+    uint64_t mask;
+} cmachine_groups;
+
+/// Writes the number of the group of each row whose cell has a text of up to 16 bytes. Bit 0 of `rows` belongs to the first of 64 cells.
+/// Returns the index of the first row that has another value, whose text is after `last` in the page, or whose group is not known; 64 if
+/// there is no such row.
+uint32_t cmachine_text_codes(const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes);
+
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).
 int cmachine_contains(const void *bytes, size_t count, const void *part, size_t partCount);

@@ -19,6 +19,9 @@ enum StringLeaf {
         (leaf + PageLayout.cellsOffset).assumingMemoryBound(to: UInt32.self)
     }
 
+    /// The upper half of the cell of a value that the leaf has itself.
+    static func inlineMark(byteCount: Int) -> UInt32 { 1 << 8 | UInt32(byteCount) }
+
     @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
 
     @inline(__always)

@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumBytes
 import CambiumModel
 
@@ -35,105 +36,49 @@ final class ColumnGroups: GroupCodes {
                 return true
             }
         } else {
-            let end = view.byteCount(field.slot)
-            rows.forEach { index in
-                let row = view.row(index)
-                codes[Int(index)] = table.code(textKey(leaf, end, row), row) { hasSameValue(row, $0) }
-                return true
-            }
+            numberTexts(rows, view, leaf, &codes, &table)
         }
         swap(&table, &self.table)
     }
 
-    @inline(__always) private func fixedKey(_ row: UInt32, _ width: Int) -> GroupTable.Key {
+    /// Finds the groups of short texts at once. A text that begins a group, and a value of another kind, ends the search for a moment.
+    private func numberTexts(
+        _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
+    ) {
+        let last = UInt32(truncatingIfNeeded: view.byteCount(field.slot) - ShortText.byteCountMax)
+        let cells = StringLeaf.cells(leaf)
+        codes.withUnsafeMutableBufferPointer { codes in
+            for first in stride(from: 0, to: PageLayout.fanOut, by: UInt64.bitWidth) {
+                var bits = rows[first / UInt64.bitWidth]
+                while bits != 0 {
+                    var stop: UInt32 = 0
+                    table.withGroups { groups in
+                        stop = cmachine_text_codes(leaf, cells + first, last, bits, groups, codes.baseAddress.map { $0 + first })
+                    }
+                    if stop == UInt64.bitWidth { break }
+                    let row = view.row(UInt32(first) + stop)
+                    codes[first + Int(stop)] = table.code(textKey(row), row) { hasSameValue(row, $0) }
+                    // A shift by 64 gives 0.
+                    bits &= UInt64.max << UInt64(stop + 1)
+                }
+            }
+        }
+    }
+
+    @inline(__always) private func fixedKey(_ row: UInt32, _ width: Int) -> cmachine_key {
         let bits = rows.fixedBits(row, field.slot, width: width)
-        return GroupTable.Key(low: bits.low == negativeZero ? 0 : bits.low, high: bits.high, tag: GroupTable.fixedTag)
+        return cmachine_key(low: bits.low == negativeZero ? 0 : bits.low, high: bits.high, tag: GroupTable.fixedTag)
     }
 
-    /// - Parameter end: The number of bytes of the leaf.
-    @inline(__always) private func textKey(_ leaf: UnsafeMutableRawPointer, _ end: Int, _ row: UInt32) -> GroupTable.Key {
-        let cell = StringLeaf.cell(leaf, row)
-        if cell == 0 { return .null }
-        let count = Int(cell >> 16 & 0xFF)
-        let offset = Int(cell & 0xFFFF)
-        if StringLeaf.isBlob(cell) || count > ShortText.byteCountMax || offset + ShortText.byteCountMax > end { return longKey(row) }
-        return GroupTable.Key(ShortText(leaf + offset, count: count), count: count)
-    }
-
-    private func longKey(_ row: UInt32) -> GroupTable.Key {
+    private func textKey(_ row: UInt32) -> cmachine_key {
         rows.withCell(row, field.slot, field.kind) { cell in
-            if let short = ShortText(cell.bytes) { return GroupTable.Key(short, count: cell.bytes.count) }
-            return GroupTable.Key(low: XXH3.hash64(cell.bytes, seed: 0), high: 0, tag: GroupTable.longTag)
+            if cell.kind == .null { return .null }
+            if let short = ShortText(cell.bytes) { return cmachine_key(short, count: cell.bytes.count) }
+            return cmachine_key(low: XXH3.hash64(cell.bytes, seed: 0), high: 0, tag: GroupTable.longTag)
         }
     }
 
     private func hasSameValue(_ row: UInt32, _ other: UInt32) -> Bool {
         rows.withCell(row, field.slot, field.kind) { rows.equals(other, field.slot, field.kind, $0) }
-    }
-}
-
-/// The numbers of groups by their keys: a hash table with linear probing.
-struct GroupTable {
-    static let fixedTag: UInt32 = 2
-    static let longTag: UInt32 = 3
-    /// The tag of an empty text. The tag of a longer text has its length added.
-    private static let textTag: UInt32 = 4
-
-    struct Key: Equatable {
-        let low: UInt64
-        let high: UInt64
-        let tag: UInt32
-
-        static let null = Key(low: 0, high: 0, tag: 1)
-
-        init(low: UInt64, high: UInt64, tag: UInt32) {
-            self.low = low
-            self.high = high
-            self.tag = tag
-        }
-
-        init(_ text: ShortText, count: Int) { self.init(low: text.low, high: text.high, tag: textTag + UInt32(count)) }
-    }
-
-    /// A row of each group.
-    private(set) var examples: [UInt32] = []
-    private var keys: [Key] = []
-    /// The numbers of the groups by the hashes of their keys; -1 for a free place.
-    private var places = [Int32](repeating: -1, count: 64)
-
-    @inline(__always) private static func hash(_ key: Key) -> Int {
-        let product = (key.low ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: key.high ^ UInt64(key.tag) ^ 0xD6E8_FEB8_6659_FD93)
-        return Int(truncatingIfNeeded: product.high ^ product.low)
-    }
-
-    /// Returns the number of the group of a row, which may be new.
-    ///
-    /// - Parameter hasSameValue: Compares the value with that of another row. It is called if the keys are equal hashes.
-    @inline(__always) mutating func code(_ key: Key, _ row: UInt32, _ hasSameValue: (UInt32) -> Bool) -> Int32 {
-        var place = Self.hash(key) & (places.count &- 1)
-        while places[place] >= 0 {
-            let code = places[place]
-            if keys[Int(code)] == key, key.tag != Self.longTag || hasSameValue(examples[Int(code)]) { return code }
-            place = (place &+ 1) & (places.count &- 1)
-        }
-        return add(key, row, at: place)
-    }
-
-    @inline(never) private mutating func add(_ key: Key, _ row: UInt32, at place: Int) -> Int32 {
-        let code = Int32(truncatingIfNeeded: examples.count)
-        examples.append(row)
-        keys.append(key)
-        places[place] = code
-        if 2 * examples.count > places.count { grow() }
-        return code
-    }
-
-    private mutating func grow() {
-        places = [Int32](repeating: -1, count: 2 * places.count)
-        for (code, key) in keys.enumerated() {
-            var place = Self.hash(key) & (places.count - 1)
-            while places[place] >= 0 { place = (place + 1) & (places.count - 1) }
-            places[place] = Int32(truncatingIfNeeded: code)
-        }
     }
 }

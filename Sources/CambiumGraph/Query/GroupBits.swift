@@ -69,6 +69,12 @@ struct RowBits {
         return word < words.count && words[word] &>> UInt64(row & 63) & 1 != 0
     }
 
+    /// Returns 1 for a row of the set, and otherwise 0. The caller adds it up without a branch.
+    @inline(__always) func bit(_ row: UInt32) -> UInt32 {
+        let word = Int(row &>> 6)
+        return word < words.count ? UInt32(truncatingIfNeeded: words[word] &>> UInt64(row & 63) & 1) : 0
+    }
+
     /// Adds a row. Ignores a row beyond the last group.
     @inline(__always) mutating func insert(_ row: UInt32) {
         let word = Int(row &>> 6)

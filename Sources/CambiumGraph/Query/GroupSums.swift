@@ -18,13 +18,12 @@ final class RowCounts: GroupSums {
     override func grow(to count: Int) { while counts.count < count { counts.append(0) } }
 
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
-        var counts: [Int] = []
-        swap(&counts, &self.counts)
-        rows.forEach { index in
-            counts[Int(codes[Int(index)])] &+= 1
-            return true
+        counts.withUnsafeMutableBufferPointer { counts in
+            rows.forEach { index in
+                counts[Int(codes[Int(index)])] &+= 1
+                return true
+            }
         }
-        swap(&counts, &self.counts)
     }
 
     override func result(_ code: Int) -> Value { .int(Int64(counts[code])) }
@@ -99,33 +98,30 @@ final class ColumnSums: GroupSums {
     }
 
     @inline(__always) private func addWholes(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Int64) {
-        // An array of its own needs no checks of exclusive access for each row.
-        var sums: [Sum] = []
-        swap(&sums, &self.sums)
-        rows.forEach { index in
-            let code = Int(codes[Int(index)])
-            sums[code].count &+= 1
-            sums[code].whole &+= Int128(value(Int(index)))
-            return true
+        sums.withUnsafeMutableBufferPointer { sums in
+            rows.forEach { index in
+                let code = Int(codes[Int(index)])
+                sums[code].count &+= 1
+                sums[code].whole &+= Int128(value(Int(index)))
+                return true
+            }
         }
-        swap(&sums, &self.sums)
     }
 
     /// Keeps the rounding error (Neumaier's variant of Kahan's summation).
     @inline(__always) private func addReals(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Double) {
-        var sums: [Sum] = []
-        swap(&sums, &self.sums)
-        rows.forEach { index in
-            let code = Int(codes[Int(index)])
-            let number = value(Int(index))
-            let real = sums[code].real
-            let sum = real + number
-            sums[code].count &+= 1
-            sums[code].correction += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
-            sums[code].real = sum
-            return true
+        sums.withUnsafeMutableBufferPointer { sums in
+            rows.forEach { index in
+                let code = Int(codes[Int(index)])
+                let number = value(Int(index))
+                let real = sums[code].real
+                let sum = real + number
+                sums[code].count &+= 1
+                sums[code].correction += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
+                sums[code].real = sum
+                return true
+            }
         }
-        swap(&sums, &self.sums)
     }
 
     override func result(_ code: Int) -> Value {

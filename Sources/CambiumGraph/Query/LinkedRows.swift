@@ -76,12 +76,20 @@ struct LinkedRows {
             guard let page = rows.group(at: index) else { continue }
             let group = GroupView(index: index, page: page, chunks: reader.chunks)
             let (first, other) = (group.leaf(slot), group.leaf(second ?? slot))
-            group.live.forEach { place in
-                let offset = PageLayout.linkValuesOffset &+ 4 &* Int(place)
+            func visit(_ place: Int) {
+                let offset = PageLayout.linkValuesOffset &+ 4 &* place
                 body(
-                    group.row(place), first.load(fromByteOffset: offset, as: UInt32.self),
+                    group.row(UInt32(truncatingIfNeeded: place)), first.load(fromByteOffset: offset, as: UInt32.self),
                     other.load(fromByteOffset: offset, as: UInt32.self))
-                return true
+            }
+            let live = group.live
+            if live.count == PageLayout.fanOut {
+                for place in 0..<PageLayout.fanOut { visit(place) }
+            } else {
+                live.forEach {
+                    visit(Int($0))
+                    return true
+                }
             }
         }
     }

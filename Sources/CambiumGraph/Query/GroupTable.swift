@@ -1,0 +1,67 @@
+internal import CMachine
+
+/// The numbers of groups by their keys: a hash table with linear probing.
+struct GroupTable {
+    static let fixedTag: UInt64 = 2
+    static let longTag: UInt64 = 3
+    private static let sparseCountMax = 4096
+
+    /// A row of each group.
+    private(set) var examples: [UInt32] = []
+    private var keys: [cmachine_key] = []
+    /// The numbers of the groups by the hashes of their keys; -1 for a free place.
+    private var places = [Int32](repeating: -1, count: 64)
+
+    @inline(__always) private static func hash(_ key: cmachine_key) -> Int { Int(truncatingIfNeeded: cmachine_key_hash(key)) }
+
+    /// Calls `body` with the table for the search of short texts.
+    @inline(__always) func withGroups(_ body: (cmachine_groups) -> Void) {
+        keys.withUnsafeBufferPointer { keys in
+            places.withUnsafeBufferPointer { places in
+                body(cmachine_groups(keys: keys.baseAddress, places: places.baseAddress, mask: UInt64(places.count - 1)))
+            }
+        }
+    }
+
+    /// Returns the number of the group of a row, which may be new.
+    ///
+    /// - Parameter hasSameValue: Compares the value with that of another row. It is called if the keys are equal hashes.
+    @inline(__always) mutating func code(_ key: cmachine_key, _ row: UInt32, _ hasSameValue: (UInt32) -> Bool) -> Int32 {
+        var place = Self.hash(key) & (places.count &- 1)
+        while places[place] >= 0 {
+            let code = places[place]
+            if keys[Int(code)] == key, key.tag != Self.longTag || hasSameValue(examples[Int(code)]) { return code }
+            place = (place &+ 1) & (places.count &- 1)
+        }
+        return add(key, row, at: place)
+    }
+
+    @inline(never) private mutating func add(_ key: cmachine_key, _ row: UInt32, at place: Int) -> Int32 {
+        let code = Int32(truncatingIfNeeded: examples.count)
+        examples.append(row)
+        keys.append(key)
+        places[place] = code
+        // Few groups get more places, because a collision costs as much as the rest of a search.
+        if examples.count * (examples.count < Self.sparseCountMax ? 8 : 2) > places.count { grow() }
+        return code
+    }
+
+    private mutating func grow() {
+        places = [Int32](repeating: -1, count: 4 * places.count)
+        for (code, key) in keys.enumerated() {
+            var place = Self.hash(key) & (places.count - 1)
+            while places[place] >= 0 { place = (place + 1) & (places.count - 1) }
+            places[place] = Int32(truncatingIfNeeded: code)
+        }
+    }
+}
+
+extension cmachine_key {
+    static var null: cmachine_key { cmachine_key(low: 0, high: 0, tag: 1) }
+
+    init(_ text: ShortText, count: Int) { self.init(low: text.low, high: text.high, tag: UInt64(CMACHINE_TEXT_TAG) + UInt64(count)) }
+
+    @inline(__always) static func == (left: Self, right: Self) -> Bool {
+        left.low == right.low && left.high == right.high && left.tag == right.tag
+    }
+}

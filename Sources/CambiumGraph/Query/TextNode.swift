@@ -1,0 +1,52 @@
+internal import CMachine
+import CambiumModel
+
+/// Holds if a text, or other bytes, satisfy a test.
+final class TextNode: ConditionNode {
+    let slot: Int
+    let test: TextTest
+    /// The text that must be equal, if it is stored in leaves.
+    private let equal: cmachine_text?
+
+    /// The number of rows from which all rows of a group are compared at once.
+    private static let rowCountMin = 16
+
+    init(_ slot: Int, _ test: TextTest) {
+        self.slot = slot
+        self.test = test
+        if case .equal(let wanted) = test, wanted.count <= StringLeaf.inlineMax { equal = cmachine_text(wanted) } else { equal = nil }
+    }
+
+    override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
+        let leaf = group.leaf(slot)
+        var candidates = rows
+        if let equal, rows.count >= Self.rowCountMin { candidates &= mayBeEqual(group, leaf, equal) }
+        return candidates.filter { index in
+            let cell = StringLeaf.cell(leaf, index)
+            if cell == 0 { return false }
+            if !StringLeaf.isBlob(cell) { return test.holds(StringLeaf.inlineBytes(leaf, cell)) }
+            return Blob.bytes(StringLeaf.blob(leaf, cell).page, group.chunks).withUnsafeBytes { test.holds($0) }
+        }
+    }
+
+    /// Returns the rows whose text has the wanted length and the wanted last bytes, and perhaps other rows.
+    private func mayBeEqual(_ group: GroupView, _ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
+        let last = UInt32(truncatingIfNeeded: group.byteCount(slot) - MemoryLayout<UInt32>.size)
+        return GroupView.halves { first in
+            let cells = (leaf + PageLayout.cellsOffset + 4 &* first).assumingMemoryBound(to: UInt32.self)
+            return cmachine_may_equal_texts(leaf, cells, last, wanted)
+        }
+    }
+}
+
+extension cmachine_text {
+    /// The last bytes of a text, because texts that differ often begin with the same bytes.
+    fileprivate init(_ text: [UInt8]) {
+        let tail = text.suffix(MemoryLayout<UInt32>.size)
+        var (word, mask): (UInt32, UInt32) = (0, 0)
+        for byte in tail.reversed() { (word, mask) = (word << 8 | UInt32(byte), mask << 8 | 0xFF) }
+        self.init(
+            word: word, mask: mask, skipped: UInt32(text.count - tail.count),
+            mark: StringLeaf.inlineMark(byteCount: text.count))
+    }
+}
