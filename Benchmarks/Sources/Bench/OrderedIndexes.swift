@@ -21,6 +21,33 @@ struct OrderedIndexes {
         settings.emit("\(Self.workload): range scan", Double(count) / found.scanSeconds / 1e6, "M rows/s")
         settings.emit("\(Self.workload): bytes per row", found.bytesPerRow, "B")
         try updates()
+        for count in settings.isSmall ? [10_000, 100_000] : [10_000, 10_000_000] { try manyIndexes(count) }
+    }
+
+    /// Measures commits that insert one object, or change one number of it, in memory with ten indexes.
+    private func manyIndexes(_ count: Int) throws {
+        let names = (0..<10).map { "number\($0)" }
+        var definition = SchemaDefinition { EntityDefinition("Thing", indexes: names.map { [$0] }) }
+        definition.entities[0].attributes = names.map { AttributeDefinition($0, .int64) }
+        let store = try Store.inMemory(schema: Schema(definition))
+        let thing = try store.schema.required("Thing")
+        var random = SplitMix(seed: Self.seed)
+        var ids: [ObjectID] = []
+        func insert(_ transaction: inout WriteTransaction) throws {
+            ids.append(try transaction.insert(thing, thing.attributes.map { ($0, .int(Int64(bitPattern: random.next()))) }))
+        }
+        let blockCount = 100_000
+        for start in stride(from: 0, to: count, by: blockCount) {
+            try store.write { for _ in start..<min(start + blockCount, count) { try insert(&$0) } }
+        }
+        let inserting = try (0..<3).map { _ in
+            try timed { for _ in 0..<Self.updateCount / 10 { try store.write { try insert(&$0) } } }.seconds
+        }
+        let updating = try update(store, ids, names[0], &random)
+        settings.emit(
+            "C9.commit with ten indexes, \(count) objects: insert", inserting.sorted()[1] / Double(Self.updateCount / 10) * 1e6, "µs")
+        settings.emit("C9.commit with ten indexes, \(count) objects: one number", updating / Double(Self.updateCount) * 1e6, "µs")
+        try store.close()
     }
 
     /// Measures updates of one object each in memory, without and with an index, and the migration between the two.
