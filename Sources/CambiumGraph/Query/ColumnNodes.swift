@@ -15,6 +15,8 @@ final class NumberNode: ConditionNode {
         let leaf = group.leaf(slot)
         return rows & group.presence(leaf) & range.bits(leaf)
     }
+
+    override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 }
 
 /// Holds if a column of fixed width has one of many values, such as the UUIDs of a list.

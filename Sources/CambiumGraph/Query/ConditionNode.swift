@@ -9,6 +9,9 @@ class ConditionNode {
 
     /// Returns the rows of a group that satisfy the condition, out of the given rows.
     func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows }
+
+    /// Requests the memory that the condition reads of a group.
+    func prefetch(_ group: GroupView) {}
 }
 
 /// A condition that is the same for all rows.
@@ -33,6 +36,9 @@ final class AndNode: ConditionNode {
         }
         return rest
     }
+
+    /// The first parts often leave no rows for the others.
+    override func prefetch(_ group: GroupView) { for part in parts.prefix(2) { part.prefetch(group) } }
 }
 
 final class OrNode: ConditionNode {
@@ -50,6 +56,8 @@ final class OrNode: ConditionNode {
         }
         return found
     }
+
+    override func prefetch(_ group: GroupView) { for part in parts { part.prefetch(group) } }
 }
 
 final class NotNode: ConditionNode {
@@ -58,6 +66,8 @@ final class NotNode: ConditionNode {
     init(_ part: ConditionNode) { self.part = part }
 
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows & ~part.bits(group, rows) }
+
+    override func prefetch(_ group: GroupView) { part.prefetch(group) }
 }
 
 /// Holds for the given rows.

@@ -1,3 +1,5 @@
+internal import CMachine
+
 /// A bit for each row of a group. Bit 0 of the first word belongs to the first row.
 typealias GroupBits = SIMD2<UInt64>
 
@@ -114,6 +116,22 @@ struct GroupView {
 
     @inline(__always) func leafReference(_ slot: Int) -> PageRef {
         page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
+    }
+
+    /// The number of bytes of a line of the processor's cache, and of lines at the beginning of a leaf that are requested.
+    private static let lineByteCount = 64
+    private static let lineCount = 9
+
+    /// Requests the beginning of the leaf of a column from memory.
+    @inline(__always) func prefetch(_ slot: Int) {
+        let leaf = leaf(slot)
+        for line in 0..<Self.lineCount { cmachine_prefetch(leaf + Self.lineByteCount &* line) }
+    }
+
+    /// Requests the page of a group from memory.
+    @inline(__always) static func prefetch(_ page: UnsafeMutableRawPointer) {
+        cmachine_prefetch(page)
+        cmachine_prefetch(page + lineByteCount)
     }
 
     /// The number of bytes of the leaf of a column.

@@ -1,48 +1,5 @@
 import CambiumModel
 
-/// The graph that the nodes of one run read, and sets of rows that they compute from it.
-final class QueryContext {
-    let reader: Reader
-    let layout: GraphLayout
-    /// Whether the task was cancelled. Then the results are incomplete, and the run throws.
-    private(set) var isCancelled = false
-
-    init(_ reader: Reader, _ layout: GraphLayout) {
-        self.reader = reader
-        self.layout = layout
-    }
-
-    /// Looks whether the task was cancelled. Steps that take long for one row call this, and give up.
-    func checkCancellation() -> Bool {
-        if Task.isCancelled { isCancelled = true }
-        return isCancelled
-    }
-
-    /// Returns all rows of a table that satisfy a condition. Complexity: O(rows).
-    func rows(_ table: TableLayout, where node: ConditionNode) -> RowBits {
-        var found = RowBits(groupCount: reader.groupCount(table.index))
-        forEachGroup(table) { group in
-            found[group.index] = node.bits(group, group.live)
-            return true
-        }
-        return found
-    }
-
-    /// Calls `body` with each group that exists until it returns `false`.
-    @inline(__always) func forEachGroup(_ table: TableLayout, _ body: (GroupView) throws -> Bool) rethrows {
-        let rows = reader.rows(table.index)
-        for index in 0..<reader.groupCount(table.index) {
-            guard let page = rows.group(at: index) else { continue }
-            if try !body(GroupView(index: index, page: page, chunks: reader.chunks)) { return }
-        }
-    }
-
-    /// Returns the group of a row.
-    @inline(__always) func group(of row: UInt32, _ rows: Rows) -> GroupView {
-        GroupView(index: Int(row &>> PageLayout.rowShift), page: rows.group(row), chunks: reader.chunks)
-    }
-}
-
 /// The targets of a step that satisfy a condition. The condition is first evaluated for single rows. After many rows, it is evaluated for
 /// the whole table, because a row then costs much less.
 final class TargetTest {

@@ -147,7 +147,7 @@ struct QueryRun {
 
     /// Calls `body` with each group of the table until it returns `false`. Throws `CancellationError` if the task was cancelled.
     func scan(_ body: (GroupView) throws -> Bool) throws {
-        try context.forEachGroup(table) { group in
+        try context.forEachGroup(table, prefetchingFor: node) { group in
             if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
             return try body(group)
         }

@@ -29,6 +29,8 @@ final class TextNode: ConditionNode {
         }
     }
 
+    override func prefetch(_ group: GroupView) { group.prefetch(slot) }
+
     /// Returns the rows whose text has the wanted length and the wanted last bytes, and perhaps other rows.
     private func mayBeEqual(_ group: GroupView, _ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         let last = UInt32(truncatingIfNeeded: group.byteCount(slot) - MemoryLayout<UInt32>.size)

@@ -1,0 +1,74 @@
+import CambiumModel
+
+/// The graph that the nodes of one run read, and sets of rows that they compute from it.
+final class QueryContext {
+    let reader: Reader
+    let layout: GraphLayout
+    /// Whether the task was cancelled. Then the results are incomplete, and the run throws.
+    private(set) var isCancelled = false
+
+    init(_ reader: Reader, _ layout: GraphLayout) {
+        self.reader = reader
+        self.layout = layout
+    }
+
+    /// Looks whether the task was cancelled. Steps that take long for one row call this, and give up.
+    func checkCancellation() -> Bool {
+        if Task.isCancelled { isCancelled = true }
+        return isCancelled
+    }
+
+    /// Returns all rows of a table that satisfy a condition. Complexity: O(rows).
+    func rows(_ table: TableLayout, where node: ConditionNode) -> RowBits {
+        var found = RowBits(groupCount: reader.groupCount(table.index))
+        forEachGroup(table) { group in
+            found[group.index] = node.bits(group, group.live)
+            return true
+        }
+        return found
+    }
+
+    /// Calls `body` with each group that exists until it returns `false`.
+    @inline(__always) func forEachGroup(_ table: TableLayout, _ body: (GroupView) throws -> Bool) rethrows {
+        let rows = reader.rows(table.index)
+        for index in 0..<reader.groupCount(table.index) {
+            guard let page = rows.group(at: index) else { continue }
+            if try !body(GroupView(index: index, page: page, chunks: reader.chunks)) { return }
+        }
+    }
+
+    /// The numbers of groups before a group at which its page, and the columns of a condition, are requested from memory.
+    private static let pageDistance = 8
+    private static let columnDistance = 3
+
+    /// The number of groups whose columns do not fit into the caches of a processor. It is small in tests with small pages.
+    private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
+
+    /// Calls `body` with each group until it returns `false`. If the table is large, the columns that a condition reads are requested from
+    /// memory before.
+    @inline(__always) func forEachGroup(
+        _ table: TableLayout, prefetchingFor node: ConditionNode, _ body: (GroupView) throws -> Bool
+    ) rethrows {
+        let rows = reader.rows(table.index)
+        let count = reader.groupCount(table.index)
+        if count < Self.farCountMin { return try forEachGroup(table, body) }
+        // The next pages. The page of a group is at the group's index modulo the distance.
+        var pages = (0..<Self.pageDistance).map { $0 < count ? rows.group(at: $0) : nil }
+        for index in 0..<count {
+            let place = index % Self.pageDistance
+            let page = pages[place]
+            pages[place] = index + Self.pageDistance < count ? rows.group(at: index + Self.pageDistance) : nil
+            if let far = pages[place] { GroupView.prefetch(far) }
+            if let near = pages[(index + Self.columnDistance) % Self.pageDistance] {
+                node.prefetch(GroupView(index: index + Self.columnDistance, page: near, chunks: reader.chunks))
+            }
+            guard let page else { continue }
+            if try !body(GroupView(index: index, page: page, chunks: reader.chunks)) { return }
+        }
+    }
+
+    /// Returns the group of a row.
+    @inline(__always) func group(of row: UInt32, _ rows: Rows) -> GroupView {
+        GroupView(index: Int(row &>> PageLayout.rowShift), page: rows.group(row), chunks: reader.chunks)
+    }
+}
