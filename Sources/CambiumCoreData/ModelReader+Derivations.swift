@@ -70,7 +70,6 @@ struct ModelDerivations {
         (derived.userInfo, derived.formerName) = (attribute.userInfo, attribute.formerName)
         let types = check.types(derived, of: index)
         if let type = types.first, !types.contains(derived.type), Self.isNumber(type), Self.isNumber(derived.type) { derived.type = type }
-        if check.mistake(derived, of: index) != nil { derived.presence = .optional }
         if let mistake = check.mistake(derived, of: index) {
             var ordinary = attribute
             ordinary.derivation = nil

@@ -28,14 +28,16 @@ extension RandomSchema {
         guard let destination = entities.firstIndex(where: { $0.name == relationship.destination }) else { return nil }
         let sources = self.lineage(destination).flatMap { entities[$0].attributes }.filter { $0.derivation == nil }
         if random.isTrue(1, outOf: 2), let source = random.pick(sources.filter { [.int16, .int32, .float].contains($0.type) }) {
-            let type: AttributeType = source.type == .float ? .double : .int64
+            let type: AttributeType =
+                source.type == .float ? .double : source.type == .int16 && random.isTrue(1, outOf: 4) ? .int32 : .int64
             return AttributeDefinition(name("sum"), type, derived: .sum(relationship.name + "." + source.name))
         }
         let ordered: [AttributeType] = [.int16, .int32, .int64, .float, .double, .decimal, .date, .string]
         guard let source = random.pick(sources.filter { ordered.contains($0.type) }) else { return nil }
         let path = relationship.name + "." + source.name
         return AttributeDefinition(
-            name("extreme"), source.type, .optional, derived: random.isTrue(1, outOf: 2) ? .min(path) : .max(path))
+            name("extreme"), source.type, random.isTrue(1, outOf: 2) ? .mandatory : .optional,
+            derived: random.isTrue(1, outOf: 2) ? .min(path) : .max(path))
     }
 
     private mutating func foldedAttribute(_ lineage: [Int], _ random: inout SplitMix64) -> AttributeDefinition? {

@@ -36,7 +36,7 @@ extension ReferenceGraph {
     }
 
     private static func sum(_ values: [Value], _ type: AttributeType) -> Value {
-        if type == .int64 {
+        if type == .int64 || type == .int32 {
             return .int(values.reduce(0) { if case .int(let number) = $1 { $0 &+ number } else { $0 } })
         }
         let numbers = values.compactMap { value -> Double? in

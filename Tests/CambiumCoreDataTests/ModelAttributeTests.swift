@@ -105,7 +105,7 @@ struct ModelAttributeTests {
     @Test(arguments: [
         ("Integer 64", "items.@count", Derivation.count("items"), AttributeType.int64),
         ("Integer 32", "count:(items)", .count("items"), .int32),
-        ("Integer 16", "items.@count", .count("items"), .int64), ("Decimal", "items.@sum.price", .sum("items.price"), .decimal),
+        ("Integer 16", "items.@count", .count("items"), .int16), ("Decimal", "items.@sum.price", .sum("items.price"), .decimal),
         ("Double", "sum:(items.price)", .sum("items.price"), .decimal), ("Decimal", "max:(items.price)", .max("items.price"), .decimal),
         ("String", "canonical:(name)", .folded("name"), .string),
     ])

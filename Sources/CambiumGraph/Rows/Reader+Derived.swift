@@ -12,8 +12,8 @@ extension Reader {
         switch column.function {
         case .count:
             let count = column.members.map { memberCount($0, owner: row) } ?? 0
-            guard column.attribute.type == .int64 || count <= Int(Int32.max) else { throw overflow(column) }
-            return .int(Int64(count))
+            guard let value = Value(Int128(count), column.attribute.type) else { throw overflow(column) }
+            return value
         case .folded: return foldedText(column, row)
         case .sum:
             var sum = DerivedSum(column.attribute.type)
@@ -66,7 +66,7 @@ struct DerivedSum {
     private var reals: [Double] = []
     private var decimals: [DecimalNumber] = []
 
-    /// - Parameter type: The type of the sum: `int64`, `double` or `decimal`.
+    /// - Parameter type: The type of the sum: a whole number, `double` or `decimal`.
     init(_ type: AttributeType) { self.type = type }
 
     mutating func add(_ value: Value) {
@@ -84,7 +84,7 @@ struct DerivedSum {
         switch type {
         case .double: realTotal
         case .decimal: decimalTotal
-        default: Int64(exactly: whole).map { .int($0) }
+        default: Value(whole, type)
         }
     }
 
@@ -107,5 +107,19 @@ struct DerivedSum {
             sum = next
         }
         return .decimal(sum)
+    }
+}
+
+extension Value {
+    /// Returns `nil` if a type of whole numbers cannot hold a number.
+    fileprivate init?(_ number: Int128, _ type: AttributeType) {
+        let isHeld =
+            switch type {
+            case .int16: Int16(exactly: number) != nil
+            case .int32: Int32(exactly: number) != nil
+            default: Int64(exactly: number) != nil
+            }
+        guard isHeld else { return nil }
+        self = .int(Int64(truncatingIfNeeded: number))
     }
 }

@@ -111,17 +111,25 @@ struct DerivationResolver {
             let names = types.map(\.rawValue).joined(separator: " or ")
             throw Mistake(message: "the attribute must be of the type \(names), but it is of the type \(attribute.type.rawValue)")
         }
-        if attribute.presence == .mandatory, let reason = reasonForNull(derivation.function, source) {
-            throw Mistake(message: "the attribute must be optional, because \(reason)")
+    }
+
+    /// Returns whether an attribute is optional although its definition does not state that: the value of its expression may be null.
+    mutating func mayBeNull(_ attribute: AttributeDefinition, of index: Int) -> Bool {
+        switch attribute.derivation?.function {
+        case .count, .sum, nil: return false
+        case .min, .max: return true
+        case .folded:
+            let name = attribute.derivation?.names.attribute ?? ""
+            return properties(of: index).attributes[name]?.presence == .optional
         }
     }
 
     /// Returns the types that the attribute may have; none if the expression cannot read the source.
     private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
         switch (function, source?.type) {
-        case (.count, _): [.int64, .int32]
+        case (.count, _): [.int64, .int32, .int16]
         case (.folded, .string): [.string]
-        case (.sum, .int16), (.sum, .int32), (.sum, .int64): [.int64]
+        case (.sum, .int16), (.sum, .int32), (.sum, .int64): [.int64, .int32, .int16]
         case (.sum, .float), (.sum, .double): [.double]
         case (.sum, .decimal): [.decimal]
         case (.min, let type?), (.max, let type?):
@@ -139,14 +147,6 @@ struct DerivationResolver {
             return types(derivation.function, try operands(derivation, index).source)
         } catch {
             return []  // The caller learns the mistake from `resolve`.
-        }
-    }
-
-    private func reasonForNull(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> String? {
-        switch function {
-        case .count, .sum: nil
-        case .min, .max: "an object without members has no value"
-        case .folded: source?.presence == .optional ? "'\(source?.name ?? "")' is optional" : nil
         }
     }
 }

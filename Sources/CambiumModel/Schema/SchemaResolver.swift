@@ -177,7 +177,7 @@ struct SchemaResolver {
         return Attribute(
             number: PropertyNumber(rawValue: attribute.number ?? 0), name: attribute.name, formerName: attribute.formerName,
             entity: number(ofEntity: place), root: number(ofEntity: tree.roots[place]), type: attribute.type,
-            isOptional: attribute.presence == .optional,
+            isOptional: attribute.presence == .optional || derivations.mayBeNull(attribute, of: place),
             defaultValue: defaultValue, constraints: constraints, isTransient: attribute.isTransient,
             derivation: derivations.resolve(attribute, of: place, &mistakes), userInfo: attribute.userInfo)
     }
