@@ -185,8 +185,12 @@ package struct LogCopy {
         let position = LogPrefix(root)
         if copied.segments.contains(position.transaction.next) {
             let path = LogFileName.path(position.transaction.next, .segment)
-            let header = try? FrameReader(target, path: path).header
-            if let header { return position.isChecksumLost || header.previousChecksum == position.position.checksum }
+            do throws(CambiumError) {
+                let header = try FrameReader(target, path: path).header
+                return position.isChecksumLost || header.previousChecksum == position.position.checksum
+            } catch {
+                guard error.code == .damaged else { throw error }  // The segment is the beginning of one.
+            }
         }
         guard let segment = copied.segments.last(where: { $0 <= position.transaction }) else { return false }
         var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
