@@ -29,7 +29,7 @@ struct PromptParser {
         }
     }
 
-    /// Returns the text from a token up to another one, or `nil` if there is none.
+    /// Returns the text from a token up to another one, or `nil` if there is no such text.
     private func clause(from start: Int, to end: Int) -> PromptClause? {
         guard start < end else { return nil }
         let bytes = Array(line.utf8)[tokens[start].start..<tokens[end - 1].end]

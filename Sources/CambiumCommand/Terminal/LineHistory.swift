@@ -25,7 +25,7 @@ struct LineHistory {
         return true
     }
 
-    /// Returns the preceding line, or `nil` if there is none.
+    /// Returns the preceding line, or `nil` if there is no such line.
     ///
     /// - Parameter current: The text in the editor, which stays available as the newest line.
     mutating func older(than current: String) -> String? {

@@ -56,7 +56,7 @@ final class GeneralGroups: GroupCodes {
 final class LinkGroups: GroupCodes {
     private let slot: Int
     private let reader: ValueReader
-    /// For each row of the targets' table, its group; -1 if there is none yet.
+    /// For each row of the targets' table, its group; -1 if the group is not known yet.
     private var known: [Int32]
     private var missing: Int32 = -1
     /// A row of each group.
