@@ -13,7 +13,9 @@ final class NumberNode: ConditionNode {
 
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
         let leaf = group.leaf(slot)
-        return rows & group.presence(leaf) & range.bits(leaf)
+        let present = rows & group.presence(leaf)
+        if let row = present.only { return range.contains(leaf, row) ? present : .none }
+        return present & range.bits(leaf)
     }
 
     override func prefetch(_ group: GroupView) { group.prefetch(slot) }

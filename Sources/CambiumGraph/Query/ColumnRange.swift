@@ -25,6 +25,21 @@ enum ColumnRange {
         }
     }
 
+    /// Returns whether the value at an index lies in the range, whether it is null or not.
+    @inline(__always) func contains(_ leaf: UnsafeMutableRawPointer, _ index: Int) -> Bool {
+        let values = leaf + PageLayout.valuesOffset
+        func value<Number>(_ type: Number.Type) -> Number { values.load(fromByteOffset: MemoryLayout<Number>.size &* index, as: type) }
+        return switch self {
+        case .uint8(let low, let high): value(UInt8.self) >= low && value(UInt8.self) <= high
+        case .uint16(let low, let high): value(UInt16.self) >= low && value(UInt16.self) <= high
+        case .int16(let low, let high): value(Int16.self) >= low && value(Int16.self) <= high
+        case .int32(let low, let high): value(Int32.self) >= low && value(Int32.self) <= high
+        case .int64(let low, let high): value(Int64.self) >= low && value(Int64.self) <= high
+        case .float(let low, let high): value(Float.self) >= low && value(Float.self) <= high
+        case .double(let low, let high): value(Double.self) >= low && value(Double.self) <= high
+        }
+    }
+
     /// Returns the rows of a group whose link column has one of the rows from `low` to `high`.
     @inline(__always)
     static func links(_ leaf: UnsafeMutableRawPointer, _ low: UInt32, _ high: UInt32) -> GroupBits {

@@ -13,6 +13,12 @@ extension GroupBits {
 
     @inline(__always) var isEmpty: Bool { x | y == 0 }
     @inline(__always) var count: Int { x.nonzeroBitCount &+ y.nonzeroBitCount }
+    /// The index of the row if there is exactly one.
+    @inline(__always) var only: Int? {
+        if count != 1 { return nil }
+        return x != 0 ? x.trailingZeroBitCount : 64 &+ y.trailingZeroBitCount
+    }
+
     @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
 
     /// Returns the bits for which `body` returns `true`. The argument is the index of the row in its group.

@@ -52,12 +52,13 @@ struct IndexOrderWalk {
     }
 
     private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> Found? {
-        let context = run.context
+        let (context, node) = (run.context, run.node)
         let rows = context.reader.rows(run.table.index)
         // A small range is read as a whole, whatever part of its objects satisfies the condition.
         let readMax = max(range.outer.count / Self.readShare, wantedCount * 2) + QueryRun.cancellationMask
-        var (read, found, tied) = (0, [SortEntry](), [SortEntry]())
+        var read = 0
         var (isExhausted, isCancelled) = (false, false)
+        var found = OrderedRows(run.order)
         range.forEach(isReversed: isReversed) { place in
             read += 1
             if read & QueryRun.cancellationMask == 0, Task.isCancelled { isCancelled = true }
@@ -66,22 +67,52 @@ struct IndexOrderWalk {
                 return false
             }
             let row = place.row
-            if run.node.bits(context.group(of: row, rows), GroupBits(row)).isEmpty { return true }
-            let entry = run.order.entry(row)
-            if let last = tied.last, !last.hasSameKey(as: entry) {
-                found += tied.sorted()
-                tied = []
-                if found.count >= wantedCount { return false }
-            }
-            tied.append(entry)
-            return true
+            let group = context.group(of: row, rows)
+            if node.bits(group, GroupBits(row)).isEmpty { return true }
+            return found.append(row, group, wantedCount)
         }
         if isCancelled { throw CancellationError() }
         if isExhausted { return nil }
-        found += tied.sorted()
-        let kept = found.prefix(wantedCount).map(\.row)
+        let kept = Array(found.finished().prefix(wantedCount))
         let step = QueryPlan.Step(
             kind: .index, name: index.name, estimatedCount: min(wantedCount, range.outer.count), objectCount: kept.count, readCount: read)
         return Found(rows: kept, step: step)
+    }
+}
+
+/// Rows in the order of an index. Rows with the same key are put into the order of their serials.
+private struct OrderedRows {
+    private let order: SortSpecification
+    private var rows: [UInt32] = []
+    /// The last rows, which have the same key.
+    private var tied: [UInt32] = []
+    /// The key of these rows, in one of two forms.
+    private var key: (prefix: UInt128?, entry: SortEntry?)
+
+    init(_ order: SortSpecification) { self.order = order }
+
+    /// Appends a row. Returns whether more rows are needed to have `wantedCount` rows in order.
+    mutating func append(_ row: UInt32, _ group: GroupView, _ wantedCount: Int) -> Bool {
+        let prefix = order.prefix(row, group)
+        let entry = prefix == nil ? order.entry(row) : nil
+        let isTied = prefix.map { $0 == key.prefix } ?? entry.flatMap { key.entry?.hasSameKey(as: $0) } ?? false
+        if !isTied {
+            finish()
+            if rows.count >= wantedCount { return false }
+            key = (prefix, entry)
+        }
+        tied.append(row)
+        return true
+    }
+
+    private mutating func finish() {
+        rows += tied.count > 1 ? tied.map(order.entry).sorted().map(\.row) : tied
+        tied.removeAll(keepingCapacity: true)
+    }
+
+    /// Returns the rows in order.
+    mutating func finished() -> [UInt32] {
+        finish()
+        return rows
     }
 }
