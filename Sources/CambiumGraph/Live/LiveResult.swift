@@ -96,8 +96,8 @@ package struct LiveResult {
 
     /// Brings the result up to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
     ///
-    /// Complexity: O(candidates x (cost of the condition + log objects) + objects of the result), where candidates are objects whose answer
-    /// may differ. If there are too many candidates, the cost is that of the query.
+    /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window), where candidates are objects
+    /// whose answer may differ. If there are too many candidates, the cost is that of the query.
     ///
     /// - Parameter touched: At least the objects that differ between the last graph and this one.
     package mutating func advance(_ touched: [TouchedObjects], to graph: Graph) throws -> LiveUpdate? {
