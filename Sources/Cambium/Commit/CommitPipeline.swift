@@ -54,7 +54,10 @@ final class CommitPipeline: Sendable {
             if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
                 return queue.join(nil, transaction.takeDraft().original, level, waiter)
             }
-            return try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
+            let outcome = transaction.outcome
+            let pending = try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
+            outcome?.commit()
+            return pending
         }
         writer.bell.ring()
         if let upkeep { callForUpkeep(upkeep) }

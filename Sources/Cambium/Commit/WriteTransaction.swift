@@ -21,6 +21,10 @@ public struct WriteTransaction: ~Copyable {
     var recording = Recording.ops
     /// Whether nothing of the transaction is kept, not even the fact that its request arrived.
     var isRehearsal = false
+    /// The error of a save of records that was made in part. It fails the transaction.
+    var partialSave: CambiumError?
+    /// The outcome, for the refs of records that the transaction inserted; `nil` if there are none.
+    var outcome: TransactionOutcome?
     let environment: StoreEnvironment
     /// The time of the preceding transaction. The time of this transaction is not earlier.
     let timeMin: Timestamp
@@ -235,6 +239,7 @@ public struct WriteTransaction: ~Copyable {
     /// Throws if the transaction can no longer be committed, because a change failed half-way or its ops cannot be written.
     func checkUsable() throws(CambiumError) {
         try draft.checkUsable()
+        if let partialSave { throw partialSave }
         try ops.check()
     }
 

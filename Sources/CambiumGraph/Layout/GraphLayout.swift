@@ -35,6 +35,22 @@ package final class GraphLayout: Sendable {
     /// The meanings of the columns; `nil` until a comparison needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
+    /// The objects that higher modules derived from the layout, by the identity of a type.
+    private let derivedObjects = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
+    /// Returns the object that `make` derives from the layout for a type. It is made once, unless several threads ask at the same time.
+    ///
+    /// `make` may ask for the objects of other types.
+    package func derivedObject<Object: AnyObject & Sendable, Failure: Error>(
+        for type: Any.Type, _ make: () throws(Failure) -> Object
+    ) throws(Failure) -> Object {
+        let key = ObjectIdentifier(type)
+        if let known = derivedObjects.withLock({ $0[key] }) as? Object { return known }
+        let made = try make()
+        derivedObjects.withLock { $0[key] = made }
+        return made
+    }
+
     struct IdentityIndex: Sendable {
         let table: Int
         let layout: IndexLayout

@@ -41,6 +41,10 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let expired = Code(rawValue: "expired")
         /// The existing data does not match the data that the change is based on.
         public static let conflict = Code(rawValue: "conflict")
+        /// A record refers to an object that was deleted.
+        public static let objectDeleted = Code(rawValue: "objectDeleted")
+        /// A stored value cannot be the value of a record's property.
+        public static let unexpectedValue = Code(rawValue: "unexpectedValue")
         /// Links form a cycle, so the objects have no order. The underlying error is a `LinkCycle`.
         public static let cyclic = Code(rawValue: "cyclic")
     }

@@ -66,6 +66,17 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     }
 }
 
+extension AttributeDefinition {
+    /// Sets the default. Ends the process if the value is a `Value.json` that is not JSON.
+    package mutating func setDefault(_ value: Value) { defaultValue = value.isNull ? nil : JSONValue(value) }
+
+    /// Sets the least value of numbers and dates.
+    package mutating func setMin(_ value: Value) { min = JSONValue(value) }
+
+    /// Sets the greatest value of numbers and dates.
+    package mutating func setMax(_ value: Value) { max = JSONValue(value) }
+}
+
 extension JSONValue {
     /// Creates the JSON form of a value. Ends the process if the value is a `Value.json` that is not JSON.
     fileprivate init(_ value: Value) {

@@ -1,0 +1,105 @@
+extension Graph {
+    /// Returns the records of an entity that satisfy a condition, by ascending id.
+    ///
+    ///     let adults = try graph.fetch(Person.self) { $0.age >= 18 && $0.city.name == "Paris" }
+    ///
+    /// Throws as `find(_:)` does, and as `load(_:)` does for the first record that cannot be read.
+    public func fetch<Record: EntityRecord>(_ type: Record.Type, where condition: (RecordFields<Record>) -> Condition) throws -> [Record] {
+        try fetch(RecordQuery(where: condition))
+    }
+
+    /// Returns all records of an entity, by ascending id. Throws as `fetch(_:where:)` does.
+    public func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
+
+    /// Returns the records that a query asks for, in its order. Throws as `fetch(_:where:)` does.
+    public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try load(find(query.query)) }
+
+    /// Returns the records that can be read, and an error for each of the others.
+    ///
+    /// Throws as `find(_:)` does, and `.unknownName` if the record does not fit the store's schema.
+    public func collect<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> (records: [Record], errors: [any Error]) {
+        var records: [Record] = []
+        var errors: [any Error] = []
+        try forEachRecord(find(query.query)) { _, record in
+            do { records.append(try record()) } catch { errors.append(error) }
+        }
+        return (records, errors)
+    }
+
+    /// Returns the first record that a query asks for, or `nil` if there is none. Throws as `fetch(_:where:)` does.
+    public func first<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
+        try first(query.query).map { try load(Record.self, $0) }
+    }
+
+    /// Returns the only record that a query asks for, or `nil` if there is none. Throws `.conflict` if there are several, and as
+    /// `fetch(_:where:)` does.
+    public func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
+        try only(query.query).map { try load(Record.self, $0) }
+    }
+
+    /// Returns the number of records that a query asks for. Throws as `find(_:)` does.
+    public func count<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Int { try count(query.query) }
+
+    /// Returns whether a query asks for at least one record. Throws as `find(_:)` does.
+    public func contains<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Bool { try contains(query.query) }
+
+    // MARK: Aggregates
+
+    /// Returns the sum of a property; 0 if there are no values. Throws as `aggregate(_:_:)` does.
+    public func sum<Record: EntityRecord, V: PropertyValue>(
+        _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
+    ) throws -> Value { try aggregate(.sum, keyPath, query) }
+
+    /// Returns the least value of a property; null if there are no values. Throws as `aggregate(_:_:)` does.
+    public func min<Record: EntityRecord, V: PropertyValue>(
+        _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
+    ) throws -> Value { try aggregate(.min, keyPath, query) }
+
+    /// Returns the greatest value of a property; null if there are no values. Throws as `aggregate(_:_:)` does.
+    public func max<Record: EntityRecord, V: PropertyValue>(
+        _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
+    ) throws -> Value { try aggregate(.max, keyPath, query) }
+
+    /// Returns the mean of a property; `nil` if there are no values. Throws as `aggregate(_:_:)` does.
+    public func average<Record: EntityRecord, V: PropertyValue>(
+        _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
+    ) throws -> Double? {
+        guard case .double(let mean) = try aggregate(.avg, keyPath, query) else { return nil }
+        return mean
+    }
+
+    private func aggregate<Record: EntityRecord>(
+        _ function: AggregateFunction, _ keyPath: PartialKeyPath<Record>, _ query: RecordQuery<Record>
+    ) throws -> Value {
+        let operand = Operand(.path(QueryPath([Record.fieldName(of: keyPath)])))
+        let rows = try aggregate(query.query, Grouping([Aggregate(function, of: operand)]))
+        guard case .value(let value)? = rows.first?.values.first else { return .null }
+        return value
+    }
+
+    /// Returns the number of records for each value of a property, such as `{ $0.city.name }`, by ascending value.
+    ///
+    /// Throws as `aggregate(_:_:)` does. For other functions, pass `query.query` to `aggregate(_:_:)`.
+    public func counts<Record: EntityRecord, V: PropertyValue>(
+        _ query: RecordQuery<Record> = RecordQuery(), by field: (RecordFields<Record>) -> RecordField<V>
+    ) throws -> [(value: QueryValue, count: Int)] {
+        let grouping = Grouping(by: [field(RecordFields()).operand], [.count])
+        return try aggregate(query.query, grouping).compactMap { row in
+            guard let key = row.group.first, case .value(.int(let count))? = row.values.first else { return nil }
+            return (key, Int(count))
+        }
+    }
+}
+
+extension Store {
+    /// Returns the records of an entity that satisfy a condition, from the newest graph. See `Graph.fetch(_:where:)`.
+    public func fetch<Record: EntityRecord>(_ type: Record.Type, where condition: (RecordFields<Record>) -> Condition) throws -> [Record] {
+        try graph.fetch(type, where: condition)
+    }
+
+    /// Returns all records of an entity, from the newest graph. See `Graph.fetch(_:)`.
+    public func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try graph.fetch(type) }
+
+    /// Returns the records that a query asks for, from the newest graph. See `Graph.fetch(_:)`.
+    public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try graph.fetch(query) }
+}

@@ -1,0 +1,126 @@
+// The operators of conditions. Null is unequal to each value, and neither less nor greater, as in the query language.
+
+private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: Operand, _ folding: Folding = []) -> Condition {
+    .comparison(Comparison(left, relation, right, folding: folding))
+}
+
+extension RecordField where V: AttributeValue {
+    public static func == (left: Self, right: V) -> Condition { compare(left.operand, .equal, .value(right.attributeValue)) }
+    public static func != (left: Self, right: V) -> Condition { compare(left.operand, .notEqual, .value(right.attributeValue)) }
+    public static func < (left: Self, right: V) -> Condition { compare(left.operand, .less, .value(right.attributeValue)) }
+    public static func <= (left: Self, right: V) -> Condition { compare(left.operand, .lessOrEqual, .value(right.attributeValue)) }
+    public static func > (left: Self, right: V) -> Condition { compare(left.operand, .greater, .value(right.attributeValue)) }
+    public static func >= (left: Self, right: V) -> Condition { compare(left.operand, .greaterOrEqual, .value(right.attributeValue)) }
+
+    public static func == (left: Self, right: Self) -> Condition { compare(left.operand, .equal, right.operand) }
+    public static func != (left: Self, right: Self) -> Condition { compare(left.operand, .notEqual, right.operand) }
+    public static func < (left: Self, right: Self) -> Condition { compare(left.operand, .less, right.operand) }
+    public static func <= (left: Self, right: Self) -> Condition { compare(left.operand, .lessOrEqual, right.operand) }
+    public static func > (left: Self, right: Self) -> Condition { compare(left.operand, .greater, right.operand) }
+    public static func >= (left: Self, right: Self) -> Condition { compare(left.operand, .greaterOrEqual, right.operand) }
+
+    /// Whether the value is one of several values.
+    public func isIn(_ values: some Sequence<V>) -> Condition { compare(operand, .isIn, .values(values.map(\.attributeValue))) }
+    /// Whether the value lies between two values, which are included.
+    public func isBetween(_ least: V, and greatest: V) -> Condition {
+        compare(operand, .isBetween, .values([least.attributeValue, greatest.attributeValue]))
+    }
+}
+
+extension RecordField {
+    public static func == <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
+        compare(left.operand, .equal, .value(right?.attributeValue ?? .null))
+    }
+    public static func != <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
+        compare(left.operand, .notEqual, .value(right?.attributeValue ?? .null))
+    }
+    public static func < <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+        compare(left.operand, .less, .value(right.attributeValue))
+    }
+    public static func <= <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+        compare(left.operand, .lessOrEqual, .value(right.attributeValue))
+    }
+    public static func > <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+        compare(left.operand, .greater, .value(right.attributeValue))
+    }
+    public static func >= <W: AttributeValue>(left: Self, right: W) -> Condition where V == W? {
+        compare(left.operand, .greaterOrEqual, .value(right.attributeValue))
+    }
+
+    /// Whether the value is one of several values.
+    public func isIn<W: AttributeValue>(_ values: some Sequence<W>) -> Condition where V == W? {
+        compare(operand, .isIn, .values(values.map(\.attributeValue)))
+    }
+    /// Whether the value lies between two values, which are included.
+    public func isBetween<W: AttributeValue>(_ least: W, and greatest: W) -> Condition where V == W? {
+        compare(operand, .isBetween, .values([least.attributeValue, greatest.attributeValue]))
+    }
+}
+
+// MARK: Objects
+
+extension RecordField where V: LinkedValue {
+    /// Whether the relationship leads to an object.
+    public static func == (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .equal, .object(right.id)) }
+    public static func != (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .notEqual, .object(right.id)) }
+
+    /// Whether the relationship leads to one of several objects.
+    public func isIn(_ refs: some Sequence<Ref<V.Record>>) -> Condition { compare(operand, .isIn, .objects(refs.map(\.id))) }
+
+    /// Whether the relationship leads to no object.
+    public static func == (left: Self, right: _OptionalNilComparisonType) -> Condition { compare(left.operand, .equal, .value(.null)) }
+    /// Whether the relationship leads to an object.
+    public static func != (left: Self, right: _OptionalNilComparisonType) -> Condition { compare(left.operand, .notEqual, .value(.null)) }
+}
+
+extension RecordField where V: LinkedValues {
+    /// Whether an object is a member.
+    public func contains(_ ref: Ref<V.Record>) -> Condition { compare(operand, .contains, .object(ref.id)) }
+}
+
+// MARK: Texts
+
+/// An attribute type that is a text: `String` or `String?`.
+public protocol TextValue: PropertyValue {}
+extension String: TextValue {}
+extension Optional: TextValue where Wrapped == String {}
+
+extension RecordField where V: TextValue {
+    /// Whether the text contains another text.
+    public func contains(_ text: String, _ folding: Folding = []) -> Condition {
+        compare(operand, .contains, .value(.string(text)), folding)
+    }
+    public func hasPrefix(_ text: String, _ folding: Folding = []) -> Condition {
+        compare(operand, .beginsWith, .value(.string(text)), folding)
+    }
+    public func hasSuffix(_ text: String, _ folding: Folding = []) -> Condition {
+        compare(operand, .endsWith, .value(.string(text)), folding)
+    }
+    /// Whether the texts are equal, except for differences that do not count.
+    public func equals(_ text: String, _ folding: Folding) -> Condition { compare(operand, .equal, .value(.string(text)), folding) }
+    /// Whether the text matches a pattern in which `*` stands for any characters and `?` for one character.
+    public func isLike(_ pattern: String, _ folding: Folding = []) -> Condition {
+        compare(operand, .like, .value(.string(pattern)), folding)
+    }
+    /// Whether the text as a whole matches a regular expression in RE2 syntax.
+    public func matches(_ pattern: String, _ folding: Folding = []) -> Condition {
+        compare(operand, .matches, .value(.string(pattern)), folding)
+    }
+}
+
+// MARK: Logic
+
+extension Condition {
+    public static func && (left: Condition, right: Condition) -> Condition { .and(left.parts(of: true) + right.parts(of: true)) }
+    public static func || (left: Condition, right: Condition) -> Condition { .or(left.parts(of: false) + right.parts(of: false)) }
+    public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
+
+    /// The conditions that a conjunction (or a disjunction) consists of, so that a long chain is not nested deeply.
+    private func parts(of isConjunction: Bool) -> [Condition] {
+        switch self {
+        case .and(let parts) where isConjunction: parts
+        case .or(let parts) where !isConjunction: parts
+        default: [self]
+        }
+    }
+}

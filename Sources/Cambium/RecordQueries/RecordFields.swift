@@ -1,0 +1,94 @@
+/// The properties of a record, for conditions: `$0` in `{ $0.age > 30 }`.
+@dynamicMemberLookup
+public struct RecordFields<Record: EntityRecord>: Sendable {
+    init() {}
+
+    /// The property that a key path of the record leads to.
+    ///
+    /// If the record's schema does not list the property, each query with it throws `.unknownName`.
+    public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<Record, V>) -> RecordField<V> {
+        RecordField([Record.fieldName(of: keyPath)])
+    }
+
+    /// The object itself, which a condition compares with a ref.
+    public var ref: RecordField<Ref<Record>> { RecordField([]) }
+}
+
+/// A property at the end of a path of to-one relationships, in a condition.
+@dynamicMemberLookup
+public struct RecordField<V: PropertyValue>: Sendable {
+    /// The operand that stands for the value, for the parts of the API that are not typed.
+    public let operand: Operand
+
+    init(_ operand: Operand) { self.operand = operand }
+
+    init(_ names: [String]) { operand = Operand(.path(QueryPath(names))) }
+
+    /// The names of the path; empty for an aggregate.
+    private var names: [String] { if case .path(let path) = operand.form { path.names } else { [] } }
+}
+
+extension RecordField where V: LinkedValue {
+    /// A property of the record that the relationship leads to. Null if there is no such object.
+    public subscript<W: PropertyValue>(dynamicMember keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
+        RecordField<W>(names + [V.Record.fieldName(of: keyPath)])
+    }
+}
+
+extension Optional: LinkedValue where Wrapped: LinkedValue { public typealias Record = Wrapped.Record }
+
+/// A property type that leads to several objects: an array or a set of records or refs, or `ToMany`.
+public protocol LinkedValues: PropertyValue {
+    associatedtype Record: EntityRecord
+}
+
+extension ToMany: LinkedValues {}
+extension Set: LinkedValues where Element: RelatedValue { public typealias Record = Element.Record }
+extension Array: LinkedValues where Element: ArrayElement & RelatedValue { public typealias Record = Element.Record }
+
+extension RecordField where V: LinkedValues {
+    private var path: QueryPath { QueryPath(names) }
+
+    private func related(_ quantifier: Quantifier, _ condition: (RecordFields<V.Record>) -> Condition) -> Condition {
+        .related(quantifier, path, condition(RecordFields()))
+    }
+
+    private func aggregate<W>(_ function: AggregateFunction, _ name: String?) -> RecordField<W> {
+        RecordField<W>(Operand(.aggregate(RelatedAggregate(function, path, of: name.map { QueryPath([$0]) }))))
+    }
+
+    /// Whether at least one member satisfies a condition.
+    public func any(_ condition: (RecordFields<V.Record>) -> Condition) -> Condition { related(.any, condition) }
+    /// Whether each member satisfies a condition. True if there are no members.
+    public func all(_ condition: (RecordFields<V.Record>) -> Condition) -> Condition { related(.all, condition) }
+    /// Whether no member satisfies a condition.
+    public func none(_ condition: (RecordFields<V.Record>) -> Condition) -> Condition { related(.none, condition) }
+
+    /// The number of members.
+    public var count: RecordField<Int> { aggregate(.count, nil) }
+    /// Whether there are no members.
+    public var isEmpty: Condition { count == 0 }
+
+    /// The sum of a property of the members; 0 if there are no values.
+    public func sum<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
+        aggregate(.sum, V.Record.fieldName(of: keyPath))
+    }
+    /// The least value of a property of the members; null if there are no values.
+    public func min<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
+        aggregate(.min, V.Record.fieldName(of: keyPath))
+    }
+    /// The greatest value of a property of the members; null if there are no values.
+    public func max<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
+        aggregate(.max, V.Record.fieldName(of: keyPath))
+    }
+    /// The mean of a property of the members; null if there are no values.
+    public func average<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<Double> {
+        aggregate(.avg, V.Record.fieldName(of: keyPath))
+    }
+}
+
+extension EntityRecord {
+    /// Returns the stored name of a property. For a key path that the schema does not list, the name is its description, which no entity
+    /// has, so that a query with it throws `.unknownName`.
+    static func fieldName(of keyPath: AnyKeyPath) -> String { recordSchema.name(of: keyPath) ?? "\(keyPath)" }
+}

@@ -1,0 +1,130 @@
+public import FoundationEssentials
+
+extension RecordQuery {
+    /// The objects that satisfy a predicate of Foundation.
+    ///
+    ///     let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
+    ///
+    /// The predicate is translated once, and no part of it runs for each object. Its comparisons mean what they mean in the query language:
+    /// texts are equal if their bytes are, and a forced unwrap of null makes a comparison false.
+    ///
+    /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic; `.unknownName` for a
+    /// property that the record's schema does not list.
+    public init(_ predicate: Predicate<Record>) throws {
+        var translation = PredicateTranslation()
+        translation.variables[predicate.variable.key] = PredicateTranslation.Variable(level: 0)
+        let condition = try translation.condition(predicate.expression, "the predicate")
+        self.init()
+        query.condition = condition
+    }
+}
+
+extension Graph {
+    /// Returns the records that satisfy a predicate of Foundation, by ascending id. Throws as `RecordQuery.init(_:)` and `fetch(_:)` do.
+    public func fetch<Record: EntityRecord>(_ predicate: Predicate<Record>) throws -> [Record] { try fetch(RecordQuery(predicate)) }
+}
+
+/// The translation of the expressions of one predicate.
+struct PredicateTranslation {
+    /// A variable of the predicate or of a closure in it. Only the innermost closure's variable has a translation, because a condition on
+    /// members cannot refer to their owner.
+    struct Variable {
+        let level: Int
+        /// The path from the object of its level, for a variable of `flatMap` or of an optional chain.
+        var path: [String] = []
+    }
+
+    var variables: [PredicateExpressions.VariableID: Variable] = [:]
+    /// The number of closures on members around the expression.
+    var level = 0
+    /// The way to the expression, for errors.
+    var way: [String] = []
+
+    /// A translated expression.
+    enum Part {
+        case condition(Condition)
+        /// An attribute or a relationship, or the object itself.
+        case path([String])
+        case aggregate(RelatedAggregate)
+        /// The members of a to-many relationship that satisfy a condition.
+        case members([String], Condition)
+        case value(Value)
+        case object(ObjectID)
+        case list([Operand])
+        case range(Operand, Operand, isClosed: Bool)
+    }
+
+    func refusal(_ reason: String) -> CambiumError {
+        CambiumError(.invalidInput, "The predicate cannot be translated: \(way.joined(separator: ", ")) \(reason).")
+    }
+
+    /// Translates an expression.
+    ///
+    /// - Parameter place: The position of the expression in its owner, for errors.
+    mutating func part(_ expression: any PredicateExpression, _ place: String) throws -> Part {
+        way.append(place)
+        defer { way.removeLast() }
+        guard way.count < Condition.depthMax else { throw refusal("is nested too deeply. Simplify the predicate") }
+        guard let translatable = expression as? any TranslatableExpression else {
+            let name = String(describing: type(of: expression)).prefix { $0 != "<" }
+            throw refusal(
+                "is \(name), which queries do not have. Compute its value before the predicate, or filter the records that you fetch")
+        }
+        return try translatable.part(&self)
+    }
+
+    /// Translates an expression that is true or false.
+    mutating func condition(_ expression: any PredicateExpression, _ place: String) throws -> Condition {
+        switch try part(expression, place) {
+        case .condition(let condition): return condition
+        case .value(.bool(let constant)): return .constant(constant)
+        case .path(let names): return .comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.bool(true))))
+        default: throw refusal("\(place) is neither true nor false")
+        }
+    }
+
+    /// Translates an expression that is a value.
+    mutating func operand(_ expression: any PredicateExpression, _ place: String) throws -> Operand {
+        switch try part(expression, place) {
+        case .path(let names): return Operand(.path(QueryPath(names)))
+        case .aggregate(let aggregate): return Operand(.aggregate(aggregate))
+        case .value(let value): return .value(value)
+        case .object(let id): return .object(id)
+        default: throw refusal("\(place) is no value that can be compared")
+        }
+    }
+
+    /// Translates the test of a closure on members.
+    mutating func test(
+        _ sequence: any PredicateExpression, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression,
+        _ quantifier: Quantifier
+    ) throws -> Condition {
+        let names: [String]
+        var filter: Condition?
+        switch try part(sequence, "the sequence") {
+        case .path(let path): names = path
+        case .members(let path, let condition): (names, filter) = (path, condition)
+        default: throw refusal("tests a sequence that is no relationship")
+        }
+        level += 1
+        variables[variable] = Variable(level: level)
+        defer {
+            level -= 1
+            variables[variable] = nil
+        }
+        let condition = try condition(test, "the closure")
+        guard let filter else { return .related(quantifier, QueryPath(names), condition) }
+        // All members that pass the filter satisfy the test if no member passes the filter and fails the test.
+        return quantifier == .all
+            ? .related(.none, QueryPath(names), .and([filter, .not(condition)]))
+            : .related(quantifier, QueryPath(names), .and([filter, condition]))
+    }
+}
+
+/// The comparison of a query. `PredicateExpressions` has another type of this name.
+typealias FieldComparison = Comparison
+
+/// An expression of a predicate that a query can express.
+protocol TranslatableExpression {
+    func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part
+}

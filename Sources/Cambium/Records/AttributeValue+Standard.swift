@@ -1,0 +1,146 @@
+public import FoundationEssentials
+
+// Each reading initializer takes the value from its column; the general path through `Value` is for all other types.
+
+extension Bool: AttributeValue {
+    public static var attributeType: AttributeType { .bool }
+    public var attributeValue: Value { .bool(self) }
+    public init(attributeValue: Value) throws {
+        guard case .bool(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+    public init(property: Int, of row: inout RecordReader) throws { self = try row.bool(property) }
+    @inlinable
+    public static func value(of column: Column, at place: ObjectPlace) -> Bool? { column.bool(at: place) }
+}
+
+extension String: AttributeValue {
+    public static var attributeType: AttributeType { .string }
+    public var attributeValue: Value { .string(self) }
+    public init(attributeValue: Value) throws {
+        guard case .string(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+    public init(property: Int, of row: inout RecordReader) throws { self = try row.string(property) }
+    @inlinable
+    public static func value(of column: Column, at place: ObjectPlace) -> String? { column.string(at: place) }
+}
+
+extension Double: AttributeValue {
+    public static var attributeType: AttributeType { .double }
+    public var attributeValue: Value { .double(self) }
+    public init(attributeValue: Value) throws {
+        guard case .double(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+    public init(property: Int, of row: inout RecordReader) throws { self = try row.double(property) }
+    @inlinable
+    public static func value(of column: Column, at place: ObjectPlace) -> Double? { column.double(at: place) }
+}
+
+extension Float: AttributeValue {
+    public static var attributeType: AttributeType { .float }
+    public var attributeValue: Value { .float(self) }
+    public init(attributeValue: Value) throws {
+        guard case .float(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+}
+
+/// A whole number. The stored attribute may be of any whole-number type; a number that the type cannot hold is an error.
+extension AttributeValue where Self: FixedWidthInteger {
+    public var attributeValue: Value { .int(Int64(self)) }
+    public init(attributeValue: Value) throws {
+        guard case .int(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        guard let exact = Self(exactly: value) else { throw ValueMismatch(description: "\(Self.self) cannot hold \(value)") }
+        self = exact
+    }
+    public init(property: Int, of row: inout RecordReader) throws {
+        let value = try row.int(property)
+        guard let exact = Self(exactly: value) else {
+            throw row.mismatch(property, .int(value), ValueMismatch(description: "\(Self.self) cannot hold this number"))
+        }
+        self = exact
+    }
+}
+
+extension Int: AttributeValue {
+    public static var attributeType: AttributeType { .int64 }
+    public init(property: Int, of row: inout RecordReader) throws { self = Int(try row.int(property)) }
+    @inlinable
+    public static func value(of column: Column, at place: ObjectPlace) -> Int? { column.int(at: place).map(Int.init) }
+}
+extension Int64: AttributeValue {
+    public static var attributeType: AttributeType { .int64 }
+    public init(property: Int, of row: inout RecordReader) throws { self = try row.int(property) }
+    @inlinable
+    public static func value(of column: Column, at place: ObjectPlace) -> Int64? { column.int(at: place) }
+}
+extension Int32: AttributeValue { public static var attributeType: AttributeType { .int32 } }
+extension Int16: AttributeValue { public static var attributeType: AttributeType { .int16 } }
+
+extension Date: AttributeValue {
+    public static var attributeType: AttributeType { .date }
+    public var attributeValue: Value { .date(self) }
+    public init(attributeValue: Value) throws {
+        guard case .date(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+}
+
+extension UUID: AttributeValue {
+    public static var attributeType: AttributeType { .uuid }
+    public var attributeValue: Value { .uuid(self) }
+    public init(attributeValue: Value) throws {
+        guard case .uuid(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+}
+
+extension DecimalNumber: AttributeValue {
+    public static var attributeType: AttributeType { .decimal }
+    public var attributeValue: Value { .decimal(self) }
+    public init(attributeValue: Value) throws {
+        guard case .decimal(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = value
+    }
+}
+
+/// Stored as a `DecimalNumber`, which holds each decimal number of Foundation.
+extension Decimal: AttributeValue {
+    public static var attributeType: AttributeType { .decimal }
+    /// Null for NaN.
+    public var attributeValue: Value { DecimalNumber(self).map { .decimal($0) } ?? .null }
+    public init(attributeValue: Value) throws { self.init(try DecimalNumber(attributeValue: attributeValue)) }
+}
+
+extension Data: AttributeValue {
+    public static var attributeType: AttributeType { .data }
+    public var attributeValue: Value { .data(Array(self)) }
+    public init(attributeValue: Value) throws {
+        guard case .data(let bytes) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = Data(bytes)
+    }
+}
+
+extension URL: AttributeValue {
+    public static var attributeType: AttributeType { .uri }
+    public var attributeValue: Value { .uri(absoluteString) }
+    public init(attributeValue: Value) throws {
+        guard case .uri(let text) = attributeValue, let url = URL(string: text) else { throw ValueMismatch(of: Self.self) }
+        self = url
+    }
+}
+
+extension JSONValue: AttributeValue {
+    public static var attributeType: AttributeType { .json }
+    public var attributeValue: Value { .json(text) }
+    public init(attributeValue: Value) throws {
+        guard case .json(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }
+        self = try JSONValue(parsing: text.utf8)
+    }
+}
+
+extension ValueMismatch {
+    init(of type: Any.Type) { self.init(description: "\(type) cannot hold a value of this type") }
+}

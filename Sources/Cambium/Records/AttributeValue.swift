@@ -1,0 +1,90 @@
+/// A type whose values are values of an attribute.
+///
+/// An enum with raw values conforms without another line. If it is `CaseIterable`, the schema lists its raw values as the allowed ones:
+///
+///     enum Kind: String, CaseIterable, AttributeValue { case retail, online }
+///
+/// Any other type converts itself:
+///
+///     struct Cents: AttributeValue {
+///         static let attributeType = AttributeType.int64
+///         var count: Int64
+///         var attributeValue: Value { .int(count) }
+///         init(attributeValue: Value) throws { ... }
+///     }
+public protocol AttributeValue: PropertyValue {
+    /// The type of the attribute in a schema.
+    static var attributeType: AttributeType { get }
+
+    /// The only values that the attribute may have; `nil`, the default, for all values of the type.
+    static var allowedValues: [Value]? { get }
+
+    /// Creates the value from a stored value, which is not null. A thrown error becomes the reason in an error with the object's name.
+    init(attributeValue: Value) throws
+
+    /// The value to store. Null is stored if the attribute is optional.
+    var attributeValue: Value { get }
+
+    /// Returns the value of an object in a bound column; `nil` if it is null, or if the type cannot hold it.
+    static func value(of column: Column, at place: ObjectPlace) -> Self?
+}
+
+extension AttributeValue {
+    public static var allowedValues: [Value]? { nil }
+
+    public static func value(of column: Column, at place: ObjectPlace) -> Self? {
+        let value = column.value(at: place)
+        return value.isNull ? nil : try? Self(attributeValue: value)
+    }
+
+    public static var propertyForm: PropertyForm { .attribute(attributeType, isOptional: false, allowed: allowedValues) }
+
+    public init(property: Int, of row: inout RecordReader) throws {
+        let value = try row.value(property)
+        do { self = try Self(attributeValue: value) } catch { throw row.mismatch(property, value, error) }
+    }
+
+    @inlinable
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        if row.wantsAttributes { try row.put(property, attributeValue) }
+    }
+}
+
+/// The reason for which a stored value is not a value of a Swift type.
+struct ValueMismatch: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue {
+    public static var attributeType: AttributeType { RawValue.attributeType }
+
+    public init(attributeValue: Value) throws {
+        guard let value = try Self(rawValue: RawValue(attributeValue: attributeValue)) else {
+            throw ValueMismatch(description: "\(Self.self) has no case with this raw value")
+        }
+        self = value
+    }
+
+    public var attributeValue: Value { rawValue.attributeValue }
+}
+
+extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: AttributeValue {
+    public static var allowedValues: [Value]? { allCases.map(\.attributeValue) }
+}
+
+/// A Codable type whose values an attribute of the type `json` stores.
+///
+///     struct Address: Codable, JSONAttribute { var street: String; var city: String }
+///
+/// The stored text has its keys in ascending order, so equal values have equal texts. Dates are texts in ISO 8601 with all of their digits.
+public protocol JSONAttribute: PropertyValue, Codable {}
+
+extension JSONAttribute {
+    public static var propertyForm: PropertyForm { .attribute(.json, isOptional: false, allowed: nil) }
+
+    @inlinable
+    public init(property: Int, of row: inout RecordReader) throws { self = try row.readJSON(property) }
+
+    @inlinable
+    public mutating func write(property: Int, to row: inout RecordWriter) throws { try row.writeJSON(property, self) }
+}

@@ -1,0 +1,156 @@
+/// An entity that descriptions of records are united to.
+struct EntityDraft {
+    private(set) var definition: EntityDefinition
+    /// For each property, the record that declared it first and the form that it has there.
+    private var declared: [String: (record: String, form: PropertyForm)] = [:]
+
+    init(_ name: String) { definition = EntityDefinition(name) }
+
+    /// The names of the properties that the records of this entity have, without inherited properties that were dropped.
+    var declaredNames: Set<String> { Set(declared.keys) }
+
+    /// Adds a record.
+    ///
+    /// - Parameter names: Returns the stored name for a key path, or `nil` if no record has it.
+    mutating func add(
+        _ description: RecordDescription, of type: any EntityRecord.Type, names: (PropertyName) -> String?, _ mistakes: inout [String]
+    ) {
+        if description.isAbstract { definition.isAbstract = true }
+        if let parent = description.parent { definition.parent = parent.recordDescription.entity }
+        for set in description.unique where !definition.unique.contains(set) { definition.unique.append(set) }
+        for index in description.indexes where !definition.indexes.contains(index) { definition.indexes.append(index) }
+        definition.userInfo.merge(description.userInfo) { _, new in new }
+        if let name = description.formerName { definition.formerName = name }
+        for property in description.properties {
+            if let first = declared[property.name] {
+                if !first.form.isSame(as: property.form) {
+                    mistakes.append(
+                        "\(type).\(property.name) differs from \(first.record).\(property.name): both are views of "
+                            + "'\(description.entity)', so declare the same type.")
+                }
+                if case .relationship(_, .orderedToMany, _) = property.form { order(property.name) }
+            } else {
+                declared[property.name] = (String(describing: type), property.form)
+                addProperty(property)
+            }
+            for option in property.options {
+                apply(option.effect, to: property.name, "\(type).\(property.name)", names, &mistakes)
+            }
+        }
+    }
+
+    private mutating func addProperty(_ property: RecordDescription.Property) {
+        switch property.form {
+        case .attribute(let type, let isOptional, let allowed):
+            definition.attributes.append(
+                AttributeDefinition(property.name, type, isOptional ? .optional : .mandatory, allowed: allowed))
+        case .relationship(let target, let cardinality, let isOptional):
+            definition.relationships.append(
+                RelationshipDefinition(
+                    property.name, to: target.recordDescription.entity, cardinality,
+                    min: cardinality == .toOne && !isOptional ? 1 : nil))
+        }
+    }
+
+    /// Gives an order to a relationship that another record declared without one.
+    private mutating func order(_ name: String) {
+        guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.cardinality == .toMany }) else { return }
+        definition.relationships[index].cardinality = .orderedToMany
+    }
+
+    private mutating func apply(
+        _ effect: PropertyOption.Effect, to name: String, _ place: String, _ names: (PropertyName) -> String?, _ mistakes: inout [String]
+    ) {
+        if let index = definition.attributes.firstIndex(where: { $0.name == name }) {
+            applyToAttribute(effect, index, place, names, &mistakes)
+        } else if let index = definition.relationships.firstIndex(where: { $0.name == name }) {
+            applyToRelationship(effect, index, place, names, &mistakes)
+        }
+    }
+
+    private mutating func applyToAttribute(
+        _ effect: PropertyOption.Effect, _ index: Int, _ place: String, _ names: (PropertyName) -> String?, _ mistakes: inout [String]
+    ) {
+        var attribute = definition.attributes[index]
+        switch effect {
+        case .identity: if !definition.identity.contains(attribute.name) { definition.identity.append(attribute.name) }
+        case .unique: if !definition.unique.contains([attribute.name]) { definition.unique.append([attribute.name]) }
+        case .indexed: if !definition.indexes.contains([attribute.name]) { definition.indexes.append([attribute.name]) }
+        case .json, .named: break
+        case .default(let value): attribute.setDefault(value)
+        case .min(let value): attribute.setMin(value)
+        case .max(let value): attribute.setMax(value)
+        case .minLength(let length): attribute.minLength = length
+        case .maxLength(let length): attribute.maxLength = length
+        case .regex(let pattern): attribute.regex = pattern
+        case .derived(let derivation): attribute.derivation = derivation
+        case .renamed(let name): attribute.formerName = name
+        case .userInfo(let texts): attribute.userInfo.merge(texts) { _, new in new }
+        case .followParent(let name):
+            if let name = names(name) {
+                attribute.userInfo["followParent"] = name
+            } else {
+                mistakes.append(Self.unknown(place, "followParent"))
+            }
+        case .inverse, .onDelete, .ordered, .minCount, .maxCount:
+            mistakes.append("\(place) is an attribute, but has an option for relationships. Remove the option.")
+        }
+        definition.attributes[index] = attribute
+    }
+
+    private mutating func applyToRelationship(
+        _ effect: PropertyOption.Effect, _ index: Int, _ place: String, _ names: (PropertyName) -> String?, _ mistakes: inout [String]
+    ) {
+        var relationship = definition.relationships[index]
+        switch effect {
+        case .inverse(let name):
+            if let name = names(name) { relationship.inverse = name } else { mistakes.append(Self.unknown(place, "inverse")) }
+        case .onDelete(let rule): relationship.deleteRule = rule
+        case .ordered:
+            if relationship.cardinality == .toOne {
+                mistakes.append("\(place) leads to one object, which has no order. Remove .ordered.")
+            } else {
+                relationship.cardinality = .orderedToMany
+            }
+        case .minCount(let count): relationship.minCount = count
+        case .maxCount(let count): relationship.maxCount = count
+        case .renamed(let name): relationship.formerName = name
+        case .userInfo(let texts): relationship.userInfo.merge(texts) { _, new in new }
+        case .named: break
+        default: mistakes.append("\(place) is a relationship, but has an option for attributes. Remove the option.")
+        }
+        definition.relationships[index] = relationship
+    }
+
+    private static func unknown(_ place: String, _ option: String) -> String {
+        "The key path of .\(option) at \(place) leads to no stored property of a record. Use a property that its recordSchema lists."
+    }
+
+    /// Removes properties that an ancestor declares.
+    mutating func drop(_ names: Set<String>) {
+        definition.attributes.removeAll { names.contains($0.name) }
+        definition.relationships.removeAll { names.contains($0.name) }
+        definition.identity.removeAll { names.contains($0) }
+        for name in names { declared[name] = nil }
+    }
+
+    /// Sets the inverse of a relationship that names none.
+    mutating func setInverse(of name: String, to inverse: String) {
+        guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.inverse == nil }) else { return }
+        definition.relationships[index].inverse = inverse
+    }
+}
+
+extension PropertyForm {
+    /// Whether a property can have both forms. Two records may declare an order differently, because only one of them need state it.
+    func isSame(as other: PropertyForm) -> Bool {
+        switch (self, other) {
+        case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):
+            left == right && leftOptional == rightOptional && leftAllowed == rightAllowed
+        case (.relationship(let left, let leftCount, let leftOptional), .relationship(let right, let rightCount, let rightOptional)):
+            left.recordDescription.entity == right.recordDescription.entity && leftOptional == rightOptional
+                && (leftCount == .toOne) == (rightCount == .toOne)
+        default: false
+        }
+    }
+}

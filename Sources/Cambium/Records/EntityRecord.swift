@@ -1,0 +1,61 @@
+/// A struct whose values are views of the objects of one entity.
+///
+/// The macro `@Entity` (package trait `Macros`) generates the conformance. Written by hand it is a few lines:
+///
+///     struct Note: EntityRecord {
+///         var id: Int
+///         var title: String
+///         var items: [Item]
+///         var ref: Ref<Note>?
+///
+///         static let recordSchema = RecordSchema<Note>("Note") {
+///             RecordProperty("id", \.id, .identity)
+///             RecordProperty("title", \.title, .default(""))
+///             RecordProperty("items", \.items, .inverse("note"), .onDelete(.cascade))
+///         }
+///         init(from row: inout RecordReader) throws {
+///             id = try row.read("id")
+///             title = try row.read("title")
+///             items = try row.read("items")
+///             ref = row.ref()
+///         }
+///         mutating func write(to row: inout RecordWriter) throws {
+///             try row.write("id", &id)
+///             try row.write("title", &title)
+///             try row.write("items", &items)
+///         }
+///     }
+///
+/// A struct may have some of the properties of its entity only: a save leaves the others as they are. Several structs may be views of one
+/// entity. A property whose type is another `EntityRecord` is a nested record: it is read and saved with its owner.
+public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
+    /// The entity and the stored properties, in the order of the struct's declaration.
+    static var recordSchema: RecordSchema<Self> { get }
+
+    /// The object of this value. `nil` until the value is saved for the first time, and again after it is deleted.
+    var ref: Ref<Self>? { get set }
+
+    /// Reads each property of the object that `row` is at. Errors of `row` name the object and the property.
+    init(from row: inout RecordReader) throws
+
+    /// Writes each property. A save calls this function once or twice, and must find the same values in both calls.
+    mutating func write(to row: inout RecordWriter) throws
+}
+
+extension EntityRecord {
+    public static var propertyForm: PropertyForm { .relationship(to: Self.self, .toOne, isOptional: false) }
+
+    @inlinable
+    public init(property: Int, of row: inout RecordReader) throws {
+        self = try row.readTarget(property)
+    }
+
+    @inlinable
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        try row.writeTarget(property, &self)
+    }
+
+    public static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self? { try row.nested(at: place) }
+
+    public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.saveNested(&self, property) }
+}

@@ -1,0 +1,104 @@
+/// A rule of a property of an `EntityRecord`, for the schema.
+///
+///     RecordProperty("id", \.id, .identity, .rebuild(.uuid))
+///     @Attribute(.minLength(1), .maxLength(200)) var title: String
+public struct PropertyOption: Sendable {
+    /// The new value of an attribute in a clone.
+    public enum Rebuilt: String, Sendable { case uuid, now }
+    /// The value of an attribute that follows a parent, in a clone without this parent.
+    public enum WithoutParent: String, Sendable { case keep, blank }
+
+    enum Effect: Sendable {
+        case identity, unique, indexed, json, ordered
+        case `default`(Value)
+        case min(Value)
+        case max(Value)
+        case minLength(Int)
+        case maxLength(Int)
+        case regex(String)
+        case derived(Derivation)
+        case renamed(from: String)
+        case named(String)
+        case userInfo([String: String])
+        case followParent(PropertyName)
+        case inverse(PropertyName)
+        case onDelete(DeleteRule)
+        case minCount(Int)
+        case maxCount(Int)
+    }
+
+    let effect: Effect
+
+    /// The attribute belongs to the identity, by which saves and imports recognize an object.
+    public static var identity: Self { Self(effect: .identity) }
+    /// No two objects have the same value.
+    public static var unique: Self { Self(effect: .unique) }
+    /// An ordered index over the attribute.
+    public static var indexed: Self { Self(effect: .indexed) }
+    /// Marks a `Codable` property for the macro `@Attribute`. In a record by hand, use `RecordProperty(json:_:)`.
+    public static var json: Self { Self(effect: .json) }
+    /// The value of an object that is inserted without a value.
+    public static func `default`(_ value: some AttributeValue) -> Self { Self(effect: .default(value.attributeValue)) }
+    /// The least value of a number or a date.
+    public static func min(_ value: Value) -> Self { Self(effect: .min(value)) }
+    /// The greatest value of a number or a date.
+    public static func max(_ value: Value) -> Self { Self(effect: .max(value)) }
+    /// The minimum length: in Unicode scalars for text, in bytes for data.
+    public static func minLength(_ length: Int) -> Self { Self(effect: .minLength(length)) }
+    /// The maximum length, in the same units.
+    public static func maxLength(_ length: Int) -> Self { Self(effect: .maxLength(length)) }
+    /// A regular expression in RE2 syntax that must match the whole text.
+    public static func regex(_ pattern: String) -> Self { Self(effect: .regex(pattern)) }
+    /// The expression by which the store computes the value. A save does not write the property.
+    public static func derived(_ derivation: Derivation) -> Self { Self(effect: .derived(derivation)) }
+    /// The name of the property in the schema that a migration replaces.
+    public static func renamed(from name: String) -> Self { Self(effect: .renamed(from: name)) }
+    /// For the macros: the name of the property in the store, if it differs from the name in Swift.
+    public static func named(_ name: String) -> Self { Self(effect: .named(name)) }
+    /// Any texts for the property, such as keys for clones.
+    public static func userInfo(_ texts: [String: String]) -> Self { Self(effect: .userInfo(texts)) }
+
+    // MARK: Clones
+
+    /// A clone gets a new UUID, or its own time.
+    public static func rebuild(_ value: Rebuilt) -> Self { .userInfo(["rebuild": value.rawValue]) }
+    /// A clone gets the default, or null; a clone does not follow a relationship.
+    public static var exclude: Self { .userInfo(["exclude": ""]) }
+    /// A clone gets the value of this attribute of its parent's clone. `^.id` goes one level higher.
+    public static func followParent(_ name: String) -> Self { Self(effect: .followParent(.name(name))) }
+    /// A clone gets the value of this attribute of its parent's clone, such as `\Note.id`.
+    public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
+    /// The value in a clone that has no parent to follow. Without this option, such a clone fails.
+    public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }
+    /// A clone copies the members, shares them with the original, or has none.
+    public static func clone(_ rule: CloneRule) -> Self {
+        let word =
+            switch rule {
+            case .copy: "copy"
+            case .share: "share"
+            case .skip: "skip"
+            }
+        return .userInfo(["clone": word])
+    }
+
+    // MARK: Relationships
+
+    /// The relationship of the members that leads back. To name it on one side is enough.
+    public static func inverse(_ name: String) -> Self { Self(effect: .inverse(.name(name))) }
+    /// The relationship of the members that leads back, such as `\Item.note`.
+    public static func inverse(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .inverse(.keyPath(keyPath))) }
+    /// The effect of deleting an object on its members.
+    public static func onDelete(_ rule: DeleteRule) -> Self { Self(effect: .onDelete(rule)) }
+    /// The members of a `ToMany` have an order.
+    public static var ordered: Self { Self(effect: .ordered) }
+    /// The minimum number of members.
+    public static func minCount(_ count: Int) -> Self { Self(effect: .minCount(count)) }
+    /// The maximum number of members of a to-many relationship.
+    public static func maxCount(_ count: Int) -> Self { Self(effect: .maxCount(count)) }
+}
+
+/// The name of a property, or a key path to it, which is resolved when the schema is made.
+enum PropertyName: Sendable {
+    case name(String)
+    case keyPath(any AnyKeyPath & Sendable)
+}

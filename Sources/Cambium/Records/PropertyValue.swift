@@ -1,0 +1,44 @@
+/// A type that a stored property of an `EntityRecord` can have.
+///
+/// Conforming types are the attribute types (see `AttributeValue`), other records, `Ref`, `ToMany`, optionals of these, arrays and sets of
+/// records and refs. Programs conform their own types to `AttributeValue`, which has fewer requirements.
+public protocol PropertyValue: Sendable {
+    /// The form that the property has in a schema.
+    static var propertyForm: PropertyForm { get }
+
+    /// Reads the property with an index in the record's schema.
+    init(property: Int, of row: inout RecordReader) throws
+
+    /// Writes the property with an index in the record's schema.
+    mutating func write(property: Int, to row: inout RecordWriter) throws
+}
+
+/// The form that a property has in a schema: an attribute or a relationship, and whether it may be null.
+public enum PropertyForm: Sendable {
+    /// - Parameter allowed: The only values that the attribute may have; `nil` for any value of the type.
+    case attribute(AttributeType, isOptional: Bool, allowed: [Value]?)
+    case relationship(to: any EntityRecord.Type, RelationshipDefinition.Cardinality, isOptional: Bool)
+
+    /// The same form for an optional property.
+    var optional: PropertyForm {
+        switch self {
+        case .attribute(let type, _, let allowed): .attribute(type, isOptional: true, allowed: allowed)
+        case .relationship(let record, let cardinality, _): .relationship(to: record, cardinality, isOptional: true)
+        }
+    }
+}
+
+extension Optional: PropertyValue where Wrapped: PropertyValue {
+    public static var propertyForm: PropertyForm { Wrapped.propertyForm.optional }
+
+    @inlinable
+    public init(property: Int, of row: inout RecordReader) throws {
+        self = try row.isNull(property) ? nil : Wrapped(property: property, of: &row)
+    }
+
+    @inlinable
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        if self == nil { return try row.writeNull(property) }
+        try self?.write(property: property, to: &row)
+    }
+}

@@ -1,0 +1,99 @@
+/// A record's properties, resolved for the graphs of one schema.
+final class RecordBinding: Sendable {
+    let entity: Entity
+    let properties: [Property]
+    /// The indexes of the properties that are the entity's identity, in its order. Empty if the record lacks one of them.
+    let identity: [Int]
+    let hasRelationships: Bool
+    /// For each property, the position of its value in the row of a `RowCursor`; only the fields of attributes have a meaning.
+    let fields: [CursorField?]
+
+    enum Property: Sendable {
+        case attribute(Attribute)
+        case relationship(Relationship, EndHandle)
+    }
+
+    /// Throws `.unknownName` with all differences if the graph's schema does not have the record's entity or properties.
+    init(_ description: RecordDescription, _ type: any EntityRecord.Type, _ graph: Graph) throws(CambiumError) {
+        guard let entity = graph.schema.entity(description.entity) else {
+            throw CambiumError(
+                .unknownName,
+                "The schema of the store has no entity '\(description.entity)', which \(type) is a view of. "
+                    + "Migrate the store to SchemaDefinition(of: \(type).self).")
+        }
+        var mistakes: [String] = []
+        var properties: [Property] = []
+        for property in description.properties {
+            do throws(CambiumError) {
+                properties.append(try Self.resolve(property, entity, type, graph))
+            } catch {
+                mistakes.append(error.message)
+            }
+        }
+        guard mistakes.isEmpty else {
+            throw CambiumError(
+                .unknownName, "\(type) does not fit the entity '\(entity.name)' of the store. Correct the struct, or migrate the store:",
+                details: mistakes)
+        }
+        self.entity = entity
+        self.properties = properties
+        fields = properties.map { if case .attribute(let attribute) = $0 { graph.cursorField(attribute) } else { nil } }
+        hasRelationships = properties.contains { if case .relationship = $0 { true } else { false } }
+        let indexes = entity.identity.compactMap { wanted in
+            properties.firstIndex { if case .attribute(let attribute) = $0 { attribute === wanted } else { false } }
+        }
+        identity = indexes.count == entity.identity.count ? indexes : []
+    }
+
+    private static func resolve(
+        _ property: RecordDescription.Property, _ entity: Entity, _ type: any EntityRecord.Type, _ graph: Graph
+    ) throws(CambiumError) -> Property {
+        switch property.form {
+        case .attribute(let wanted, _, _):
+            let attribute = try entity.requiredAttribute(property.name)
+            guard wanted.canRead(attribute.type) else {
+                throw CambiumError(
+                    .unknownName,
+                    "'\(property.name)' is of type \(attribute.type.rawValue) in the store, but \(type) declares \(wanted.rawValue).")
+            }
+            return .attribute(attribute)
+        case .relationship(let target, let cardinality, _):
+            let relationship = try entity.requiredRelationship(property.name)
+            let wanted = target.recordDescription.entity
+            guard let destination = graph.schema.entity(wanted), relationship.leads(to: destination, in: graph.schema) else {
+                throw CambiumError(.unknownName, "'\(property.name)' does not lead to the entity '\(wanted)' in the store.")
+            }
+            guard relationship.isToMany == (cardinality != .toOne) else {
+                let found = relationship.isToMany ? "several objects" : "one object"
+                throw CambiumError(.unknownName, "'\(property.name)' leads to \(found) in the store. Declare \(type).\(property.name) so.")
+            }
+            guard relationship.isOrdered || cardinality != .orderedToMany else {
+                throw CambiumError(
+                    .unknownName, "'\(property.name)' has no order in the store. Declare \(type).\(property.name) as a Set or as ToMany.")
+            }
+            return .relationship(relationship, graph.end(relationship))
+        }
+    }
+}
+
+extension AttributeType {
+    fileprivate var isInteger: Bool { self == .int16 || self == .int32 || self == .int64 }
+
+    /// Whether a Swift type that is declared with this type can read values of the stored type.
+    fileprivate func canRead(_ stored: AttributeType) -> Bool { self == stored || (isInteger && stored.isInteger) }
+}
+
+extension Relationship {
+    /// Whether the members can be objects of an entity.
+    fileprivate func leads(to entity: Entity, in schema: Schema) -> Bool {
+        guard let own = schema.entity(destination) else { return false }
+        return own.family.contains(entity.number) || entity.family.contains(own.number)
+    }
+}
+
+extension Graph {
+    /// Returns the properties of a record, resolved for this graph. Only the first call for a schema resolves them.
+    func binding<Record: EntityRecord>(_ type: Record.Type) throws(CambiumError) -> RecordBinding {
+        try layout.derivedObject(for: type) { () throws(CambiumError) in try RecordBinding(Record.recordDescription, type, self) }
+    }
+}

@@ -1,0 +1,35 @@
+/// One property of the records of one graph, for loops over many objects: the position of its values is looked up once.
+///
+///     let ages = try graph.column(\Person.age)
+///     for place in try graph.places(of: Person.self) { sum += ages[place] ?? 0 }
+public struct RecordColumn<V: AttributeValue> {
+    @usableFromInline let column: Column
+
+    init(_ column: Column) { self.column = column }
+
+    /// The value of an object; `nil` if it is null, or if the type cannot hold it.
+    @inlinable
+    public subscript(place: ObjectPlace) -> V? { V.value(of: column, at: place) }
+}
+
+extension Graph {
+    /// Resolves a property of a record for loops over many objects.
+    ///
+    /// Throws `.unknownName` if the record does not fit the store's schema, or if its schema does not list the property.
+    /// Complexity: O(objects of the hierarchy / 128).
+    public func column<Record: EntityRecord, V: AttributeValue>(_ keyPath: KeyPath<Record, V>) throws -> RecordColumn<V> {
+        RecordColumn(column(try attribute(keyPath)))
+    }
+
+    /// Resolves an optional property of a record for loops over many objects. Throws as `column(_:)` for other properties does.
+    public func column<Record: EntityRecord, V: AttributeValue>(_ keyPath: KeyPath<Record, V?>) throws -> RecordColumn<V> {
+        RecordColumn(column(try attribute(keyPath)))
+    }
+
+    /// Returns the places of the objects that a record is a view of, by ascending id. Throws as `column(_:)` does.
+    public func places<Record: EntityRecord>(of type: Record.Type) throws -> PlaceSequence { places(of: try binding(type).entity) }
+
+    private func attribute<Record: EntityRecord>(_ keyPath: PartialKeyPath<Record>) throws -> Attribute {
+        try binding(Record.self).entity.requiredAttribute(Record.fieldName(of: keyPath))
+    }
+}

@@ -1,0 +1,96 @@
+/// The entity of a record, and its stored properties.
+///
+///     static let recordSchema = RecordSchema<Note>("Note", indexes: [["title"]]) {
+///         RecordProperty("id", \.id, .identity)
+///         RecordProperty("title", \.title)
+///     }
+public struct RecordSchema<Record: EntityRecord>: Sendable {
+    let description: RecordDescription
+    private let indexByKeyPath: [PropertyKey: Int]
+
+    /// The name of the entity.
+    public var entity: String { description.entity }
+
+    /// Creates a description. `SchemaDefinition(of:)` checks it.
+    ///
+    /// - Parameters:
+    ///   - parent: A record of the parent entity. A record of a sub-entity lists the inherited properties, too.
+    ///   - isAbstract: Whether only sub-entities have objects.
+    ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
+    ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`.
+    ///   - renamedFrom: The name of the entity in the schema that a migration replaces.
+    public init(
+        _ entity: String, parent: (any EntityRecord.Type)? = nil, isAbstract: Bool = false, unique: [[String]] = [],
+        indexes: [[String]] = [], userInfo: [String: String] = [:], renamedFrom: String? = nil,
+        @RecordSchemaBuilder<Record> properties: () -> [RecordProperty<Record>]
+    ) {
+        let properties = properties()
+        description = RecordDescription(
+            entity: entity, parent: parent, isAbstract: isAbstract, unique: unique, indexes: indexes, userInfo: userInfo,
+            formerName: renamedFrom, properties: properties.map(\.description))
+        indexByKeyPath = Dictionary(properties.enumerated().map { (PropertyKey(keyPath: $1.keyPath), $0) }) { first, _ in first }
+    }
+
+    /// Returns the name of the property that a key path leads to, or `nil` if it is no stored property of the record.
+    func name(of keyPath: AnyKeyPath) -> String? {
+        guard let index = indexByKeyPath[PropertyKey(keyPath: keyPath)] else { return nil }
+        return description.properties[index].name
+    }
+}
+
+/// A key path to a stored property, as a key of a dictionary.
+///
+/// SENDABLE: the key paths of a record's schema are Sendable, and a key for a search does not leave its function.
+private struct PropertyKey: Hashable, @unchecked Sendable {
+    let keyPath: AnyKeyPath
+}
+
+/// The parts of a record's schema that do not depend on its type.
+struct RecordDescription: Sendable {
+    let entity: String
+    let parent: (any EntityRecord.Type)?
+    let isAbstract: Bool
+    let unique: [[String]]
+    let indexes: [[String]]
+    let userInfo: [String: String]
+    let formerName: String?
+    let properties: [Property]
+
+    struct Property: Sendable {
+        let name: String
+        let form: PropertyForm
+        let options: [PropertyOption]
+    }
+}
+
+/// A stored property of a record.
+public struct RecordProperty<Record>: Sendable {
+    let keyPath: any PartialKeyPath<Record> & Sendable
+    let description: RecordDescription.Property
+
+    /// - Parameter name: The name of the property in the store.
+    public init<V: PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
+        self.keyPath = keyPath
+        description = RecordDescription.Property(name: name, form: V.propertyForm, options: options)
+    }
+
+    /// Creates a property of any Codable type, which an attribute of the type `json` stores. The record reads it with `readJSON` and writes
+    /// it with `writeJSON`.
+    public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
+        self.keyPath = keyPath
+        description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: false, allowed: nil), options: options)
+    }
+
+    /// Creates an optional property of any Codable type.
+    public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V?> & Sendable, _ options: PropertyOption...) {
+        self.keyPath = keyPath
+        description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: true, allowed: nil), options: options)
+    }
+}
+
+/// Builds the list of a record's properties.
+@resultBuilder
+public enum RecordSchemaBuilder<Record> {
+    public static func buildExpression(_ property: RecordProperty<Record>) -> RecordProperty<Record> { property }
+    public static func buildBlock(_ properties: RecordProperty<Record>...) -> [RecordProperty<Record>] { properties }
+}

@@ -1,0 +1,299 @@
+/// The object that a record is written to, during `EntityRecord.write(to:)`.
+///
+/// A save calls `write(to:)` a first time for the values of attributes, and a second time for relationships, if the record has any. Each
+/// property is written by its name, or by its index in the record's schema, which the macro uses.
+public struct RecordWriter: ~Copyable {
+    var transaction: WriteTransaction
+    /// The values of attributes that the current record has written.
+    private var values: [(Attribute, Value)] = []
+    private var current: Frame
+    /// The objects of the records that contain the current record, and the current object.
+    private var path: [ObjectID] = []
+    private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
+    private let read: RefOrigin
+    private var inserted: RefOrigin?
+    /// Whether the writer changes no object, but clears the refs of records whose objects were deleted.
+    private var isClearing = false
+
+    /// The record that is being written.
+    private struct Frame {
+        let binding: RecordBinding
+        /// `nil` until the values of the attributes are known.
+        var id: ObjectID?
+        /// The inverse of the relationship by which the save reached the record. The other side writes it.
+        let arrival: PropertyNumber?
+        /// The index of the property that is probably written next by name.
+        var next = 0
+    }
+
+    init(_ transaction: consuming WriteTransaction, _ binding: RecordBinding) {
+        read = RefOrigin(storeKey: transaction.draft.original.storeKey, nil)
+        self.transaction = transaction
+        current = Frame(binding: binding, arrival: nil)
+    }
+
+    consuming func takeTransaction() -> WriteTransaction { transaction }
+
+    // MARK: Properties
+
+    /// Writes the property with a name.
+    ///
+    /// Throws `.unknownName` if the record's schema does not have the property, `.ruleViolated` for a value that the schema does not allow,
+    /// and `.invalidInput` for an object that the relationship cannot hold.
+    @inlinable
+    public mutating func write<V: PropertyValue>(_ name: String, _ value: inout V) throws {
+        try value.write(property: index(of: name), to: &self)
+    }
+
+    /// Writes the property with an index in the record's schema. Throws as `write(_:_:)` with a name does.
+    @inlinable
+    public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
+        try value.write(property: property, to: &self)
+    }
+
+    /// Writes a constant property. Throws `.invalidInput` if a record in it is new, because the constant cannot take its ref.
+    public mutating func write<V: PropertyValue>(_ property: Int, constant value: V) throws {
+        var copy = value
+        let count = insertedCount
+        try copy.write(property: property, to: &self)
+        guard insertedCount == count || !wantsRelationships else {
+            let name = current.binding.properties[property].name
+            throw CambiumError(
+                .invalidInput,
+                "'\(current.binding.entity.name).\(name)' is a constant with a new record, so the next save would insert it again. "
+                    + "Declare the property with 'var', or save the record first.")
+        }
+    }
+
+    /// Writes a constant property by its name. Throws as `write(_:constant:)` with an index does.
+    public mutating func write<V: PropertyValue>(_ name: String, constant value: V) throws {
+        try write(index(of: name), constant: value)
+    }
+
+    /// Writes a value of any Codable type to an attribute of the type `json`.
+    public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
+        guard wantsAttributes else { return }
+        do { try put(property, JSONText.encode(value)) } catch let error as CambiumError { throw error } catch {
+            let name = current.binding.properties[property].name
+            throw CambiumError(.invalidInput, "'\(current.binding.entity.name).\(name)' cannot be encoded: \(error)", underlying: error)
+        }
+    }
+
+    /// Writes a value of any Codable type to the attribute with a name.
+    public mutating func writeJSON<V: Codable & Sendable>(_ name: String, _ value: V) throws { try writeJSON(index(of: name), value) }
+
+    @usableFromInline
+    mutating func index(of name: String) throws -> Int {
+        let properties = current.binding.properties
+        for offset in properties.indices {
+            let candidate = current.next + offset < properties.count ? current.next + offset : current.next + offset - properties.count
+            if properties[candidate].name == name {
+                current.next = candidate + 1 == properties.count ? 0 : candidate + 1
+                return candidate
+            }
+        }
+        throw CambiumError(
+            .unknownName,
+            "The record of '\(current.binding.entity.name)' writes '\(name)', which its recordSchema does not list. List it there.")
+    }
+
+    // MARK: Attributes
+
+    /// Whether this call of `write(to:)` is for the attributes.
+    @usableFromInline var wantsAttributes: Bool { current.id == nil }
+
+    var wantsRelationships: Bool { current.id != nil }
+
+    @usableFromInline
+    mutating func put(_ property: Int, _ value: Value) throws {
+        if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
+    }
+
+    @usableFromInline
+    mutating func writeNull(_ property: Int) throws {
+        switch current.binding.properties[property] {
+        case .attribute: if wantsAttributes { try put(property, .null) }
+        case .relationship(let relationship, _):
+            if relationship.isToMany {
+                try writeMembers(property) { _, _ in }
+            } else if wantsRelationships {
+                try setTarget(property, nil)
+            }
+        }
+    }
+
+    // MARK: Records
+
+    /// Saves a record: updates the object of its ref or of its identity, or inserts an object.
+    mutating func save<Record: EntityRecord>(_ record: inout Record, arrival: PropertyNumber? = nil) throws -> ObjectID {
+        guard path.count < RecordReader.depthMax else {
+            throw CambiumError(
+                .limitExceeded,
+                "More than \(RecordReader.depthMax) records contain each other. Declare one of the properties as Ref or ToMany.")
+        }
+        let outer = current
+        current = Frame(binding: try bound(Record.self), arrival: arrival)
+        defer { current = outer }
+        if isClearing { return try clear(&record) }
+        values.removeAll(keepingCapacity: true)
+        try record.write(to: &self)
+        let id = try saveAttributes(of: record.ref, Record.self)
+        if current.binding.hasRelationships {
+            current.id = id
+            current.next = 0
+            path.append(id)
+            defer { path.removeLast() }
+            try record.write(to: &self)
+        }
+        record.ref = reference(to: id, record.ref)
+        return id
+    }
+
+    /// Clears the refs to deleted objects in a record and in the records inside of it.
+    mutating func clearRefs<Record: EntityRecord>(in record: inout Record) throws {
+        isClearing = true
+        defer { isClearing = false }
+        _ = try save(&record)
+    }
+
+    private mutating func clear<Record: EntityRecord>(_ record: inout Record) throws -> ObjectID {
+        let id = record.ref?.id ?? ObjectID(root: current.binding.entity.root, serial: 0)
+        current.id = id
+        path.append(id)
+        defer { path.removeLast() }
+        try record.write(to: &self)
+        if record.ref != nil, !transaction.contains(id) { record.ref = nil }
+        return id
+    }
+
+    private mutating func saveAttributes<Record: EntityRecord>(of ref: Ref<Record>?, _ type: Record.Type) throws -> ObjectID {
+        let binding = current.binding
+        let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
+        if let id = known ?? identified(binding) {
+            try transaction.set(id, values)
+            return id
+        }
+        insertedCount += 1
+        return try transaction.insert(binding.entity, values.filter { !$0.1.isNull || !$0.0.defaultValue.isNull })
+    }
+
+    /// The number of objects that were inserted.
+    private var insertedCount = 0
+
+    /// Returns the object that has the identity of the values, or `nil` if there is none or the record has no identity.
+    private borrowing func identified(_ binding: RecordBinding) -> ObjectID? {
+        if binding.identity.isEmpty { return nil }
+        var identity: [Value] = []
+        for attribute in binding.entity.identity {
+            guard let value = values.first(where: { $0.0 === attribute })?.1, !value.isNull else { return nil }
+            identity.append(value)
+        }
+        return transaction.find(binding.entity, identity: identity)
+    }
+
+    /// Returns the object of a ref, or `nil` if the ref is of a transaction that was rolled back.
+    ///
+    /// Throws `.objectDeleted` if the object does not exist, `.misuse` if the ref is of another store.
+    private borrowing func objectID<Record: EntityRecord>(of ref: Ref<Record>) throws -> ObjectID? {
+        let entity = Record.recordSchema.entity
+        guard ref.origin.storeKey == read.storeKey else {
+            throw CambiumError(
+                .misuse, "The record of '\(entity)' is of another store. Set its ref to nil, then save it here as a new object.")
+        }
+        if let outcome = ref.origin.outcome, outcome !== transaction.outcome, !outcome.isCommitted { return nil }
+        guard transaction.contains(ref.id) else {
+            throw CambiumError(
+                .objectDeleted,
+                "\(entity)/\(ref.id.serial) was deleted, so the record cannot be saved. Set its ref to nil to insert it again.")
+        }
+        return ref.id
+    }
+
+    /// Returns the object of a ref that a property contains.
+    borrowing func existing<Record: EntityRecord>(_ ref: Ref<Record>) throws -> ObjectID {
+        if isClearing { return ref.id }
+        if let id = try objectID(of: ref) { return id }
+        throw CambiumError(
+            .objectDeleted,
+            "A ref to '\(Record.recordSchema.entity)' is of a transaction that was rolled back. Save the record, then use its new ref.")
+    }
+
+    /// Returns the ref of an object that a save has written.
+    mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>?) -> Ref<Record> {
+        if let former, former.id == id, former.origin.outcome?.isCommitted ?? true { return former }
+        if transaction.draft.original.contains(id) { return Ref(id, read) }
+        if inserted == nil {
+            let outcome = transaction.outcome ?? TransactionOutcome()
+            transaction.outcome = outcome
+            inserted = RefOrigin(storeKey: read.storeKey, outcome)
+        }
+        return Ref(id, inserted ?? read)
+    }
+
+    mutating func bound<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
+        let key = ObjectIdentifier(type)
+        for known in bindings where known.type == key { return known.binding }
+        let binding = try transaction.binding(type)
+        bindings.append((key, binding))
+        return binding
+    }
+
+    // MARK: Relationships
+
+    /// Returns the relationship to write, or `nil` if this call is for attributes or if the other side writes the relationship.
+    private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
+        guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
+            relationship.number != current.arrival
+        else { return nil }
+        return (id, relationship)
+    }
+
+    @usableFromInline
+    mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
+        guard relationship(property) != nil else { return }
+        try setTarget(property, try saveNested(&record, property))
+    }
+
+    mutating func saveNested<Record: EntityRecord>(_ record: inout Record, _ property: Int) throws -> ObjectID {
+        try save(&record, arrival: relationship(property)?.relationship.inverse)
+    }
+
+    /// Links the current object to one object, or to none. A link to a record that contains the current record stays if there is no new
+    /// target, because reading leaves such records out.
+    mutating func setTarget(_ property: Int, _ target: ObjectID?) throws {
+        guard let (id, relationship) = relationship(property) else { return }
+        if isClearing { return }
+        let before = transaction.members(relationship, of: id)?.first
+        if before == target { return }
+        if let target { return try transaction.link(id, relationship, target) }
+        if let before, !path.contains(before) { try transaction.unlink(id, relationship, before) }
+    }
+
+    /// Sets the members of a to-many relationship. Members that contain the current record stay, because reading leaves them out.
+    ///
+    /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
+    mutating func writeMembers(_ property: Int, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void) throws {
+        guard let (id, relationship) = relationship(property) else { return }
+        var wanted: [ObjectID] = []
+        try collect(&self, &wanted)
+        if isClearing { return }
+        let present = transaction.members(relationship, of: id) ?? []
+        var kept: Set<ObjectID> = []
+        wanted.removeAll { !kept.insert($0).inserted }
+        wanted += present.filter { path.contains($0) && kept.insert($0).inserted }
+        if present == wanted { return }
+        let known = Set(present)
+        for member in present where !kept.contains(member) { try transaction.unlink(id, relationship, member) }
+        guard relationship.isOrdered else {
+            for member in wanted where !known.contains(member) { try transaction.link(id, relationship, member) }
+            return
+        }
+        for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
+            if step.isNew {
+                try transaction.link(id, relationship, step.member, at: step.index)
+            } else {
+                try transaction.move(id, relationship, step.member, to: step.index)
+            }
+        }
+    }
+}

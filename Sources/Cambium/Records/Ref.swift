@@ -1,0 +1,71 @@
+/// An object, typed by a record that is a view of it.
+///
+/// A ref that a record has as a property breaks a cycle of records, and loads its record only if the program asks. It holds the graph from
+/// which its owner was read, so the owner and the loaded record are of one moment; the pages of that moment stay in memory as long as
+/// the ref exists. The property `ref` of a record holds no graph.
+///
+/// Two refs are equal if they refer to the same object of the same store.
+public struct Ref<Record: EntityRecord>: Sendable {
+    public let id: ObjectID
+    let origin: RefOrigin
+
+    init(_ id: ObjectID, _ origin: RefOrigin) { (self.id, self.origin) = (id, origin) }
+
+    /// Returns the record of the object, as the graph of this ref has it.
+    ///
+    /// Throws `.misuse` if the ref holds no graph (then call `graph.load(_:)`), `.objectDeleted` if the graph does not have the object, and
+    /// as `Graph.load(_:)` does.
+    public func load() throws -> Record {
+        guard let graph = origin.graph else {
+            throw CambiumError(
+                .misuse, "This ref holds no graph, because it is the ref of a record itself. Call load(_:) of a graph with it.")
+        }
+        return try graph.load(self)
+    }
+}
+
+extension Ref: Hashable {
+    public static func == (left: Ref, right: Ref) -> Bool { left.id == right.id && left.origin.storeKey == right.origin.storeKey }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension Ref: CustomStringConvertible {
+    public var description: String { origin.graph?.name(of: id) ?? "\(Record.recordSchema.entity)/\(id.serial)" }
+}
+
+extension Ref: RelatedValue, ArrayElement {
+    public static var propertyForm: PropertyForm { .relationship(to: Record.self, .toOne, isOptional: false) }
+
+    public init(property: Int, of row: inout RecordReader) throws {
+        guard let target = row.target(property) else { throw row.missing(property) }
+        self = row.reference(to: target)
+    }
+
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        if row.wantsRelationships { try row.setTarget(property, try row.existing(self)) }
+    }
+
+    public static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Ref? { row.reference(to: place) }
+
+    public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
+}
+
+/// The origin of refs: the store, and the graph or the transaction that the objects are of.
+final class RefOrigin: Sendable {
+    let storeKey: UInt64
+    let graph: Graph?
+    /// The transaction that inserted the objects; `nil` if the objects were read.
+    let outcome: TransactionOutcome?
+
+    init(_ graph: Graph, holdsGraph: Bool) {
+        storeKey = graph.storeKey
+        self.graph = holdsGraph ? graph : nil
+        outcome = nil
+    }
+
+    init(storeKey: UInt64, _ outcome: TransactionOutcome?) {
+        self.storeKey = storeKey
+        graph = nil
+        self.outcome = outcome
+    }
+}

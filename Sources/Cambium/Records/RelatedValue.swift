@@ -1,0 +1,79 @@
+/// A property type that leads to one object: a record, a `Ref`, or an optional of these.
+public protocol LinkedValue: PropertyValue {
+    /// The record of the object.
+    associatedtype Record: EntityRecord
+}
+
+/// A type that refers to an object, so that a property of it is a relationship: a record, or a `Ref` to one.
+public protocol RelatedValue: LinkedValue {
+    /// Returns the value for an object, or `nil` if the object is already on the way to this row.
+    static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self?
+
+    /// Saves the value if it is a record, and returns its object.
+    mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID
+}
+
+/// A type that an array property can have as its element: a related value, whose array is an ordered relationship, or `UInt8`.
+public protocol ArrayElement: Sendable {
+    static var arrayForm: PropertyForm { get }
+    static func array(property: Int, of row: inout RecordReader) throws -> [Self]
+    static func write(_ array: inout [Self], property: Int, to row: inout RecordWriter) throws
+}
+
+extension Array: PropertyValue where Element: ArrayElement {
+    public static var propertyForm: PropertyForm { Element.arrayForm }
+
+    @inlinable
+    public init(property: Int, of row: inout RecordReader) throws { self = try Element.array(property: property, of: &row) }
+
+    @inlinable
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        try Element.write(&self, property: property, to: &row)
+    }
+}
+
+extension ArrayElement where Self: RelatedValue {
+    public static var arrayForm: PropertyForm { .relationship(to: Record.self, .orderedToMany, isOptional: false) }
+
+    public static func array(property: Int, of row: inout RecordReader) throws -> [Self] { try row.related(property) }
+
+    public static func write(_ array: inout [Self], property: Int, to row: inout RecordWriter) throws {
+        try row.writeMembers(property) { row, ids in
+            for index in array.indices { ids.append(try array[index].save(in: &row, property)) }
+        }
+    }
+}
+
+/// Bytes, which an attribute of the type `data` stores.
+extension UInt8: ArrayElement {
+    public static var arrayForm: PropertyForm { .attribute(.data, isOptional: false, allowed: nil) }
+
+    public static func array(property: Int, of row: inout RecordReader) throws -> [UInt8] {
+        let value = try row.value(property)
+        guard case .data(let bytes) = value else { throw row.mismatch(property, value, ValueMismatch(of: [UInt8].self)) }
+        return bytes
+    }
+
+    public static func write(_ array: inout [UInt8], property: Int, to row: inout RecordWriter) throws {
+        if row.wantsAttributes { try row.put(property, .data(array)) }
+    }
+}
+
+/// An unordered relationship.
+extension Set: PropertyValue where Element: RelatedValue {
+    public static var propertyForm: PropertyForm { .relationship(to: Element.Record.self, .toMany, isOptional: false) }
+
+    public init(property: Int, of row: inout RecordReader) throws { self = Set(try row.related(property) as [Element]) }
+
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        try row.writeMembers(property) { row, ids in
+            var saved: Set = []
+            for var member in self {
+                ids.append(try member.save(in: &row, property))
+                saved.insert(member)
+            }
+            // The members have refs now, which may count for their equality.
+            self = saved
+        }
+    }
+}

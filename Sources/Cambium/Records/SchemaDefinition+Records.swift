@@ -1,0 +1,103 @@
+extension SchemaDefinition {
+    /// Creates the definition of the schema that records need: their entities, and those of all records that they refer to.
+    ///
+    ///     let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
+    ///
+    /// Several records may be views of one entity. Their properties are united; a property that several records have must have the same
+    /// type in each. An inverse that only one side names is added to the other side.
+    ///
+    /// Throws `.invalidInput` with all mistakes if records contradict each other, or if a key path leads to no stored property.
+    public init(of records: any EntityRecord.Type...) throws(CambiumError) {
+        var assembly = SchemaAssembly()
+        for record in records { assembly.add(record) }
+        try self.init(entities: assembly.entities())
+    }
+}
+
+extension Schema {
+    /// Creates the schema that records need. See `SchemaDefinition(of:)`. Throws `.invalidInput` with all mistakes.
+    public convenience init(of records: any EntityRecord.Type...) throws(CambiumError) {
+        var assembly = SchemaAssembly()
+        for record in records { assembly.add(record) }
+        try self.init(SchemaDefinition(entities: assembly.entities()))
+    }
+}
+
+/// Unites the descriptions of records to entities.
+struct SchemaAssembly {
+    private var known: Set<ObjectIdentifier> = []
+    private var records: [(type: any EntityRecord.Type, description: RecordDescription)] = []
+    private var mistakes: [String] = []
+
+    /// Adds a record and all records that it refers to.
+    mutating func add(_ record: any EntityRecord.Type) {
+        var waiting: [any EntityRecord.Type] = [record]
+        while let next = waiting.popLast() {
+            guard known.insert(ObjectIdentifier(next)).inserted else { continue }
+            let description = next.recordDescription
+            records.append((next, description))
+            if let parent = description.parent { waiting.append(parent) }
+            for property in description.properties.reversed() {
+                if case .relationship(let target, _, _) = property.form { waiting.append(target) }
+            }
+        }
+    }
+
+    /// Returns the definitions of the entities, in the order in which their first records were added.
+    mutating func entities() throws(CambiumError) -> [EntityDefinition] {
+        var drafts: [EntityDraft] = []
+        var indexByName: [String: Int] = [:]
+        for (type, description) in records {
+            if indexByName[description.entity] == nil {
+                indexByName[description.entity] = drafts.count
+                drafts.append(EntityDraft(description.entity))
+            }
+            guard let index = indexByName[description.entity] else { continue }
+            drafts[index].add(description, of: type, names: name(of:), &mistakes)
+        }
+        for index in drafts.indices { dropInherited(&drafts, index, indexByName) }
+        addInverses(&drafts, indexByName)
+        guard mistakes.isEmpty else {
+            throw CambiumError(.invalidInput, "The records do not make a schema. Correct their declarations:", details: mistakes)
+        }
+        return drafts.map(\.definition)
+    }
+
+    /// Returns the stored name that a key path or a name stands for.
+    private func name(of name: PropertyName) -> String? {
+        switch name {
+        case .name(let text): text
+        case .keyPath(let keyPath): records.lazy.compactMap { $0.type.storedName(of: keyPath) }.first
+        }
+    }
+
+    /// Removes the properties that an ancestor declares.
+    private func dropInherited(_ drafts: inout [EntityDraft], _ index: Int, _ indexByName: [String: Int]) {
+        var seen: Set<String> = [drafts[index].definition.name]
+        var ancestor = drafts[index].definition.parent
+        while let name = ancestor, seen.insert(name).inserted, let parent = indexByName[name] {
+            drafts[index].drop(drafts[parent].declaredNames)
+            ancestor = drafts[parent].definition.parent
+        }
+    }
+
+    /// Adds the name of the inverse to relationships whose inverse names them.
+    private mutating func addInverses(_ drafts: inout [EntityDraft], _ indexByName: [String: Int]) {
+        for draft in drafts {
+            for relationship in draft.definition.relationships {
+                guard let inverse = relationship.inverse, let target = indexByName[relationship.destination] else { continue }
+                var index: Int? = target
+                var seen: Set<Int> = []
+                while let found = index, seen.insert(found).inserted, !drafts[found].declaredNames.contains(inverse) {
+                    index = drafts[found].definition.parent.flatMap { indexByName[$0] }
+                }
+                if let index { drafts[index].setInverse(of: inverse, to: relationship.name) }
+            }
+        }
+    }
+}
+
+extension EntityRecord {
+    static var recordDescription: RecordDescription { recordSchema.description }
+    static func storedName(of keyPath: AnyKeyPath) -> String? { recordSchema.name(of: keyPath) }
+}

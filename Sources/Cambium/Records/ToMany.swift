@@ -1,0 +1,118 @@
+internal import CambiumBytes
+
+/// The objects of a to-many relationship, as refs: a collection with random access that reads nothing until the program asks.
+///
+///     for item in note.items { print(try item.load().name) }
+///     let items = try note.items.load()
+///
+/// The collection holds the graph from which its owner was read. The refs are in the order of the relationship; if the relationship is
+/// unordered, they are in ascending order of their ids. A save writes the members only if the program has assigned another collection.
+public struct ToMany<Record: EntityRecord>: Sendable {
+    private enum Source {
+        case stored(StoredMembers)
+        case given([Ref<Record>])
+        case unknown
+    }
+
+    private let source: Source
+
+    init(_ members: StoredMembers) { source = .stored(members) }
+
+    /// Creates a collection for a new record that says nothing about the members: a save leaves them as they are. `[]` removes them.
+    public init() { source = .unknown }
+
+    /// Creates the members from refs. The order counts if the relationship is ordered; a repeated ref counts once.
+    public init(_ refs: some Sequence<Ref<Record>>) { source = .given(Array(refs)) }
+
+    /// Creates the members from records. Throws `.invalidInput` if a record was never saved.
+    public init(_ records: some Sequence<Record>) throws {
+        source = .given(
+            try records.map { record in
+                guard let ref = record.ref else {
+                    throw CambiumError(
+                        .invalidInput, "A member of type \(Record.self) was never saved. Save it before it becomes a member.")
+                }
+                return ref
+            })
+    }
+
+    /// Returns the records of all members. Throws as `Graph.load(_:)` does. Complexity: O(members).
+    public func load() throws -> [Record] {
+        switch source {
+        case .given(let refs): return try refs.map { try $0.load() }
+        case .stored(let members): return try members.origin.graph.map { try $0.load(members.ids) } ?? []
+        case .unknown: return []
+        }
+    }
+}
+
+/// The members that a relationship of one object has in one graph.
+final class StoredMembers: Sendable {
+    let origin: RefOrigin
+    private let owner: ObjectPlace
+    private let relationship: Relationship
+    private let known = Guarded<[ObjectID]?>(nil)
+
+    init(_ origin: RefOrigin, _ owner: ObjectPlace, _ relationship: Relationship) {
+        (self.origin, self.owner, self.relationship) = (origin, owner, relationship)
+    }
+
+    /// The ids of the members. The first call reads them.
+    var ids: [ObjectID] {
+        if let known = known.withLock({ $0 }) { return known }
+        guard let graph = origin.graph else { return [] }
+        let ids = graph.memberIDs(graph.end(relationship), of: owner)
+        known.withLock { $0 = ids }
+        return ids
+    }
+
+    /// The number of members. Complexity: O(1).
+    var count: Int {
+        if let known = known.withLock({ $0 }) { return known.count }
+        return origin.graph.map { $0.memberCount($0.end(relationship), of: owner) } ?? 0
+    }
+}
+
+extension ToMany: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+
+    /// The number of members. Complexity: O(1).
+    public var endIndex: Int {
+        switch source {
+        case .stored(let members): members.count
+        case .given(let refs): refs.count
+        case .unknown: 0
+        }
+    }
+
+    /// The ref at an index. Complexity: O(members) for the first ref that is read, O(1) for each other ref.
+    public subscript(index: Int) -> Ref<Record> {
+        switch source {
+        case .stored(let members): Ref(members.ids[index], members.origin)
+        case .given(let refs): refs[index]
+        case .unknown: [][index]
+        }
+    }
+}
+
+extension ToMany: Hashable {
+    public static func == (left: ToMany, right: ToMany) -> Bool { left.elementsEqual(right) }
+    public func hash(into hasher: inout Hasher) { for ref in self { hasher.combine(ref) } }
+}
+
+extension ToMany: ExpressibleByArrayLiteral {
+    public init(arrayLiteral refs: Ref<Record>...) { self.init(refs) }
+}
+
+extension ToMany: PropertyValue {
+    public static var propertyForm: PropertyForm { .relationship(to: Record.self, .toMany, isOptional: false) }
+
+    public init(property: Int, of row: inout RecordReader) throws { self.init(try row.members(property)) }
+
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        guard case .given(let refs) = source else { return }
+        try row.writeMembers(property) { row, ids in
+            for ref in refs { ids.append(try row.existing(ref)) }
+        }
+    }
+}

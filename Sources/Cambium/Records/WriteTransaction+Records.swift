@@ -1,0 +1,63 @@
+extension WriteTransaction {
+    /// Saves a record, and the records inside of it.
+    ///
+    /// A record with a `ref` changes this object; setting present values is no change. A record without a `ref` changes the object that has
+    /// its identity, or is inserted. `ref` is the object afterwards. Properties that the record does not have stay as they are, and so does
+    /// the relationship that leads back from a record inside of another record.
+    ///
+    /// Throws `.objectDeleted` if the object of `ref` does not exist, `.misuse` if it is of another store, `.unknownName` if the record does
+    /// not fit the store's schema, and as `insert`, `set` and `link` do. An error after a part was saved fails the transaction: each later
+    /// call throws it, and so does the commit.
+    public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
+        try writeRecords(Record.self) { writer in _ = try writer.save(&record) }
+    }
+
+    /// Saves several records. Throws as `save(_:)` with one record does.
+    public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
+        try writeRecords(Record.self) { writer in
+            for index in records.indices { _ = try writer.save(&records[index]) }
+        }
+    }
+
+    /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`, and so is the ref of each
+    /// record inside of it whose object was deleted.
+    ///
+    /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if it is of another store.
+    public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
+        guard let ref = record.ref else {
+            throw CambiumError(
+                .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to delete.")
+        }
+        try writeRecords(Record.self) { writer in
+            try writer.transaction.delete(try writer.existing(ref))
+            try writer.clearRefs(in: &record)
+        }
+    }
+
+    private mutating func writeRecords<Record: EntityRecord>(
+        _ type: Record.Type, _ body: (inout RecordWriter) throws -> Void
+    ) throws {
+        try checkUsable()
+        let binding = try binding(type)
+        let opCount = ops.opCount
+        var writer = RecordWriter(self, binding)
+        let result = Result { try body(&writer) }
+        self = writer.takeTransaction()
+        if case .failure(let error) = result {
+            if ops.opCount != opCount {
+                partialSave =
+                    (error as? CambiumError) ?? CambiumError(.invalidInput, "A record could not be saved: \(error)", underlying: error)
+            }
+            throw error
+        }
+    }
+
+    func binding<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
+        let original = draft.original
+        guard draft.schema === original.schema else {
+            throw CambiumError(
+                .misuse, "A transaction that changes the schema cannot save records. Save them in a later transaction.")
+        }
+        return try original.binding(type)
+    }
+}

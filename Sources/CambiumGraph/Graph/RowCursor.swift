@@ -1,0 +1,95 @@
+import CambiumModel
+
+/// An attribute of one layout, resolved for a `RowCursor` of a graph with this layout.
+package struct CursorField: Sendable {
+    let slot: Int32
+    let width: UInt8
+    package let type: AttributeType
+
+    var isText: Bool { width == 0 }
+}
+
+extension Graph {
+    /// Resolves an attribute for a `RowCursor` of this graph or of another graph with the same layout. Returns `nil` if the graph does not
+    /// have the attribute.
+    package func cursorField(_ attribute: Attribute) -> CursorField? {
+        let field = field(attribute)
+        guard field.table >= 0 else { return nil }
+        let width: UInt8 = if case .fixed(let width) = field.kind { UInt8(width) } else { 0 }
+        return CursorField(slot: Int32(field.slot), width: width, type: field.type)
+    }
+
+    /// A number that distinguishes the store of this graph from other stores. It is the same for all graphs of a store, in all processes.
+    package var storeKey: UInt64 { reader.hashKey.bytes.x }
+}
+
+/// Reads single values of the objects of one table: the parts of an address that a row's values share are computed once per row.
+///
+/// A field must belong to the table of the cursor, and a place to the cursor's graph.
+package struct RowCursor {
+    private var rows: Rows
+    private var group: UnsafeMutableRawPointer
+    private var row: UInt32
+    package private(set) var place: ObjectPlace
+    /// Keeps the pages alive.
+    private let version: Version
+
+    package init(_ graph: Graph, at place: ObjectPlace) {
+        version = graph.version
+        self.place = place
+        rows = graph.reader.rows(Int(place.table))
+        row = place.row
+        group = rows.group(place.row)
+    }
+
+    /// Moves to another object of the graph.
+    package mutating func move(to place: ObjectPlace) {
+        if place.table != self.place.table { rows = version.reader.rows(Int(place.table)) }
+        self.place = place
+        row = place.row
+        group = rows.group(row)
+    }
+
+    @inline(__always) private func leaf(_ field: CursorField) -> UnsafeMutableRawPointer { rows.leaf(group, Int(field.slot)) }
+
+    /// Whether the value is null.
+    package func isNull(_ field: CursorField) -> Bool {
+        let leaf = leaf(field)
+        return field.isText ? StringLeaf.cell(leaf, row) == 0 : !Rows.bit(leaf, PageLayout.presenceOffset, row)
+    }
+
+    @inline(__always) private func fixed<T: BitwiseCopyable>(_ field: CursorField, as type: T.Type) -> T? {
+        let leaf = leaf(field)
+        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
+        return leaf.load(fromByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
+    }
+
+    /// Returns a whole number, or `nil` if the value is null or the attribute has another type.
+    package func int(_ field: CursorField) -> Int64? {
+        switch field.type {
+        case .int64: fixed(field, as: Int64.self)
+        case .int32: fixed(field, as: Int32.self).map(Int64.init)
+        case .int16: fixed(field, as: Int16.self).map(Int64.init)
+        default: nil
+        }
+    }
+
+    /// Returns true or false, or `nil` if the value is null or the attribute has another type.
+    package func bool(_ field: CursorField) -> Bool? { field.type == .bool ? fixed(field, as: UInt8.self).map { $0 != 0 } : nil }
+
+    /// Returns a number, or `nil` if the value is null or the attribute has another type than `double`.
+    package func double(_ field: CursorField) -> Double? { field.type == .double ? fixed(field, as: Double.self) : nil }
+
+    /// Returns a text, or `nil` if the value is null or the attribute has another type than `string`, `uri` and `json`.
+    package func string(_ field: CursorField) -> String? {
+        guard field.isText, field.type != .data, field.type != .decimal else { return nil }
+        let leaf = leaf(field)
+        let cell = StringLeaf.cell(leaf, row)
+        if cell == 0 { return nil }
+        if !StringLeaf.isBlob(cell) { return String(decoding: StringLeaf.inlineBytes(leaf, cell), as: UTF8.self) }
+        return Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Returns the value of an attribute, whatever its type is.
+    package func value(_ attribute: Attribute, in graph: Graph) -> Value { graph.value(of: graph.field(attribute), at: place) }
+}

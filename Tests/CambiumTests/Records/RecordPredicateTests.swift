@@ -1,0 +1,134 @@
+import Cambium
+import Foundation
+import Testing
+
+@Suite("Predicates of Foundation")
+struct RecordPredicateTests {
+    /// A record whose related records are nested, so that predicates can follow them.
+    struct Child: EntityRecord, Equatable {
+        var name: String
+        var age: Int
+        var nick: String?
+        var isAway: Bool
+        var ref: Ref<Child>?
+
+        static let recordSchema = RecordSchema<Child>("Child") {
+            RecordProperty("name", \.name)
+            RecordProperty("age", \.age)
+            RecordProperty("nick", \.nick)
+            RecordProperty("isAway", \.isAway)
+        }
+        init(_ name: String, _ age: Int, nick: String? = nil, isAway: Bool = false) {
+            (self.name, self.age, self.nick, self.isAway) = (name, age, nick, isAway)
+        }
+        init(from row: inout RecordReader) throws {
+            (name, age, nick, isAway) = (try row.read(0), try row.read(1), try row.read(2), try row.read(3))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &name)
+            try row.write(1, &age)
+            try row.write(2, &nick)
+            try row.write(3, &isAway)
+        }
+    }
+
+    struct Parent: EntityRecord, Equatable {
+        var name: String
+        var children: [Child]
+        var favourite: Child?
+        var ref: Ref<Parent>?
+        var comment = ""
+
+        static let recordSchema = RecordSchema<Parent>("Parent") {
+            RecordProperty("name", \.name)
+            RecordProperty("children", \.children)
+            RecordProperty("favourite", \.favourite)
+        }
+        init(_ name: String, _ children: [Child], favourite: Child? = nil) {
+            (self.name, self.children, self.favourite) = (name, children, favourite)
+        }
+        init(from row: inout RecordReader) throws {
+            (name, children, favourite) = (try row.read(0), try row.read(1), try row.read(2))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &name)
+            try row.write(1, &children)
+            try row.write(2, &favourite)
+        }
+    }
+
+    private let store: Store
+
+    init() throws {
+        store = try Store.inMemory(schema: Schema(of: Parent.self))
+        var parents = [
+            Parent("Ada", [Child("Ann", 3), Child("Bob", 12, nick: "Bo", isAway: true)], favourite: Child("Cy", 5, nick: "C")),
+            Parent("Max", [Child("Dan", 8)], favourite: Child("Eve", 40)),
+            Parent("Zoe", []),
+        ]
+        try store.save(&parents)
+    }
+
+    /// Checks that a query and Foundation's own evaluation agree, and returns the names.
+    private func parents(_ predicate: Predicate<Parent>) throws -> [String] {
+        let found = try store.graph.fetch(predicate)
+        #expect(try found == store.fetch(Parent.self).filter { try predicate.evaluate($0) })
+        return found.map(\.name)
+    }
+
+    private func children(_ predicate: Predicate<Child>) throws -> [String] {
+        let found = try store.graph.fetch(predicate)
+        #expect(try found == store.fetch(Child.self).filter { try predicate.evaluate($0) })
+        return found.map(\.name)
+    }
+
+    @Test("values, logic and null") func values() throws {
+        let limit = 5
+        #expect(try children(#Predicate { $0.age > limit && $0.name != "Eve" }) == ["Bob", "Dan"])
+        #expect(try children(#Predicate { $0.age <= 3 || !($0.age < 40) }) == ["Ann", "Eve"])
+        #expect(try children(#Predicate { $0.age >= 8 && $0.nick == nil }) == ["Dan", "Eve"])
+        #expect(try children(#Predicate { $0.nick != "C" }) == ["Ann", "Bob", "Dan", "Eve"])
+        #expect(try children(#Predicate { $0.isAway }) == ["Bob"])
+        #expect(try children(#Predicate { _ in true }).count == 5)
+    }
+
+    @Test("lists, ranges and texts") func lists() throws {
+        let names = ["Ann", "Eve"]
+        #expect(try children(#Predicate { names.contains($0.name) }) == ["Ann", "Eve"])
+        #expect(try children(#Predicate { (3...8).contains($0.age) }) == ["Ann", "Cy", "Dan"])
+        #expect(try children(#Predicate { (3..<8).contains($0.age) }) == ["Ann", "Cy"])
+        let range = 12...50
+        #expect(try children(#Predicate { range.contains($0.age) }) == ["Bob", "Eve"])
+        #expect(try children(#Predicate { $0.name.contains("n") }) == ["Ann", "Dan"])
+        #expect(try children(#Predicate { $0.name.starts(with: "B") }) == ["Bob"])
+        #expect(try children(#Predicate { $0.name.isEmpty }) == [])
+    }
+
+    @Test("relationships") func relationships() throws {
+        #expect(try parents(#Predicate { $0.favourite?.name == "Cy" }) == ["Ada"])
+        #expect(try parents(#Predicate { $0.favourite == nil }) == ["Zoe"])
+        #expect(try parents(#Predicate { $0.children.contains { $0.age > 7 } }) == ["Ada", "Max"])
+        #expect(try parents(#Predicate { $0.children.allSatisfy { $0.age > 7 } }) == ["Max", "Zoe"])
+        #expect(try parents(#Predicate { $0.children.count == 2 }) == ["Ada"])
+        #expect(try parents(#Predicate { $0.children.isEmpty }) == ["Zoe"])
+        #expect(try parents(#Predicate { $0.children.filter { $0.age > 7 }.isEmpty }) == ["Zoe"])
+        #expect(try parents(#Predicate { $0.favourite?.name.contains("y") ?? false }) == ["Ada"])
+        #expect(try parents(#Predicate { !($0.favourite?.name.contains("y") ?? false) }) == ["Max", "Zoe"])
+    }
+
+    @Test("a part without a translation is refused with its name and position")
+    func refusals() throws {
+        let arithmetic = #Predicate<Child> { $0.name == "x" && $0.age + 1 > 3 }
+        let error = try #require(throws: CambiumError.self) { try RecordQuery(arithmetic) }
+        #expect(error.code == .invalidInput)
+        #expect(error.message.contains("Arithmetic"))
+        #expect(error.message.contains("the right side of &&"))
+        let outer = #Predicate<Parent> { parent in parent.children.contains { $0.name == parent.name } }
+        #expect(throws: CambiumError.self) { try RecordQuery(outer) }
+        let unknown = #Predicate<Parent> { $0.comment == "" }
+        let missing = try #require(throws: CambiumError.self) { try RecordQuery(unknown) }
+        #expect(missing.code == .unknownName)
+    }
+}

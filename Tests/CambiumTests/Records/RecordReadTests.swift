@@ -1,0 +1,128 @@
+import Cambium
+import FoundationEssentials
+import Testing
+
+@Suite("Reading records")
+struct RecordReadTests {
+    @Test("null in a property that is not optional is an error with the object and the property")
+    func null() throws {
+        let schema = try Schema {
+            EntityDefinition("Tag", identity: ["name"]) {
+                AttributeDefinition("name", .string, .optional)
+                RelationshipDefinition("books", to: "Book", .toMany)
+            }
+            EntityDefinition("Book") { AttributeDefinition("title", .string) }
+        }
+        let store = try Store.inMemory(schema: schema)
+        let id = try store.write { try $0.insert("Tag") }.result
+        let error = try #require(throws: CambiumError.self) { try store.graph.load(Tag.self, id) }
+        #expect(error.code == .unexpectedValue)
+        #expect(error.message.contains("Tag/1.name is null"))
+    }
+
+    @Test("a stored value that an enum does not have is an error with the value")
+    func unknownCase() throws {
+        let schema = try Schema {
+            EntityDefinition("Book") {
+                AttributeDefinition("title", .string)
+                AttributeDefinition("price", .decimal, .optional)
+                AttributeDefinition("binding", .string)
+                AttributeDefinition("printing", .json, .optional)
+                RelationshipDefinition("writer", to: "Writer")
+                RelationshipDefinition("tags", to: "Tag", .toMany)
+            }
+            EntityDefinition("Writer") { AttributeDefinition("name", .string) }
+            EntityDefinition("Tag") { AttributeDefinition("name", .string) }
+        }
+        let store = try Store.inMemory(schema: schema)
+        let id = try store.write { try $0.insert("Book", ["title": "x", "binding": "spiral"]) }.result
+        let error = try #require(throws: CambiumError.self) { try store.graph.load(Book.self, id) }
+        #expect(error.code == .unexpectedValue)
+        #expect(error.message.contains("Book/1.binding is spiral"))
+        let (records, errors) = try store.graph.collect(RecordQuery<Book>())
+        #expect(records.isEmpty)
+        #expect(errors.count == 1)
+    }
+
+    @Test("the schema lists the allowed values of an enum")
+    func allowedValues() throws {
+        let store = try Library.store()
+        let error = try #require(throws: CambiumError.self) {
+            try store.write { try $0.insert("Book", ["title": "x", "binding": "spiral"]) }
+        }
+        #expect(error.code == .ruleViolated)
+    }
+
+    @Test("a store without the record's properties reports each difference")
+    func differences() throws {
+        let schema = try Schema {
+            EntityDefinition("Writer") {
+                AttributeDefinition("id", .string)
+                RelationshipDefinition("books", to: "Tag", .toMany)
+            }
+            EntityDefinition("Tag") { AttributeDefinition("name", .string) }
+        }
+        let store = try Store.inMemory(schema: schema)
+        let error = try #require(throws: CambiumError.self) { try store.fetch(Writer.self) }
+        #expect(error.code == .unknownName)
+        #expect(error.details.count == 4)
+    }
+
+    @Test("a ref loads its record from the graph of its owner")
+    func oneMoment() throws {
+        let store = try Library.store()
+        var jane = Writer(id: 1, name: "Jane", books: [Book("Emma")])
+        try store.save(&jane)
+        let book = try #require(try store.fetch(Book.self).first)
+        jane.name = "J."
+        try store.save(&jane)
+        #expect(try book.writer?.load().name == "Jane")
+        #expect(try store.graph.load(#require(book.writer)).name == "J.")
+    }
+
+    @Test("the ref of a record itself holds no graph")
+    func ownRef() throws {
+        let store = try Library.store()
+        var tag = Tag("x")
+        try store.save(&tag)
+        let ref = try #require(tag.ref)
+        let error = try #require(throws: CambiumError.self) { try ref.load() }
+        #expect(error.code == .misuse)
+    }
+
+    @Test("ToMany is a collection of refs that loads lazily")
+    func toMany() throws {
+        let store = try Library.store()
+        var tag = Tag("novel")
+        try store.save(&tag)
+        var jane = Writer(id: 1, name: "Jane", books: [Book("Emma", tags: [tag]), Book("Persuasion", tags: [tag])])
+        try store.save(&jane)
+        let read = try #require(try store.graph.find(Tag.self, identity: "novel"))
+        #expect(read.books.count == 2)
+        #expect(try read.books.load().map(\.title) == ["Emma", "Persuasion"])
+        #expect(try read.books[1].load().title == "Persuasion")
+        var changed = read
+        changed.books = ToMany([read.books[0]])
+        try store.save(&changed)
+        #expect(try store.graph.find(Tag.self, identity: "novel")?.books.count == 1)
+    }
+
+    @Test("a whole number that the Swift type cannot hold is an error")
+    func narrowNumber() throws {
+        struct Small: EntityRecord {
+            var count: Int16
+            var ref: Ref<Small>?
+            static let recordSchema = RecordSchema<Small>("Small") { RecordProperty("count", \.count) }
+            init(from row: inout RecordReader) throws {
+                count = try row.read(0)
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &count) }
+        }
+        let store = try Store.inMemory(schema: Schema { EntityDefinition("Small") { AttributeDefinition("count", .int64) } })
+        let ids = try store.write { [try $0.insert("Small", ["count": 7]), try $0.insert("Small", ["count": 70_000])] }.result
+        #expect(try store.graph.load(Small.self, ids[0]).count == 7)
+        let error = try #require(throws: CambiumError.self) { try store.graph.load(Small.self, ids[1]) }
+        #expect(error.code == .unexpectedValue)
+    }
+}

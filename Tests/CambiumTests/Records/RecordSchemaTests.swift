@@ -1,0 +1,97 @@
+import Cambium
+import Testing
+
+@Suite("Schemas of records")
+struct RecordSchemaTests {
+    @Test("the schema has the records' entities, types and rules")
+    func whole() throws {
+        let schema = try Schema(of: Writer.self)
+        let writer = try #require(schema.entity("Writer"))
+        let book = try #require(schema.entity("Book"))
+        #expect(schema.entities.map(\.name).sorted() == ["Book", "Tag", "Writer"])
+        #expect(writer.identity.map(\.name) == ["id"])
+        #expect(writer.attribute("id")?.type == .int64)
+        #expect(writer.attribute("name")?.isOptional == false)
+        #expect(writer.attribute("born")?.isOptional == true)
+        #expect(book.attribute("printing")?.type == .json)
+        #expect(book.attribute("printing")?.isOptional == true)
+        #expect(book.attribute("binding")?.defaultValue == "soft")
+        let books = try #require(writer.relationship("books"))
+        #expect(books.isOrdered)
+        #expect(books.deleteRule == .cascade)
+        #expect(book.relationship("tags")?.isOrdered == false)
+        #expect(book.relationship("writer")?.isToMany == false)
+    }
+
+    @Test("an inverse that one side names holds for both sides")
+    func inverse() throws {
+        let store = try Store.inMemory(schema: Schema(of: Writer.self))
+        try store.write { transaction in
+            let book = try transaction.insert("Book", ["title": "x"])
+            let writer = try transaction.insert("Writer", ["id": 1, "name": "y"])
+            try transaction.link(book, "writer", writer)
+            #expect(try transaction.members("books", of: writer) == [book])
+        }
+    }
+
+    @Test("several records of one entity are united")
+    func united() throws {
+        let schema = try Schema(of: WriterName.self, Writer.self)
+        #expect(schema.entity("Writer")?.attributes.map(\.name) == ["name", "id", "born"])
+    }
+
+    @Test("records that contradict each other are refused with all mistakes")
+    func contradiction() throws {
+        struct Other: EntityRecord {
+            var name: Int
+            var friend: Ref<Person>?
+            var ref: Ref<Other>?
+            static let recordSchema = RecordSchema<Other>("Person") {
+                RecordProperty("name", \.name, .onDelete(.cascade))
+                RecordProperty("friend", \.friend, .inverse(\Person.name.count), .minLength(3))
+            }
+            init(from row: inout RecordReader) throws { name = try row.read(0) }
+            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &name) }
+        }
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Person.self, Other.self) }
+        #expect(error.code == .invalidInput)
+        #expect(error.details.count == 4)
+    }
+
+    @Test("a record of a sub-entity inherits")
+    func inheritance() throws {
+        struct Base: EntityRecord {
+            var name: String
+            var ref: Ref<Base>?
+            static let recordSchema = RecordSchema<Base>("Base", isAbstract: true) { RecordProperty("name", \.name, .identity) }
+            init(from row: inout RecordReader) throws {
+                name = try row.read(0)
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &name) }
+        }
+        struct Derived: EntityRecord {
+            var name: String
+            var size: Int
+            var ref: Ref<Derived>?
+            static let recordSchema = RecordSchema<Derived>("Derived", parent: Base.self) {
+                RecordProperty("name", \.name, .identity)
+                RecordProperty("size", \.size)
+            }
+            init(name: String, size: Int) { (self.name, self.size) = (name, size) }
+            init(from row: inout RecordReader) throws {
+                (name, size) = (try row.read(0), try row.read(1))
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws {
+                try row.write(0, &name)
+                try row.write(1, &size)
+            }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Derived.self))
+        var value = Derived(name: "a", size: 3)
+        try store.save(&value)
+        #expect(try store.fetch(Base.self).map(\.name) == ["a"])
+        #expect(try store.graph.find(Derived.self, identity: "a")?.size == 3)
+    }
+}
