@@ -1,5 +1,12 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
+
+// Only packages that enable the trait fetch and build swift-syntax.
+let macros = TargetDependencyCondition.when(traits: ["Macros"])
+func syntaxModules(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "swift-syntax", condition: macros) }
+}
 
 let package = Package(
     name: "cambium",
@@ -9,8 +16,12 @@ let package = Package(
         .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
         .executable(name: "cambium", targets: ["CambiumCommand"]),
     ],
+    traits: [
+        .trait(name: "Macros", description: "Adds the macro @Entity, which makes a struct an entity of a schema. Builds swift-syntax.")
+    ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -27,9 +38,16 @@ let package = Package(
         .target(name: "CambiumGraph", dependencies: ["CMachine", "CambiumModel", "CambiumBytes"]),
         .target(name: "CambiumLog", dependencies: ["CMachine", "CNettle", "CambiumModel", "CambiumBytes"]),
         .target(name: "CambiumExchange", dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph"]),
+        .macro(
+            name: "CambiumMacros",
+            dependencies: syntaxModules(
+                "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftCompilerPlugin")),
         .target(
             name: "Cambium",
-            dependencies: ["CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog", "CambiumExchange"]),
+            dependencies: [
+                "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog", "CambiumExchange",
+                .target(name: "CambiumMacros", condition: macros),
+            ]),
         .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
         .executableTarget(
             name: "CambiumCommand",
@@ -75,6 +93,18 @@ if hasSmallPages {
     package.targets.removeAll { ($0.type == .test && !tests.contains($0.name)) || $0.type == .executable || others.contains($0.name) }
 }
 
+// The tests of the macros need swift-syntax, which takes minutes to build. Only the library and its macros are built with them.
+if Context.environment["CAMBIUM_MACROS"] != nil {
+    let library = package.targets.filter { [.regular, .system, .macro].contains($0.type) }
+    package.products.removeAll { $0.name != "Cambium" }
+    package.targets = library.filter { !["CambiumCoreData", "CambiumTesting", "FuzzTargets"].contains($0.name) }
+    package.targets.append(
+        .testTarget(
+            name: "CambiumMacrosTests",
+            dependencies: ["Cambium", "CambiumMacros"] + syntaxModules("SwiftSyntaxMacroExpansion", "SwiftParser"),
+            exclude: ["Diagnostics.txt"]))
+}
+
 // Benchmarks/run builds the benchmarks, which measure parts of the package that programs cannot see.
 if Context.environment["CAMBIUM_BENCHMARKS"] != nil {
     package.products.append(.executable(name: "bench", targets: ["Bench"]))
@@ -93,7 +123,7 @@ if isFuzzed {
     ]
 }
 
-for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") {
         if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         if isFuzzed { target.cxxSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
@@ -104,5 +134,5 @@ for target in package.targets where [.regular, .executable, .test].contains(targ
             .swiftLanguageMode(.v6),
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
-        ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : []) + counted
+        ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : []) + (target.type == .macro ? [] : counted)
 }

@@ -1,0 +1,85 @@
+#if Macros
+    import SwiftSyntax
+
+    /// A struct with `@Entity`, as the user wrote it.
+    struct EntityDeclaration {
+        let structure: StructDeclSyntax
+        let arguments: EntityArguments
+        /// The `public` or `package` of the generated members; empty for any other access.
+        let access: DeclModifierListSyntax
+        /// All stored properties of instances, in the order of their declaration.
+        private(set) var properties: [StoredProperty]
+        /// The requirements that the struct implements itself.
+        let ownRequirements: Set<Requirement>
+        /// Whether mistakes prevent the expansion from reading the properties.
+        private(set) var hasMistakes = false
+
+        /// A requirement of `EntityRecord` that the expansion implements.
+        enum Requirement: Hashable { case recordSchema, reading, writing }
+
+        init?(_ node: AttributeSyntax, _ declaration: some DeclGroupSyntax, _ context: [Syntax]) {
+            guard let structure = declaration.as(StructDeclSyntax.self) else { return nil }
+            self.structure = structure
+            arguments = EntityArguments(node)
+            access = Self.access(of: structure, context)
+            let members = structure.memberBlock.members.map(\.decl)
+            properties = members.compactMap { $0.as(VariableDeclSyntax.self) }.flatMap(StoredProperty.all)
+            ownRequirements = Set(members.compactMap(Self.requirement))
+        }
+
+        /// The properties that the store has.
+        var persistent: [StoredProperty] { properties.filter { !$0.isTransient } }
+
+        /// The name of the struct without backquotes.
+        var typeName: String { structure.name.bareText }
+
+        /// The name in the schema.
+        var entityName: String { arguments.name ?? typeName }
+
+        /// Whether the struct has a property of its own with the name of the generated one.
+        var declaresRef: Bool { properties.contains { $0.name == "ref" } }
+
+        /// The struct with a conformance that compiles whatever the properties are.
+        var withoutProperties: EntityDeclaration {
+            var entity = self
+            entity.properties = []
+            entity.hasMistakes = true
+            return entity
+        }
+
+        /// Returns the struct's own access, or the access that an extension around the struct gives its members.
+        private static func access(of structure: StructDeclSyntax, _ context: [Syntax]) -> DeclModifierListSyntax {
+            let levels = ["public", "package", "internal", "fileprivate", "private"]
+            let enclosing = context.first?.as(ExtensionDeclSyntax.self)?.modifiers ?? []
+            let own = structure.modifiers.first { levels.contains($0.name.text) }
+            guard let level = own ?? enclosing.first(where: { levels.contains($0.name.text) }) else { return [] }
+            guard ["public", "package"].contains(level.name.text) else { return [] }
+            return [DeclModifierSyntax(name: level.name.trimmed, trailingTrivia: .space)]
+        }
+
+        /// Returns the requirement that a member implements. An initializer from a `Decoder` is not one.
+        private static func requirement(_ member: DeclSyntax) -> Requirement? {
+            if let initializer = member.as(InitializerDeclSyntax.self) {
+                return initializer.signature.isFunction(of: "RecordReader", label: "from") ? .reading : nil
+            }
+            if let function = member.as(FunctionDeclSyntax.self), function.name.text == "write" {
+                return function.signature.isFunction(of: "RecordWriter", label: "to") ? .writing : nil
+            }
+            let names = member.as(VariableDeclSyntax.self)?.bindings.map { $0.pattern.trimmedDescription }
+            return names?.contains("recordSchema") == true ? .recordSchema : nil
+        }
+    }
+
+    extension FunctionSignatureSyntax {
+        /// Whether there is one parameter, with the label and with the type at the end of its type's name.
+        fileprivate func isFunction(of type: String, label: String) -> Bool {
+            guard let parameter = parameterClause.parameters.first, parameterClause.parameters.count == 1 else { return false }
+            return parameter.firstName.text == label && parameter.type.trimmedDescription.hasSuffix(type)
+        }
+    }
+
+    extension TokenSyntax {
+        /// The text of an identifier without its backquotes.
+        var bareText: String { text.count > 2 && text.hasPrefix("`") && text.hasSuffix("`") ? String(text.dropFirst().dropLast()) : text }
+    }
+#endif

@@ -1,0 +1,34 @@
+#if Macros
+    import SwiftSyntax
+    import SwiftSyntaxMacros
+
+    /// `@Entity`: adds the property `ref` to a struct, and an extension that makes the struct an `EntityRecord`.
+    ///
+    /// The compiler asks for the members and for the extension separately. The member role reports the mistakes, so that each appears once.
+    package enum EntityMacro {}
+
+    extension EntityMacro: MemberMacro {
+        package static func expansion(
+            of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax, conformingTo protocols: [TypeSyntax],
+            in context: some MacroExpansionContext
+        ) throws -> [DeclSyntax] {
+            let findings = EntityCheck(node, declaration, context.lexicalContext).findings
+            for diagnostic in findings.diagnostics { context.diagnose(diagnostic) }
+            guard let entity = EntityDeclaration(node, declaration, context.lexicalContext), !entity.declaresRef else { return [] }
+            return [RecordExpansion(entity).ref]
+        }
+    }
+
+    extension EntityMacro: ExtensionMacro {
+        package static func expansion(
+            of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax, providingExtensionsOf type: some TypeSyntaxProtocol,
+            conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+        ) throws -> [ExtensionDeclSyntax] {
+            guard let entity = EntityDeclaration(node, declaration, context.lexicalContext) else { return [] }
+            let isSound = EntityCheck(node, declaration, context.lexicalContext).findings.diagnostics.isEmpty
+            // A struct with mistakes becomes an `EntityRecord` all the same. Otherwise each use of the struct would be an error, too.
+            let expansion = isSound ? RecordExpansion(entity) : RecordExpansion(entity.withoutProperties)
+            return [try expansion.conformance(of: type.trimmed)]
+        }
+    }
+#endif

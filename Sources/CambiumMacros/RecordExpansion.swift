@@ -1,0 +1,106 @@
+#if Macros
+    import SwiftSyntax
+    import SwiftSyntaxBuilder
+
+    /// The declarations that `@Entity` generates.
+    struct RecordExpansion {
+        let entity: EntityDeclaration
+
+        init(_ entity: EntityDeclaration) { self.entity = entity }
+
+        /// The property that the member role adds.
+        var ref: DeclSyntax {
+            """
+            /// The object of this value. `nil` until the value is saved for the first time, and again after it is deleted.
+            \(entity.access)var ref: Ref<\(entity.structure.name.trimmed)>?
+            """
+        }
+
+        /// Returns the extension. It omits the requirements that the struct implements itself.
+        func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
+            var members: [DeclSyntax] = []
+            if !entity.ownRequirements.contains(.recordSchema) { members.append(schema) }
+            if !entity.ownRequirements.contains(.reading) { members.append(DeclSyntax(try reading)) }
+            if !entity.ownRequirements.contains(.writing) { members.append(DeclSyntax(try writing)) }
+            return try ExtensionDeclSyntax("extension \(type): EntityRecord") {
+                for (index, member) in members.enumerated() {
+                    MemberBlockItemSyntax(leadingTrivia: index == 0 ? [] : .newlines(2), decl: member)
+                }
+            }
+        }
+
+        // MARK: Schema
+
+        private var schema: DeclSyntax {
+            let call = FunctionCallExprSyntax(
+                calledExpression: "RecordSchema<Self>" as ExprSyntax, leftParen: .leftParenToken(), arguments: schemaArguments,
+                rightParen: .rightParenToken(trailingTrivia: .space),
+                trailingClosure: ClosureExprSyntax { for property in entity.persistent { description(of: property) } })
+            return "\(entity.access)static let recordSchema = \(call)"
+        }
+
+        private var schemaArguments: LabeledExprListSyntax {
+            LabeledExprListSyntax {
+                LabeledExprSyntax(expression: StringLiteralExprSyntax(content: entity.entityName))
+                for option in entity.arguments.options {
+                    LabeledExprSyntax(label: option.label?.text, expression: option.expression.trimmed)
+                }
+            }
+        }
+
+        /// Returns the call that describes a property in the schema.
+        private func description(of property: StoredProperty) -> FunctionCallExprSyntax {
+            FunctionCallExprSyntax(callee: "RecordProperty" as ExprSyntax) {
+                LabeledExprSyntax(
+                    label: property.isJSON ? "json" : nil, expression: StringLiteralExprSyntax(content: property.storedName))
+                LabeledExprSyntax(expression: "\\Self.\(property.identifier)" as ExprSyntax)
+                for option in options(of: property) { LabeledExprSyntax(expression: option) }
+            }
+        }
+
+        /// Returns the options of the marker, the labeled arguments as options, and the default.
+        private func options(of property: StoredProperty) -> [ExprSyntax] {
+            var options: [ExprSyntax] = property.isIdentity ? [".identity"] : []
+            options += property.options.filter { !["json", "named"].contains($0.name) }.map(\.expression)
+            for argument in property.markers.flatMap(\.labeled) {
+                guard let label = argument.label else { continue }
+                options.append(".\(label.trimmed)(\(argument.expression.trimmed))")
+            }
+            if let value = DefaultValue(property) { options.append(".default(\(value.expression))") }
+            return options
+        }
+
+        // MARK: Reading and writing
+
+        private var reading: InitializerDeclSyntax {
+            get throws {
+                try InitializerDeclSyntax("\(entity.access)init(from row: inout RecordReader) throws") {
+                    if entity.hasMistakes { "throw CancellationError()" } else { readingStatements }
+                }
+            }
+        }
+
+        @CodeBlockItemListBuilder private var readingStatements: CodeBlockItemListSyntax {
+            for (index, property) in entity.persistent.enumerated() {
+                let function: TokenSyntax = property.isJSON ? "readJSON" : "read"
+                "self.\(property.identifier) = try row.\(function)(\(literal: index))"
+            }
+            "self.ref = row.ref()"
+        }
+
+        private var writing: FunctionDeclSyntax {
+            get throws {
+                try FunctionDeclSyntax("\(entity.access)mutating func write(to row: inout RecordWriter) throws") {
+                    for (index, property) in entity.persistent.enumerated() { statement(writing: property, index) }
+                }
+            }
+        }
+
+        private func statement(writing property: StoredProperty, _ index: Int) -> CodeBlockItemSyntax {
+            let value: ExprSyntax = "self.\(property.identifier)"
+            if property.isJSON { return "try row.writeJSON(\(literal: index), \(value))" }
+            if property.isConstant { return "try row.write(\(literal: index), constant: \(value))" }
+            return "try row.write(\(literal: index), &\(value))"
+        }
+    }
+#endif

@@ -1,0 +1,61 @@
+#if Macros
+    import SwiftSyntax
+
+    /// A stored property of a struct with `@Entity`.
+    struct StoredProperty {
+        let variable: VariableDeclSyntax
+        let binding: PatternBindingSyntax
+        let identifier: TokenSyntax
+        let type: TypeSyntax?
+        let markers: [Marker]
+
+        /// Returns the properties that a declaration stores in each instance.
+        static func all(in variable: VariableDeclSyntax) -> [StoredProperty] {
+            if variable.isStatic || variable.hasModifier("lazy") { return [] }
+            var properties: [StoredProperty] = []
+            var type: TypeSyntax?
+            let markers = Marker.all(in: variable.attributes)
+            // In `var x, y: Int`, the type of the last binding is the type of the bindings before it.
+            for binding in variable.bindings.reversed() {
+                type = binding.typeAnnotation?.type.trimmed ?? (binding.initializer == nil ? type : nil)
+                guard !binding.isComputed, let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else { continue }
+                properties.append(
+                    StoredProperty(variable: variable, binding: binding, identifier: identifier.trimmed, type: type, markers: markers))
+            }
+            return properties.reversed()
+        }
+
+        /// The name in Swift, without backquotes.
+        var name: String { identifier.bareText }
+
+        /// The name in the store.
+        var storedName: String { options.first { $0.name == "named" }?.firstArgument?.literalText ?? name }
+
+        var shape: TypeShape? { type.map(TypeShape.init) }
+        var isConstant: Bool { variable.bindingSpecifier.tokenKind == .keyword(.let) }
+        var initialValue: ExprSyntax? { binding.initializer?.value }
+        var options: [Option] { markers.flatMap(\.options) }
+
+        var isTransient: Bool { markers.contains { $0.kind == .transient } }
+        var isIdentity: Bool { markers.contains { $0.kind == .identity } }
+        var isMarkedRelationship: Bool { markers.contains { $0.kind == .relationship } }
+        var isJSON: Bool { options.contains { $0.name == "json" } }
+    }
+
+    extension VariableDeclSyntax {
+        var isStatic: Bool { hasModifier("static") || hasModifier("class") }
+
+        func hasModifier(_ name: String) -> Bool { modifiers.contains { $0.name.text == name } }
+    }
+
+    extension PatternBindingSyntax {
+        /// Whether the property has accessors other than observers.
+        var isComputed: Bool {
+            switch accessorBlock?.accessors {
+            case nil: false
+            case .getter: true
+            case .accessors(let accessors): !accessors.allSatisfy { ["willSet", "didSet"].contains($0.accessorSpecifier.text) }
+            }
+        }
+    }
+#endif

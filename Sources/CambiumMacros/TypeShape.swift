@@ -1,0 +1,111 @@
+#if Macros
+    import SwiftSyntax
+
+    /// The form of a type, as far as its syntax shows it. A macro cannot know which type a name refers to.
+    indirect enum TypeShape {
+        /// One of the types of attributes.
+        case attribute(String)
+        /// A type of the standard library or of Foundation that no attribute has.
+        case unsupported(String)
+        /// Any other name.
+        case named(String)
+        case optional(TypeShape)
+        case implicitlyUnwrapped(TypeShape)
+        case array(TypeShape)
+        case set(TypeShape)
+        case dictionary
+        case ref, toMany
+        case tuple, function, existential
+
+        init(_ type: TypeSyntax) {
+            switch type.as(TypeSyntaxEnum.self) {
+            case .optionalType(let type): self = .optional(TypeShape(type.wrappedType))
+            case .implicitlyUnwrappedOptionalType(let type): self = .implicitlyUnwrapped(TypeShape(type.wrappedType))
+            case .arrayType(let type): self = Self.array(of: type.element)
+            case .dictionaryType: self = .dictionary
+            case .tupleType(let type): self = Self.parenthesized(type)
+            case .functionType: self = .function
+            case .someOrAnyType, .compositionType: self = .existential
+            case .attributedType(let type): self = TypeShape(type.baseType)
+            case .identifierType(let type): self = Self.named(type.name.bareText, type.genericTypes)
+            case .memberType(let type): self = Self.member(type)
+            default: self = .named(type.trimmedDescription)
+            }
+        }
+
+        /// The types of attributes, by their names.
+        static let attributeTypes: Set<String> = [
+            "Bool", "Int", "Int16", "Int32", "Int64", "Float", "Double", "Decimal", "DecimalNumber", "String", "Data", "Date", "UUID",
+            "URL",
+            "JSONValue",
+        ]
+
+        /// Known types that no attribute has, each with the type to use instead if there is one that holds all of its values.
+        static let replacements: [String: String?] = [
+            "Int8": "Int16", "UInt8": "Int16", "UInt16": "Int32", "UInt32": "Int64", "UInt": nil, "UInt64": nil, "Int128": nil,
+            "UInt128": nil,
+            "Float16": "Float", "Float80": nil, "CGFloat": "Double", "Character": "String", "Substring": "String", "Duration": nil,
+            "NSString": "String", "NSDate": "Date", "NSData": "Data", "NSNumber": nil, "NSDecimalNumber": "Decimal",
+        ]
+
+        private static func array(of element: TypeSyntax) -> TypeShape {
+            element.trimmedDescription == "UInt8" ? .attribute("[UInt8]") : .array(TypeShape(element))
+        }
+
+        private static func parenthesized(_ type: TupleTypeSyntax) -> TypeShape {
+            guard type.elements.count == 1, let element = type.elements.first else { return .tuple }
+            return TypeShape(element.type)
+        }
+
+        private static func named(_ name: String, _ arguments: [TypeSyntax]) -> TypeShape {
+            switch (name, arguments.first) {
+            case ("Optional", let wrapped?): .optional(TypeShape(wrapped))
+            case ("Array", let element?): array(of: element)
+            case ("Set", let element?): .set(TypeShape(element))
+            case ("Dictionary", _): .dictionary
+            case ("Ref", _): .ref
+            case ("ToMany", _): .toMany
+            case ("Any", _), ("AnyObject", _): .existential
+            case _ where attributeTypes.contains(name): .attribute(name)
+            case _ where replacements[name] != nil: .unsupported(name)
+            default: .named(name)
+            }
+        }
+
+        /// Treats `Foundation.Date` as `Date`. Any other type inside a type is a type that the macro does not know.
+        private static func member(_ type: MemberTypeSyntax) -> TypeShape {
+            let modules = ["Swift", "Foundation", "FoundationEssentials", "Cambium"]
+            guard modules.contains(type.baseType.trimmedDescription) else { return .named(type.trimmedDescription) }
+            return named(type.name.bareText, type.genericTypes)
+        }
+    }
+
+    extension TypeShape {
+        var isOptional: Bool { if case .optional = self { true } else { false } }
+
+        /// The form without an optional around it.
+        var wrapped: TypeShape {
+            switch self {
+            case .optional(let shape), .implicitlyUnwrapped(let shape): shape.wrapped
+            default: self
+            }
+        }
+
+        /// The name of the attribute type, or `nil` if the type is another one.
+        var attributeType: String? { if case .attribute(let name) = wrapped { name } else { nil } }
+    }
+
+    extension IdentifierTypeSyntax {
+        var genericTypes: [TypeSyntax] { genericArgumentClause.types }
+    }
+
+    extension MemberTypeSyntax {
+        var genericTypes: [TypeSyntax] { genericArgumentClause.types }
+    }
+
+    extension GenericArgumentClauseSyntax? {
+        fileprivate var types: [TypeSyntax] {
+            self?.arguments.compactMap { if case .type(let type) = $0.argument { type } else { nil } } ?? []
+        }
+    }
+#endif

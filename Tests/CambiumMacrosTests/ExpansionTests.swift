@@ -1,0 +1,3 @@
+@testable import CambiumMacros
+import Testing
+struct ExpansionTests { @Test func a() {} }
