@@ -48,7 +48,8 @@ let package = Package(
                 "CambiumModel", "CambiumJSON", "CambiumBytes", "CambiumGraph", "CambiumLog", "CambiumExchange",
                 .target(name: "CambiumMacros", condition: macros),
             ]),
-        .target(name: "CambiumTesting", dependencies: ["CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
+        .target(
+            name: "CambiumTesting", dependencies: ["Cambium", "CambiumModel", "CambiumBytes", "CambiumGraph", "CambiumJSON", "CambiumLog"]),
         .executableTarget(
             name: "CambiumCommand",
             dependencies: [

@@ -5,7 +5,8 @@ import Testing
 struct Document: CustomTestStringConvertible {
     /// A fenced piece of code.
     struct Block {
-        /// The words after the fence. `swift` is code that a test compiles; `swift theirs` is code of another library.
+        /// The words after the fence. `swift` is code that a test compiles; `swift macros` is code that the tests of the macros
+        /// compile; `swift theirs` is code of another library.
         let kind: String
         let code: String
     }

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `each piece of code has a known kind`() throws {
-        let kinds: Set<String> = ["swift", "swift theirs", "objc", "json", "console", "text"]
+        let kinds: Set<String> = ["swift", "swift macros", "swift theirs", "objc", "json", "console", "text"]
         for document in try Document.all() {
             for block in document.blocks { #expect(kinds.contains(block.kind), "\(document.name): \(block.kind)") }
             let fenceCount = document.text.split(separator: "\n").count { $0.hasPrefix("```") }

@@ -1,4 +1,5 @@
 import Cambium
+import Foundation
 
 /// Saves, fetches and reads records, beside the same work by names and handles.
 struct Records {
@@ -54,9 +55,9 @@ struct Records {
         let schema = try Schema(of: Player.self)
         let players = (0..<count).map { Player($0) }
         for _ in 0..<3 {
-            let dynamic = try Store.inMemory(schema: schema)
+            let dynamic = try store("dynamic", schema)
             let inserts = try timed { try insert(players, dynamic) }.seconds
-            let typed = try Store.inMemory(schema: schema)
+            let typed = try store("typed", schema)
             var saved = players
             let saves = try timed { _ = try typed.save(&saved) }.seconds
             try check(typed.graph.objectCount, is: count, "players saved")
@@ -64,7 +65,15 @@ struct Records {
             settings.emit("records: insert by names, one transaction", Double(count) / inserts, "objects/s")
             settings.emit("records: save, one transaction", Double(count) / saves, "records/s")
             try reads(typed.graph)
+            try dynamic.close()
+            try typed.close()
         }
+    }
+
+    private func store(_ name: String, _ schema: Schema) throws -> Store {
+        let path = settings.store("records-\(name)")
+        if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+        return try Store.create(at: path, schema: schema)
     }
 
     private func insert(_ players: [Player], _ store: Store) throws {
@@ -91,6 +100,10 @@ struct Records {
         let points = try timed { try ids.reduce(0) { $0 + (try graph.find(Player.self, identity: $1)?.id ?? 0) } }
         try check(points.result, is: ids.reduce(0, +), "the sum of the ids")
         settings.emit("records: point read", Double(count) / points.seconds, "records/s")
+        var players = try graph.finder(Player.self)
+        let found = try timed { try ids.reduce(0) { $0 + (try players.find($1)?.id ?? 0) } }
+        try check(found.result, is: points.result, "the sum of the ids")
+        settings.emit("records: point read", Double(count) / found.seconds, "records/s", variant: "with a finder")
 
         let repeats = 20
         let handle = graph.column(try graph.schema.required("Player").requiredAttribute("score"))

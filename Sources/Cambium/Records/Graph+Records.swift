@@ -40,6 +40,19 @@ extension Graph {
         return try Record(from: &reader)
     }
 
+    /// Resolves the identity of a record for finding many records.
+    ///
+    /// Throws `.invalidInput` if the identity of the record's entity is not exactly one attribute, and `.unknownName` if the record does
+    /// not fit the store's schema. Complexity: O(objects of the hierarchy / 64).
+    public func finder<Record: EntityRecord>(_ type: Record.Type) throws -> RecordFinder<Record> {
+        let binding = try binding(type)
+        guard let identities = finder(binding.entity) else {
+            throw CambiumError(
+                .invalidInput, "The identity of '\(binding.entity.name)' is not exactly one attribute. Use find(_:identity:).")
+        }
+        return RecordFinder(self, binding, identities)
+    }
+
     /// Calls `body` for each object, with a function that reads the record and throws if it cannot.
     func forEachRecord<Record: EntityRecord>(_ ids: [ObjectID], _ body: (ObjectID, () throws -> Record) throws -> Void) throws {
         let binding = try binding(Record.self)

@@ -8,6 +8,9 @@ final class RecordBinding: Sendable {
     /// For each property, the position of its value in the row of a `RowCursor`; only the fields of attributes have a meaning.
     let fields: [CursorField?]
 
+    /// The origin of the refs of records of the store that the properties were resolved for.
+    private let origin: RefOrigin
+
     enum Property: Sendable {
         case attribute(Attribute)
         case relationship(Relationship, EndHandle)
@@ -37,6 +40,7 @@ final class RecordBinding: Sendable {
         }
         self.entity = entity
         self.properties = properties
+        origin = RefOrigin(graph, holdsGraph: false)
         fields = properties.map { if case .attribute(let attribute) = $0 { graph.cursorField(attribute) } else { nil } }
         hasRelationships = properties.contains { if case .relationship = $0 { true } else { false } }
         let indexes = entity.identity.compactMap { wanted in
@@ -44,6 +48,9 @@ final class RecordBinding: Sendable {
         }
         identity = indexes.count == entity.identity.count ? indexes : []
     }
+
+    /// Returns the origin of the refs of records in a graph.
+    func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(graph, holdsGraph: false) }
 
     private static func resolve(
         _ property: RecordDescription.Property, _ entity: Entity, _ type: any EntityRecord.Type, _ graph: Graph

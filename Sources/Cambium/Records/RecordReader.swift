@@ -13,9 +13,9 @@ public struct RecordReader {
     private var path: [ObjectPlace] = []
     /// The index of the property that is probably read next by name.
     private var next = 0
-    /// The origins of refs to other objects and of the records' own refs.
-    private let related: RefOrigin
+    /// The origins of the records' own refs, and of refs to other objects. The latter is made when a property needs it.
     private let own: RefOrigin
+    private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
 
     /// The number of records that may contain each other.
@@ -25,8 +25,7 @@ public struct RecordReader {
         self.graph = graph
         self.binding = binding
         cursor = RowCursor(graph, at: place)
-        related = RefOrigin(graph, holdsGraph: true)
-        own = RefOrigin(graph, holdsGraph: false)
+        own = binding.origin(graph)
     }
 
     mutating func move(to place: ObjectPlace) {
@@ -119,12 +118,18 @@ public struct RecordReader {
         return graph.target(end, of: cursor.place)
     }
 
-    func members(_ property: Int) throws -> StoredMembers {
-        guard case .relationship(let relationship, _) = binding.properties[property] else { throw missing(property) }
-        return StoredMembers(related, cursor.place, relationship)
+    private mutating func relatedOrigin() -> RefOrigin {
+        let origin = related ?? RefOrigin(graph, holdsGraph: true)
+        related = origin
+        return origin
     }
 
-    func reference<Record: EntityRecord>(to place: ObjectPlace) -> Ref<Record> { Ref(graph.id(of: place), related) }
+    mutating func members(_ property: Int) throws -> StoredMembers {
+        guard case .relationship(let relationship, _) = binding.properties[property] else { throw missing(property) }
+        return StoredMembers(relatedOrigin(), cursor.place, relationship)
+    }
+
+    mutating func reference<Record: EntityRecord>(to place: ObjectPlace) -> Ref<Record> { Ref(graph.id(of: place), relatedOrigin()) }
 
     /// Returns the values for all members of a relationship, without the objects that contain this record.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {

@@ -137,7 +137,7 @@ public struct RecordWriter: ~Copyable {
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)
         try record.write(to: &self)
-        let id = try saveAttributes(of: record.ref, Record.self)
+        let (id, isNew) = try saveAttributes(of: record.ref, Record.self)
         if current.binding.hasRelationships {
             current.id = id
             current.next = 0
@@ -145,7 +145,7 @@ public struct RecordWriter: ~Copyable {
             defer { path.removeLast() }
             try record.write(to: &self)
         }
-        record.ref = reference(to: id, record.ref)
+        record.ref = reference(to: id, record.ref, isNew: isNew)
         return id
     }
 
@@ -166,15 +166,18 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
-    private mutating func saveAttributes<Record: EntityRecord>(of ref: Ref<Record>?, _ type: Record.Type) throws -> ObjectID {
+    private mutating func saveAttributes<Record: EntityRecord>(
+        of ref: Ref<Record>?, _ type: Record.Type
+    ) throws -> (id: ObjectID, isNew: Bool) {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         if let id = known ?? identified(binding) {
             try transaction.set(id, values)
-            return id
+            return (id, false)
         }
         insertedCount += 1
-        return try transaction.insert(binding.entity, values.filter { !$0.1.isNull || !$0.0.defaultValue.isNull })
+        values.removeAll { $0.1.isNull && $0.0.defaultValue.isNull }
+        return (try transaction.insert(binding.entity, values), true)
     }
 
     /// The number of objects that were inserted.
@@ -219,9 +222,9 @@ public struct RecordWriter: ~Copyable {
     }
 
     /// Returns the ref of an object that a save has written.
-    mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>?) -> Ref<Record> {
+    mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>? = nil, isNew: Bool = false) -> Ref<Record> {
         if let former, former.id == id, former.origin.outcome?.isCommitted ?? true { return former }
-        if transaction.draft.original.contains(id) { return Ref(id, read) }
+        if !isNew, transaction.draft.original.contains(id) { return Ref(id, read) }
         if inserted == nil {
             let outcome = transaction.outcome ?? TransactionOutcome()
             transaction.outcome = outcome

@@ -9,12 +9,12 @@ extension WriteTransaction {
     /// not fit the store's schema, and as `insert`, `set` and `link` do. An error after a part was saved fails the transaction: each later
     /// call throws it, and so does the commit.
     public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
-        try writeRecords(Record.self) { writer in _ = try writer.save(&record) }
+        try withWriter(Record.self) { writer in _ = try writer.save(&record) }
     }
 
     /// Saves several records. Throws as `save(_:)` with one record does.
     public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
-        try writeRecords(Record.self) { writer in
+        try withWriter(Record.self) { writer in
             for index in records.indices { _ = try writer.save(&records[index]) }
         }
     }
@@ -28,28 +28,27 @@ extension WriteTransaction {
             throw CambiumError(
                 .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to delete.")
         }
-        try writeRecords(Record.self) { writer in
+        try withWriter(Record.self) { writer in
             try writer.transaction.delete(try writer.existing(ref))
             try writer.clearRefs(in: &record)
         }
     }
 
-    private mutating func writeRecords<Record: EntityRecord>(
-        _ type: Record.Type, _ body: (inout RecordWriter) throws -> Void
-    ) throws {
+    /// Passes the transaction to a writer of records. If `body` throws after it has changed something, the transaction fails.
+    mutating func withWriter<Record: EntityRecord, Result>(
+        _ type: Record.Type, _ body: (inout RecordWriter) throws -> Result
+    ) throws -> Result {
         try checkUsable()
         let binding = try binding(type)
         let opCount = ops.opCount
         var writer = RecordWriter(self, binding)
-        let result = Result { try body(&writer) }
+        let outcome: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
         self = writer.takeTransaction()
-        if case .failure(let error) = result {
-            if ops.opCount != opCount {
-                partialSave =
-                    (error as? CambiumError) ?? CambiumError(.invalidInput, "A record could not be saved: \(error)", underlying: error)
-            }
-            throw error
+        if case .failure(let error) = outcome, ops.opCount != opCount {
+            partialSave =
+                (error as? CambiumError) ?? CambiumError(.invalidInput, "A record could not be saved: \(error)", underlying: error)
         }
+        return try outcome.get()
     }
 
     func binding<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {

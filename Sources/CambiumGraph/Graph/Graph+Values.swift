@@ -126,12 +126,25 @@ extension Reader {
         guard let entity = layout.own(entity), values.count == entity.identity.count, !values.isEmpty, !values.contains(.null) else {
             return nil
         }
+        if values.count == 1 { return find(entity, identity: values[0], layout) }
         var forms: [StoredForm] = []
         for (value, attribute) in zip(values, entity.identity) {
             guard let form = StoredForm(value, type: attribute.type) else { return nil }
             forms.append(form)
         }
         return find(entity, forms[...], [], layout)
+    }
+
+    /// Finds an object by an identity of one value, which is not null.
+    private func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
+        if case .string(let text) = value { return find(entity, identity: text, layout) }
+        guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }
+        let row =
+            switch form {
+            case .fixed(let low, let high): row(index.table, index.layout, key: .fixed(low, high))
+            case .bytes(let bytes): bytes.withUnsafeBytes { row(index.table, index.layout, key: .bytes($0)) }
+            }
+        return place(row, index.table, entity, layout)
     }
 
     private func find(

@@ -125,4 +125,47 @@ struct RecordReadTests {
         let error = try #require(throws: CambiumError.self) { try store.graph.load(Small.self, ids[1]) }
         #expect(error.code == .unexpectedValue)
     }
+
+    @Test("a finder finds the records that find(_:identity:) finds")
+    func finder() throws {
+        let store = try Library.store()
+        var tags = (0..<40).map { Tag("tag \($0)") }
+        try store.save(&tags)
+        var writers = (0..<40).map { Writer(id: $0, name: "\($0)") }
+        try store.save(&writers)
+        var byName = try store.graph.finder(Tag.self)
+        var byNumber = try store.graph.finder(Writer.self)
+        for number in [0, 39, 17, 40, -1] {
+            #expect(try byName.find("tag \(number)")?.ref == store.graph.find(Tag.self, identity: "tag \(number)")?.ref)
+            #expect(try byNumber.find(number)?.name == store.graph.find(Writer.self, identity: number)?.name)
+        }
+        #expect(throws: CambiumError.self) { try store.graph.finder(Book.self) }
+    }
+
+    @Test("a typed clone is the copy of the record's object")
+    func clone() throws {
+        let store = try Library.store()
+        var jane = Writer(id: 1, name: "Jane", books: [Book("Emma")])
+        try store.save(&jane)
+        let copy = try store.clone(jane, CloneRequest(rootValues: ["id": 2]))
+        #expect(copy.id == 2)
+        #expect(copy.books.map(\.title) == ["Emma"])
+        #expect(copy.books.first?.ref != jane.books.first?.ref)
+        let unsaved = Writer(id: 3, name: "new")
+        #expect(throws: CambiumError.self) { try store.clone(unsaved) }
+    }
+
+    @Test("rows are imported as a record's objects, and found in the same transaction")
+    func importRows() throws {
+        let store = try Library.store()
+        let report = try store.importRows(Writer.self, from: .bytes(Array(#"[{"id": 1, "name": "Jane"}]"#.utf8)))
+        #expect(report.counts.inserted == 1)
+        try store.write { transaction in
+            let jane = try #require(try transaction.find(Writer.self, identity: 1))
+            var book = Book("Emma")
+            book.writer = jane
+            try transaction.save(&book)
+        }
+        #expect(try store.graph.find(Writer.self, identity: 1)?.books.map(\.title) == ["Emma"])
+    }
 }

@@ -1,0 +1,46 @@
+extension WriteTransaction {
+    /// Copies the object of a record with everything that it owns, and returns the copy.
+    ///
+    ///     let copy = try transaction.clone(note, CloneRequest(rootValues: ["id": 7]))
+    ///
+    /// Throws `.objectDeleted` if the record was never saved or its object does not exist, `.misuse` if it is of another store, and as
+    /// `clone(_:_:)` with an id does. `load` of a graph after the commit reads the copy.
+    public mutating func clone<Record: EntityRecord>(_ record: Record, _ request: CloneRequest = CloneRequest()) throws -> Ref<Record> {
+        guard let ref = record.ref else {
+            throw CambiumError(
+                .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to clone.")
+        }
+        return try withWriter(Record.self) { writer in
+            let copy = try writer.transaction.clone(try writer.existing(ref), request)
+            return writer.reference(to: copy.root, isNew: true)
+        }
+    }
+
+    /// Returns a ref to the object with these identity values, with the changes of the transaction, or `nil` if there is no such object.
+    ///
+    /// Throws `.unknownName` if the record does not fit the store's schema.
+    public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Ref<Record>? {
+        guard let id = find(try binding(type).entity, identity: values.map(\.attributeValue)) else { return nil }
+        return try withWriter(type) { $0.reference(to: id) }
+    }
+}
+
+extension Store {
+    /// Copies the object of a record in a transaction of its own, and returns the record of the copy. Throws as `write` and as
+    /// `WriteTransaction.clone(_:_:)` do.
+    public func clone<Record: EntityRecord>(
+        _ record: Record, _ request: CloneRequest = CloneRequest(), _ author: Author = Author()
+    ) throws -> Record {
+        let (ref, receipt) = try write(author) { try $0.clone(record, request) }
+        return try receipt.graph.load(ref)
+    }
+
+    /// Imports rows as the objects that a record is a view of. Throws as `importRows(_:from:_:hooks:author:reached:)` does, and
+    /// `.unknownName` if the record does not fit the store's schema.
+    @discardableResult
+    public func importRows<Record: EntityRecord>(
+        _ type: Record.Type, from sources: ImportSource..., options: ImportOptions = ImportOptions(), author: Author = Author()
+    ) throws -> ImportReport {
+        try importRows(try graph.binding(type).entity, from: sources, options, author: author)
+    }
+}

@@ -1,0 +1,32 @@
+/// The records of one graph by their identity, for finding many records: everything that does not depend on the record is looked up once.
+///
+///     var people = try graph.finder(Person.self)
+///     for id in ids { if let person = try people.find(id) { print(person.name) } }
+public struct RecordFinder<Record: EntityRecord> {
+    private let graph: Graph
+    private let binding: RecordBinding
+    private let identities: IdentityFinder
+    private var reader: RecordReader?
+
+    init(_ graph: Graph, _ binding: RecordBinding, _ identities: IdentityFinder) {
+        (self.graph, self.binding, self.identities) = (graph, binding, identities)
+    }
+
+    /// Returns the record whose identity is a whole number, or `nil` if there is none. Throws as `Graph.load(_:)` does.
+    public mutating func find(_ number: Int) throws -> Record? { try identities.find(Int64(number)).map { try read($0) } }
+
+    /// Returns the record whose identity is a text, or `nil` if there is none. Throws as `Graph.load(_:)` does.
+    public mutating func find(_ text: String) throws -> Record? { try identities.find(text).map { try read($0) } }
+
+    private mutating func read(_ place: ObjectPlace) throws -> Record {
+        var current: RecordReader
+        if let known = reader.take() {
+            current = known
+            current.move(to: place)
+        } else {
+            current = RecordReader(graph, binding, at: place)
+        }
+        defer { reader = current }
+        return try Record(from: &current)
+    }
+}

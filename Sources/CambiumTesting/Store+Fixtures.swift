@@ -1,0 +1,30 @@
+public import Cambium
+import CambiumJSON
+public import CambiumModel
+
+extension Store {
+    /// Creates a store in memory for a test, with a fixed environment and with objects from JSON.
+    ///
+    ///     let store = try Store.testing(Schema(of: Note.self), fixtures: #"{"Note": [{"id": 1, "title": "Paris"}]}"#)
+    ///
+    /// Throws as `load(fixtures:)` does.
+    public static func testing(_ schema: Schema, fixtures: String = "{}", environment: StoreEnvironment = .fixed()) throws -> Store {
+        let store = try Store.inMemory(schema: schema, environment: environment)
+        try store.load(fixtures: fixtures)
+        return store
+    }
+
+    /// Imports rows for each entity: an object of JSON whose keys are the entities and whose values are arrays of rows.
+    ///
+    /// The entities are imported in the order of the text, by the rules of imports. Throws `.invalidInput` for a text that is not such an
+    /// object, `.unknownName` for an unknown entity, and as `importRows` does.
+    public func load(fixtures: String) throws {
+        guard case .object(let members) = try JSONValue(parsing: fixtures.utf8) else {
+            throw CambiumError(.invalidInput, "The fixtures are not a JSON object. Write an object such as {\"Note\": [{\"id\": 1}]}.")
+        }
+        for member in members {
+            let entity = try schema.required(member.key)
+            try importRows(entity, from: [.bytes(Array(member.value.text.utf8), name: "fixtures of \(member.key)")])
+        }
+    }
+}

@@ -1,0 +1,26 @@
+public import Cambium
+internal import CambiumBytes
+public import CambiumModel
+
+extension StoreEnvironment {
+    /// An environment in which each run of a test is the same: the clock begins at a time and moves on by a step at each reading, and random
+    /// bytes, of which ids are made, follow from a seed.
+    ///
+    ///     let store = try Store.inMemory(schema: schema, environment: .fixed())
+    public static func fixed(
+        start: Timestamp = Timestamp(microsecondsSince1970: 1_700_000_000_000_000), step: Duration = .seconds(1), seed: UInt64 = 1
+    ) -> StoreEnvironment {
+        let time = Guarded(start)
+        let random = Guarded(SplitMix64(seed: seed))
+        return StoreEnvironment(
+            now: {
+                time.withLock { time in
+                    defer { time = time + step }
+                    return time
+                }
+            },
+            randomBytes: { count in
+                random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
+            })
+    }
+}
