@@ -81,4 +81,10 @@ public struct AttributeChange: Sendable {
     public let before: Value
     /// `.null` if the object or the attribute no longer exists.
     public let after: Value
+
+    package init(attribute: Attribute, before: Value, after: Value) {
+        self.attribute = attribute
+        self.before = before
+        self.after = after
+    }
 }

@@ -91,6 +91,14 @@ extension Graph {
     package func memberIDs(_ handle: EndHandle, of place: ObjectPlace) -> [ObjectID] {
         reader.memberIDs(layout.current(handle), of: place, layout)
     }
+
+    /// Returns whether two objects are linked. Complexity: O(1) expected.
+    package func isLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+        let handle = end(relationship)
+        guard let owner = place(of: id), let row = place(of: target), handle.isIn(owner), handle.targetTable == Int(row.table)
+        else { return false }
+        return reader.isLinked(handle.end, owner: owner.row, target: row.row)
+    }
 }
 
 extension GraphLayout {

@@ -16,11 +16,35 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 
+    /// Creates the id of an object that an edit inserts: a serial that no store assigns, with the number of the edit and of the object.
+    ///
+    /// - Parameters:
+    ///   - edit: The number of the edit, of which 20 bits count.
+    ///   - number: The number of the object in the edit, from 1 to `provisionalCountMax`.
+    package init(root: EntityNumber, edit: UInt64, number: UInt64) {
+        let serial = Self.provisionalBit | (edit & 0xF_FFFF) << Self.provisionalShift | number & Self.provisionalCountMax
+        rawValue = UInt64(root.rawValue) << 48 | serial
+    }
+
+    private static let provisionalBit: UInt64 = 1 << 47
+    private static let provisionalShift: UInt64 = 27
+    /// The largest number of objects that one edit inserts: 2^27 - 1.
+    package static let provisionalCountMax: UInt64 = (1 << 27) - 1
+
+    /// Whether an `Edit` inserted the object and no commit has given it its permanent id yet. A graph has no object with such an id.
+    public var isProvisional: Bool { serial & Self.provisionalBit != 0 }
+
+    /// The number of a provisional object in its edit.
+    package var provisionalNumber: UInt64 { serial & Self.provisionalCountMax }
+
     public var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
     public var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
 
-    /// The number of the root entity and the serial, such as `3/42`. `Graph.name(of:)` has the entity's name instead of the number.
-    public var description: String { "\(root.rawValue)/\(serial)" }
+    /// The number of the root entity and the serial, such as `3/42`, or `3/+1` for a provisional id. `Graph.name(of:)` has the entity's name instead of the number.
+    public var description: String { "\(root.rawValue)/\(serialText)" }
+
+    /// The serial as text, or `+1` for the first object that an edit inserted.
+    package var serialText: String { isProvisional ? "+\(provisionalNumber)" : String(serial) }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,0 +1,189 @@
+import CambiumGraph
+public import CambiumModel
+
+/// Linking objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
+extension Edit {
+    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
+    /// or at the end if `index` is `nil`. If the objects are linked already, nothing changes, except that a target moves to an `index` that
+    /// is given.
+    ///
+    /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a target that
+    /// the relationship cannot hold, and an index outside of the relationship. After an error, nothing is changed. Complexity: O(1)
+    /// expected, O(members) for an ordered relationship.
+    public mutating func link(
+        _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
+    ) throws(CambiumError) {
+        let relationship = try linkable(id, relationship, target)
+        if let index { try check(index, relationship, of: id) }
+        let isLinked = isRawLinked(id, relationship, target)
+        if isLinked, index == nil { return }
+        group { edit in
+            if isLinked, let index {
+                edit.relocate(target, in: relationship, of: id, to: index)
+            } else {
+                edit.connect(id, relationship, target, at: index)
+            }
+        }
+    }
+
+    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does, and `.unknownName` for an unknown name.
+    public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil) throws(CambiumError) {
+        try link(id, try requiredEntity(of: id).requiredRelationship(relationship), target, at: index)
+    }
+
+    /// Removes a link. Unlinking objects that are not linked is no change. Throws as `link(_:_:_:at:)` does.
+    public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
+        let relationship = try linkable(id, relationship, target)
+        if isRawLinked(id, relationship, target) { group { $0.disconnect(id, relationship, target) } }
+    }
+
+    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does, and `.unknownName` for an unknown name.
+    public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
+        try unlink(id, try requiredEntity(of: id).requiredRelationship(relationship), target)
+    }
+
+    /// Moves a member of an ordered relationship. `index` is its index after the move.
+    ///
+    /// Throws as `link(_:_:_:at:)` does, and `.notFound` for a target that is not a member.
+    public mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
+        let relationship = try linkable(id, relationship, target)
+        guard relationship.isOrdered else {
+            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members cannot be moved.")
+        }
+        let members = currentMembers(relationship, of: id)
+        guard index >= 0, index < members.count else {
+            throw CambiumError(
+                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(members.count) members, counted from 0.")
+        }
+        guard members.contains(target) else {
+            throw CambiumError(
+                .notFound, "\(text(of: target)) is not a member of '\(relationship.name)'. Link the object before you move it.")
+        }
+        group { $0.relocate(target, in: relationship, of: id, to: index) }
+    }
+
+    /// Moves a member of the relationship with this name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown name.
+    public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int) throws(CambiumError) {
+        try move(id, try requiredEntity(of: id).requiredRelationship(relationship), target, to: index)
+    }
+
+    // MARK: Checks
+
+    /// Returns the relationship of the schema, if the object has it and it can hold the target.
+    private func linkable(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) -> Relationship {
+        let entity = try requiredEntity(of: id)
+        _ = try requiredEntity(of: target)
+        guard let own = entity.relationship(relationship.number), own == relationship else {
+            throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
+        }
+        try check(target, for: own, of: text(of: id))
+        return own
+    }
+
+    private func check(_ target: ObjectID, for relationship: Relationship, of owner: String) throws(CambiumError) {
+        let destination = schema.entity(relationship.destination)
+        if let number = liveEntity(of: target)?.number, destination?.family.contains(number) == true { return }
+        throw CambiumError(
+            .invalidInput,
+            "'\(relationship.name)' of \(owner) holds objects of '\(destination?.name ?? "")', but \(text(of: target)) has another entity.")
+    }
+
+    private func check(_ index: Int, _ relationship: Relationship, of id: ObjectID) throws(CambiumError) {
+        guard relationship.isOrdered else {
+            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index. Omit the index.")
+        }
+        let count = currentMembers(relationship, of: id).count
+        guard index >= 0, index <= count else {
+            throw CambiumError(.invalidInput, "Index \(index) is out of range for '\(relationship.name)'. Use 0 to \(count).")
+        }
+    }
+
+    /// Returns the links that a caller wants to make from a new object, all checked.
+    func linkTargets(
+        _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
+    ) throws(CambiumError) -> [(Relationship, ObjectID)] {
+        var found: [(Relationship, ObjectID)] = []
+        for (name, targets) in links {
+            let relationship = try entity.requiredRelationship(name)
+            if !relationship.isToMany, targets.count > 1 {
+                throw CambiumError(
+                    .invalidInput, "'\(entity.name).\(name)' leads to one object, but \(targets.count) objects were given. Give one object."
+                )
+            }
+            for target in targets {
+                _ = try requiredEntity(of: target)
+                try check(target, for: relationship, of: "the new '\(entity.name)'")
+                found.append((relationship, target))
+            }
+        }
+        return found
+    }
+
+    // MARK: Both ends
+
+    /// Links two objects that are not linked. An end that holds only one object loses its previous object. Call it only inside a group.
+    mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
+        let inverse = inverse(relationship)
+        if !relationship.isToMany { clear(relationship, of: id) }
+        if let inverse, !inverse.isToMany { clear(inverse, of: target) }
+        addEnd(id, relationship, target, at: index)
+        if let inverse, !(relationship.isOwnInverse && id == target) { addEnd(target, inverse, id, at: nil) }
+    }
+
+    /// Removes the target of a to-one relationship. A deleted target keeps its own end, so that its deletion has the same effect at the
+    /// commit as before.
+    private mutating func clear(_ relationship: Relationship, of id: ObjectID) {
+        guard let target = rawMembers(relationship, of: id).first, !isDeleted(target) else { return }
+        disconnect(id, relationship, target)
+    }
+
+    private mutating func disconnect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
+        removeEnd(id, relationship, target)
+        if let inverse = inverse(relationship), !(relationship.isOwnInverse && id == target) { removeEnd(target, inverse, id) }
+    }
+
+    private mutating func addEnd(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
+        if !relationship.isToMany { return setTarget(target, relationship, of: id) }
+        if !relationship.isOrdered { return setMember(target, isMember: true, relationship, of: id) }
+        var list = currentMembers(relationship, of: id)
+        list.insert(target, at: min(index ?? list.count, list.count))
+        setList(list, relationship, of: id)
+    }
+
+    private mutating func removeEnd(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) {
+        if !relationship.isToMany { return setTarget(nil, relationship, of: id) }
+        if !relationship.isOrdered { return setMember(target, isMember: false, relationship, of: id) }
+        setList(currentMembers(relationship, of: id).filter { $0 != target }, relationship, of: id)
+    }
+
+    private mutating func relocate(_ target: ObjectID, in relationship: Relationship, of id: ObjectID, to index: Int) {
+        var list = currentMembers(relationship, of: id).filter { $0 != target }
+        list.insert(target, at: min(index, list.count))
+        setList(list, relationship, of: id)
+    }
+
+    // MARK: One end
+
+    private mutating func setTarget(_ target: ObjectID?, _ relationship: Relationship, of id: ObjectID) {
+        let before = overlay[id]?.targets[relationship.number]
+        let after = originalMembers(relationship, of: id).first == target ? nil : EditTargetID(target)
+        if before != after { write(.target(EditPlace(id, relationship.number), before: before, after: after)) }
+    }
+
+    private mutating func setList(_ list: [ObjectID], _ relationship: Relationship, of id: ObjectID) {
+        let before = overlay[id]?.lists[relationship.number]
+        let after = originalMembers(relationship, of: id) == list ? nil : list
+        if before != after { write(.list(EditPlace(id, relationship.number), before: before, after: after)) }
+    }
+
+    private mutating func setMember(_ target: ObjectID, isMember: Bool, _ relationship: Relationship, of id: ObjectID) {
+        let before = overlay[id]?.differences[relationship.number]?[target]
+        let after: Bool? = isOriginallyLinked(id, relationship, target) == isMember ? nil : isMember
+        if before != after { write(.member(EditPlace(id, relationship.number), target, before: before, after: after)) }
+    }
+}
+
+extension Relationship {
+    /// Whether the relationship is its own inverse, such as `friends`.
+    fileprivate var isOwnInverse: Bool { inverse == number && destinationRoot == root }
+}

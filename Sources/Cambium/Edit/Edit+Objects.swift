@@ -1,0 +1,148 @@
+import CambiumGraph
+public import CambiumModel
+
+/// Inserting, changing and deleting objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
+///
+/// Each call checks names, types and the rules of single values at once. Rules that concern the whole graph are checked at the commit:
+/// mandatory properties, uniqueness, numbers of members, and deletions that a `deny` rule forbids.
+extension Edit {
+    /// Inserts an object and returns its provisional id, which is valid in this edit and its copies. The commit returns the permanent id.
+    /// Attributes that are not given have their defaults.
+    ///
+    /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
+    /// Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
+    public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
+        let entity = try insertable(entity)
+        let checked = try check(values, entity)
+        let id = try nextID(entity.root)
+        insert(id, entity, checked)
+        return id
+    }
+
+    /// Inserts an object with names in place of the schema's entities and attributes, and links it.
+    ///
+    ///     let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
+    ///
+    /// Throws as `insert(_:_:)` does, and `.unknownName` if the schema does not have a name. Throws as `link(_:_:_:at:)` does for an object
+    /// that a relationship cannot hold, and `.invalidInput` for two objects of a to-one relationship. After an error, nothing is changed.
+    @discardableResult
+    public mutating func insert(
+        _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
+    ) throws(CambiumError) -> ObjectID {
+        let entity = try insertable(try schema.required(entity))
+        var resolved: [(Attribute, Value)] = []
+        for (name, value) in values { resolved.append((try entity.requiredAttribute(name), value)) }
+        let targets = try linkTargets(links, of: entity)
+        let checked = try check(resolved, entity)
+        let id = try nextID(entity.root)
+        group { edit in
+            edit.insert(id, entity, checked)
+            for (relationship, target) in targets where !edit.isRawLinked(id, relationship, target) {
+                edit.connect(id, relationship, target, at: nil)
+            }
+        }
+        return id
+    }
+
+    /// Inserts an object under an id that no other object of the edit has.
+    mutating func insert(_ id: ObjectID, _ entity: Entity, _ values: [(Attribute, Value)]) {
+        group { edit in
+            edit.write(.insertion(id, entity.number))
+            for (attribute, value) in values { edit.assign(value, to: attribute, of: id) }
+        }
+    }
+
+    /// Inserts an object of an earlier edit under the same id. Throws as `insert(_:_:)` does.
+    mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
+        insert(id, try insertable(entity), try check(values, entity))
+        return id
+    }
+
+    private func insertable(_ entity: Entity) throws(CambiumError) -> Entity {
+        let entity = try schema.current(entity)
+        if entity.isAbstract { throw CambiumError(.invalidInput, "'\(entity.name)' is abstract. Insert one of its sub-entities.") }
+        return entity
+    }
+
+    // MARK: Values
+
+    /// Changes an attribute. Setting the present value is no change.
+    ///
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that its entity does not have, and for a value of
+    /// the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
+    /// Complexity: O(bytes of the value).
+    public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
+        try set(id, [(attribute, value)])
+    }
+
+    /// Changes the attribute that has a name. Throws as `set(_:_:to:)` does, and `.unknownName` if the entity does not have the attribute.
+    public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
+        try set(id, try requiredEntity(of: id).requiredAttribute(attribute), to: value)
+    }
+
+    /// Changes several attributes of an object in one step. Throws as `set(_:_:to:)` does; then no attribute is changed.
+    public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
+        let checked = try check(values, try requiredEntity(of: id))
+        group { edit in for (attribute, value) in checked { edit.assign(value, to: attribute, of: id) } }
+    }
+
+    private mutating func assign(_ value: Value, to attribute: Attribute, of id: ObjectID) {
+        if current(attribute, of: id) == value { return }
+        let isOriginal = value == original(attribute, of: id)
+        let before = overlay[id]?.values[attribute.number]
+        write(.value(EditPlace(id, attribute.number), before: before, after: isOriginal ? nil : value))
+    }
+
+    /// Returns the attributes of the schema with the values as a graph would return them.
+    private func check(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
+        var checked: [(Attribute, Value)] = []
+        for (attribute, value) in values { checked.append(try check(attribute, value, entity)) }
+        return checked
+    }
+
+    private func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> (Attribute, Value) {
+        guard let own = entity.attribute(attribute.number), own == attribute else {
+            throw CambiumError(
+                .invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'. Look the attribute up in the edit's schema.")
+        }
+        if let violation = own.violation(by: value) {
+            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation)")
+        }
+        if own.isDerived { throw own.refusal(in: entity) }
+        return (own, try own.stored(value))
+    }
+
+    // MARK: Deleting
+
+    /// Deletes objects, and the objects that their `cascade` rules reach in this edit. Other objects lose them as members.
+    ///
+    /// A `deny` rule is checked at the commit. An object that others linked to a deleted object since the base is deleted at the commit as
+    /// well, if a `cascade` rule reaches it and the policy lets the deletion happen.
+    ///
+    /// Throws `.notFound` for a missing object. After an error, nothing is changed. Complexity: O(objects that are deleted and their links).
+    public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
+
+    /// Deletes an array of objects, as `delete(_:)` with single objects does.
+    public mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
+        for id in ids { _ = try requiredEntity(of: id) }
+        if ids.isEmpty { return }
+        let (dying, number) = (closure(of: ids), nextDeletion())
+        group { edit in for id in dying { edit.write(.deletion(id, number)) } }
+    }
+
+    /// Returns these objects and all objects that cascade rules reach from them.
+    private func closure(of ids: [ObjectID]) -> [ObjectID] {
+        var seen = Set<ObjectID>()
+        var found: [ObjectID] = []
+        for id in ids where seen.insert(id).inserted { found.append(id) }
+        var done = 0
+        while done < found.count {
+            let id = found[done]
+            done += 1
+            for relationship in liveEntity(of: id)?.relationships ?? [] where relationship.deleteRule == .cascade {
+                for member in currentMembers(relationship, of: id) where seen.insert(member).inserted { found.append(member) }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,127 @@
+import CambiumGraph
+public import CambiumModel
+
+/// Reading by id, with the changes of the edit. The calls mirror those of `Graph`.
+///
+/// Derived attributes have the values of the base, and null for inserted objects: the store computes them at the commit.
+extension Edit {
+    /// The value of an attribute of an object. Null if the object's entity does not have the attribute.
+    ///
+    /// `nil` if there is no such object. Complexity: O(log serials + bytes of the value).
+    public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? {
+        guard let entity = liveEntity(of: id) else { return nil }
+        guard let own = entity.attribute(attribute.number), own.schemaName.isSame(as: attribute.schemaName), own.root == attribute.root
+        else { return .null }
+        return read(own, of: id)
+    }
+
+    /// The value of an attribute of an object.
+    ///
+    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
+    public subscript(_ id: ObjectID, _ attribute: String) -> Value {
+        get throws(CambiumError) { read(try requiredEntity(of: id).requiredAttribute(attribute), of: id) }
+    }
+
+    private func read(_ attribute: Attribute, of id: ObjectID) -> Value {
+        if !id.isProvisional { reads?.note(EditPlace(id, attribute.number)) }
+        return current(attribute, of: id)
+    }
+
+    /// Returns the ids of the objects to which a relationship leads: in its order if it is ordered, otherwise ascending. Returns `nil` if
+    /// there is no such object, and no ids if its entity does not have the relationship.
+    ///
+    /// Complexity: O(members), and O(members x log members) for an unordered relationship that the edit changes.
+    public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
+        guard let entity = liveEntity(of: id) else { return nil }
+        guard let own = entity.relationship(relationship.number), own.root == relationship.root,
+            own.schemaName.isSame(as: relationship.schemaName)
+        else { return [] }
+        return read(own, of: id)
+    }
+
+    /// Returns the ids of the objects to which a relationship leads, as `members(_:of:)` with a relationship does.
+    ///
+    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
+    public func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {
+        read(try requiredEntity(of: id).requiredRelationship(relationship), of: id)
+    }
+
+    private func read(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        if !id.isProvisional { reads?.note(EditPlace(id, relationship.number)) }
+        return currentMembers(relationship, of: id)
+    }
+
+    // MARK: Objects
+
+    /// Returns whether the edit has an object with this id. Complexity: O(log serials).
+    public func contains(_ id: ObjectID) -> Bool { liveEntity(of: id) != nil }
+
+    /// Returns the concrete entity of an object, or `nil` if there is no such object.
+    public func entity(of id: ObjectID) -> Entity? { liveEntity(of: id) }
+
+    /// Returns the name of an object, such as `Note/42`, or `Note/+1` for the first object that the edit inserted. Returns `nil` if there is
+    /// no such object.
+    public func name(of id: ObjectID) -> String? { contains(id) ? text(of: id) : nil }
+
+    /// Returns the ids of the objects of an entity and its sub-entities: ascending, and the inserted objects last, in the order of their
+    /// insertion.
+    ///
+    /// Complexity: O(objects of the hierarchy + changed objects x log changed objects).
+    public func objects(of entity: Entity) -> [ObjectID] {
+        guard let entity = own(entity) else { return [] }
+        let kept = base.objects(of: entity).filter { !isDeleted($0) }
+        return kept + inserted(entity).sorted()
+    }
+
+    /// Returns the ids of the objects of the entity with this name. Throws `.unknownName` if there is no such entity.
+    public func objects(of entity: String) throws(CambiumError) -> [ObjectID] { objects(of: try schema.required(entity)) }
+
+    /// Returns the number of objects of an entity and its sub-entities. Complexity: O(changed objects).
+    public func count(of entity: Entity) -> Int {
+        guard let entity = own(entity) else { return 0 }
+        let deleted = overlay.objects.count { id, state in
+            state.deletion != nil && !id.isProvisional && base.entity(of: id).map { entity.family.contains($0.number) } == true
+        }
+        return base.count(of: entity) - deleted + inserted(entity).count
+    }
+
+    /// Returns the number of objects of the entity with this name. Throws `.unknownName` if there is no such entity.
+    public func count(of entity: String) throws(CambiumError) -> Int { count(of: try schema.required(entity)) }
+
+    private func inserted(_ entity: Entity) -> [ObjectID] {
+        overlay.objects.compactMap { id, state in
+            state.deletion == nil && state.inserted.map(entity.family.contains) == true ? id : nil
+        }
+    }
+
+    // MARK: Identity
+
+    /// Returns the id of the object with these identity values, in the order of `entity.identity`, or `nil` if there is no such object.
+    ///
+    /// If several objects have the values, which a commit would refuse, this returns one of them. Complexity: O(changed objects).
+    public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+        guard let entity = own(entity), !values.isEmpty, values.count == entity.identity.count else { return nil }
+        var wanted: [Value] = []
+        for (value, attribute) in zip(values, entity.identity) {
+            guard let form = StoredForm(value, type: attribute.type), let stored = Value(stored: form, type: attribute.type) else {
+                return nil
+            }
+            wanted.append(stored.withoutNegativeZero)
+        }
+        if let found = base.find(entity, identity: values), hasIdentity(found, entity, wanted) { return found }
+        let candidates = overlay.objects.filter { id, state in
+            state.inserted != nil || entity.identity.contains { state.values[$0.number] != nil }
+        }
+        return candidates.keys.filter { hasIdentity($0, entity, wanted) }.min()
+    }
+
+    /// Returns the id of the object with these identity values. Throws `.unknownName` if there is no such entity.
+    public func find(_ entity: String, identity values: [Value]) throws(CambiumError) -> ObjectID? {
+        find(try schema.required(entity), identity: values)
+    }
+
+    private func hasIdentity(_ id: ObjectID, _ entity: Entity, _ wanted: [Value]) -> Bool {
+        guard let found = liveEntity(of: id), entity.family.contains(found.number) else { return false }
+        return zip(entity.identity, wanted).allSatisfy { current($0, of: id).withoutNegativeZero == $1 }
+    }
+}

@@ -1,0 +1,44 @@
+public import CambiumGraph
+public import CambiumModel
+
+extension Edit {
+    /// Moves the edit to a newer graph of the same store, whose pages replace those of the base. The changes stay, except those that the
+    /// policy gives up.
+    ///
+    /// Provisional ids stay as they are. The steps of undo stay if the newer graph has changed none of the objects that the edit has
+    /// touched. Otherwise they are cleared.
+    ///
+    ///     try edit.rebase(onto: store.graph, policy: .theirs)
+    ///
+    /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts, and `.conflict` if a migration removed an
+    /// element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute so that it
+    /// cannot hold the edit's value. After an error, the edit is unchanged. Complexity: as `conflicts(with:)`, and O(changes of the edit).
+    ///
+    /// - Parameter graph: A later graph of the same store.
+    public mutating func rebase(onto graph: Graph, policy: EditPolicy = .error) throws(CambiumError) {
+        self = try rebased(onto: graph, policy)
+    }
+
+    func rebased(onto graph: Graph, _ policy: EditPolicy) throws(CambiumError) -> Edit {
+        let changes = graph.changes(since: base)
+        var finder = EditConflictFinder(edit: self, theirs: graph, changes: changes)
+        let conflicts = finder.run()
+        if conflicts.isEmpty, !changes.changesSchema, !isTouched(by: changes) {
+            var same = self
+            same.base = graph
+            return same
+        }
+        let drops = try EditDrops(conflicts, policy, of: self)
+        var rebased = Edit(continuing: self, on: graph)
+        _ = try EditPlan(self, drops).apply(to: &rebased)
+        rebased.clearHistory()
+        return rebased
+    }
+
+    /// Whether the changes concern an object on which the edit or a step of it depends.
+    private func isTouched(by changes: Changes) -> Bool {
+        if changes.isEmpty { return false }
+        let ids = Set(overlay.objects.keys).union(history.writes.flatMap(\.ids))
+        return ids.contains { changes.object($0) != nil }
+    }
+}

@@ -1,0 +1,84 @@
+import CambiumGraph
+import CambiumModel
+
+/// Reading for the edit itself. Nothing here counts as a read of the caller.
+extension Edit {
+    func isDeleted(_ id: ObjectID) -> Bool { overlay.deletedCount > 0 && overlay[id]?.deletion != nil }
+
+    /// Whether the edit inserted an object and deleted it again.
+    func isUnborn(_ id: ObjectID) -> Bool { id.isProvisional && isDeleted(id) }
+
+    /// Returns the entity of an object, even if the edit deletes the object. Returns `nil` if there is no such object.
+    func knownEntity(of id: ObjectID) -> Entity? {
+        if id.isProvisional { return overlay[id]?.inserted.flatMap(schema.entity) }
+        return base.entity(of: id)
+    }
+
+    /// Returns the entity of an object, or `nil` if there is no such object.
+    func liveEntity(of id: ObjectID) -> Entity? { isDeleted(id) ? nil : knownEntity(of: id) }
+
+    func requiredEntity(of id: ObjectID) throws(CambiumError) -> Entity {
+        if let entity = liveEntity(of: id) { return entity }
+        throw CambiumError(.notFound, "Object \(text(of: id)) does not exist.")
+    }
+
+    func text(of id: ObjectID) -> String { "\((knownEntity(of: id) ?? schema.entity(id.root))?.name ?? "?")/\(id.serialText)" }
+
+    /// Returns this schema's version of an entity of an equal, earlier or later schema, or `nil` if there is no such entity.
+    func own(_ entity: Entity) -> Entity? {
+        guard let found = schema.entity(entity.number) else { return nil }
+        return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
+    }
+
+    /// Returns the value of an attribute that the object's entity has.
+    func current(_ attribute: Attribute, of id: ObjectID) -> Value {
+        overlay[id]?.values[attribute.number] ?? original(attribute, of: id)
+    }
+
+    /// Returns the value without the changes of the edit: the value of the base, or the default.
+    func original(_ attribute: Attribute, of id: ObjectID) -> Value {
+        id.isProvisional ? (attribute.isDerived ? .null : attribute.defaultValue) : base[id, attribute] ?? .null
+    }
+
+    // MARK: Links
+
+    /// Returns the relationship at the other end, or `nil` if the schema names no inverse.
+    func inverse(_ relationship: Relationship) -> Relationship? {
+        relationship.inverse.flatMap { schema.relationship($0, ofRoot: relationship.destinationRoot) }
+    }
+
+    /// Returns the members without the changes of the edit.
+    func originalMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        id.isProvisional ? [] : base.members(relationship, of: id) ?? []
+    }
+
+    /// Returns the members, including members that the edit deletes. An unordered relationship is in ascending order.
+    func rawMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        guard let state = overlay[id] else { return originalMembers(relationship, of: id) }
+        if let target = state.targets[relationship.number] { return target.id.map { [$0] } ?? [] }
+        if let list = state.lists[relationship.number] { return list }
+        let members = originalMembers(relationship, of: id)
+        guard let difference = state.differences[relationship.number] else { return members }
+        return (members.filter { difference[$0] != false } + difference.filter(\.value).map(\.key)).sorted()
+    }
+
+    func currentMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        let members = rawMembers(relationship, of: id)
+        return overlay.deletedCount == 0 ? members : members.filter { !isDeleted($0) }
+    }
+
+    /// Returns whether two objects are linked, even if the edit deletes one of them. Complexity: O(1) expected, O(members) for an ordered
+    /// relationship that the edit changes.
+    func isRawLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+        if let state = overlay[id] {
+            if let known = state.targets[relationship.number] { return known.id == target }
+            if let list = state.lists[relationship.number] { return list.contains(target) }
+            if let isAdded = state.differences[relationship.number]?[target] { return isAdded }
+        }
+        return isOriginallyLinked(id, relationship, target)
+    }
+
+    func isOriginallyLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+        !id.isProvisional && !target.isProvisional && base.isLinked(id, relationship, target)
+    }
+}

@@ -1,0 +1,146 @@
+internal import CambiumBytes
+public import CambiumGraph
+public import CambiumModel
+import Synchronization
+
+/// Changes that a caller collects over time, for example in a form, and commits later.
+///
+/// An edit is a value. It holds the graph of one moment, its *base*, and the changes over it. It reads like a graph with these changes. The
+/// store goes on: an edit holds no lock, and copying it costs nothing. `Store.commit(_:policy:author:durability:)` compares it with the
+/// store and applies it in one transaction. Docs/EDITS.md has the rules.
+///
+///     var edit = store.edit()
+///     try edit.set(note, "title", to: "Rome")
+///     let item = try edit.insert("Item", ["key": "a"], links: ["note": [note]])
+///     print(try edit.members("items", of: note).count)
+///     let committed = try store.commit(&edit)
+///     print(committed.id(of: item))
+///
+/// An edit keeps the pages of its base in memory. An edit that is kept for long should call `rebase(onto:policy:)` now and then, which
+/// releases the earlier base.
+public struct Edit: Sendable {
+    /// The graph that the changes are based on.
+    public internal(set) var base: Graph
+    private(set) var overlay = EditOverlay()
+    private(set) var history = EditHistory()
+    /// The number of the edit in its provisional ids.
+    let number: UInt64
+    /// The number of objects that the edit has inserted, including those that were undone.
+    private(set) var insertCount: UInt64 = 0
+    /// The number of calls that have deleted objects.
+    private(set) var deletionCount = 0
+    /// The properties that the caller has read; `nil` if reads are not tracked. Copies of the edit share them.
+    let reads: EditReads?
+
+    private static let numbers = Atomic<UInt64>(0)
+
+    /// Creates an edit without changes.
+    init(of base: Graph, tracking: EditTracking) {
+        self.base = base
+        number = Self.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+        reads = tracking == .writes ? nil : EditReads()
+    }
+
+    /// Creates an edit without changes that continues another edit on a newer graph. Provisional ids keep their meaning.
+    init(continuing other: Edit, on base: Graph) {
+        self.base = base
+        (number, insertCount, deletionCount) = (other.number, other.insertCount, other.deletionCount)
+        reads = other.reads.map { EditReads($0.places) }
+    }
+
+    public var schema: Schema { base.schema }
+
+    /// Whether the edit changes nothing. Complexity: O(objects that calls have touched).
+    public var isEmpty: Bool { overlay.objects.isEmpty || changes.isEmpty }
+
+    // MARK: Undo
+
+    /// Whether there is a step to undo. Not inside a group.
+    public var canUndo: Bool { history.depth == 0 && !history.done.isEmpty }
+
+    /// Whether there is a step to redo. Not inside a group.
+    public var canRedo: Bool { history.depth == 0 && !history.undone.isEmpty }
+
+    /// Takes the last step back. Each call that changes something is a step, and so is each group. Returns whether there was a step.
+    ///
+    /// Rebasing to a moment that changed some object of the edit, and committing, clear the steps. Complexity: O(changes of the step).
+    @discardableResult
+    public mutating func undo() -> Bool {
+        guard let step = history.takeDone() else { return false }
+        for write in step.reversed() { overlay.apply(write, .backwards) }
+        return true
+    }
+
+    /// Does the last step again that was undone. Any other change clears these steps. Returns whether there was a step.
+    ///
+    /// Complexity: O(changes of the step).
+    @discardableResult
+    public mutating func redo() -> Bool {
+        guard let step = history.takeUndone() else { return false }
+        for write in step { overlay.apply(write, .forwards) }
+        return true
+    }
+
+    /// Makes the calls of `body` one step. If `body` throws, none of its calls has changed anything.
+    ///
+    ///     try edit.group { edit in
+    ///         try edit.set(note, "title", to: "Rome")
+    ///         try edit.set(note, "rating", to: 4.5)
+    ///     }
+    public mutating func group<Result, Failure: Error>(_ body: (inout Edit) throws(Failure) -> Result) throws(Failure) -> Result {
+        let mark = history.begin()
+        do throws(Failure) {
+            let result = try body(&self)
+            history.end()
+            return result
+        } catch {
+            while let write = history.takeOpen(after: mark) { overlay.apply(write, .backwards) }
+            history.end()
+            throw error
+        }
+    }
+
+    /// Removes all steps, so that nothing can be undone or redone.
+    mutating func clearHistory() { history = EditHistory() }
+
+    // MARK: Writing
+
+    /// Changes the overlay. Call it only inside a group.
+    mutating func write(_ write: EditWrite) {
+        overlay.apply(write, .forwards)
+        history.note(write)
+    }
+
+    mutating func nextDeletion() -> Int {
+        deletionCount += 1
+        return deletionCount
+    }
+
+    /// Returns the id of the next object that is inserted. Throws `.limitExceeded` if the edit has inserted too many.
+    mutating func nextID(_ root: EntityNumber) throws(CambiumError) -> ObjectID {
+        guard insertCount < ObjectID.provisionalCountMax else {
+            throw CambiumError(.limitExceeded, "An edit inserts at most \(ObjectID.provisionalCountMax) objects. Commit the edit first.")
+        }
+        insertCount += 1
+        return ObjectID(root: root, edit: number, number: insertCount)
+    }
+}
+
+/// The data whose changes in the store conflict with an edit.
+public enum EditTracking: Sendable {
+    /// The properties that the edit writes.
+    case writes
+    /// The properties that the edit writes, and the attributes and relationships that the caller reads through it.
+    case writesAndReads
+}
+
+/// The properties that a caller has read through an edit.
+final class EditReads: Sendable {
+    private let state: Guarded<Set<EditPlace>>
+
+    init(_ places: Set<EditPlace> = []) { state = Guarded(places) }
+
+    var places: Set<EditPlace> { state.withLock { $0 } }
+
+    func note(_ place: EditPlace) { _ = state.withLock { $0.insert(place) } }
+}

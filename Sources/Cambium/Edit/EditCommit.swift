@@ -1,0 +1,14 @@
+public import CambiumModel
+
+/// The outcome of committing an edit.
+public struct EditCommit: Sendable {
+    /// The receipt of the transaction.
+    public let receipt: Receipt
+    /// The permanent ids of the inserted objects, by their provisional ids.
+    public let ids: [ObjectID: ObjectID]
+    /// An edit without changes on the graph after the commit. It tracks reads as the committed edit did.
+    public let edit: Edit
+
+    /// Returns the permanent id of an object: the new id of a provisional id, and any other id itself.
+    public func id(of id: ObjectID) -> ObjectID { ids[id] ?? id }
+}

@@ -1,0 +1,125 @@
+public import CambiumModel
+
+/// A change in the store that touches data of an edit, with another effect than the edit.
+///
+///     for conflict in edit.conflicts(with: store.graph) { print(conflict) }
+public struct EditConflict: Sendable, CustomStringConvertible {
+    /// The part of an object that both sides changed.
+    public enum Subject: Sendable, Hashable {
+        case attribute(Attribute)
+        case relationship(Relationship)
+        /// The object as a whole: one side deleted it, and the other side changed it.
+        case object
+    }
+
+    /// The state of the subject on one side.
+    public enum State: Sendable, Hashable {
+        case value(Value)
+        /// The members of a relationship: in order if it is ordered, otherwise ascending.
+        case members([ObjectID])
+        /// The object exists.
+        case present
+        /// The object does not exist.
+        case deleted
+    }
+
+    /// The use that the edit makes of the subject.
+    public enum Use: Sendable, Hashable {
+        case written
+        /// The caller read the subject through an edit with `EditTracking.writesAndReads`.
+        case read
+    }
+
+    public let id: ObjectID
+    /// The entity of the object in the base.
+    public let entity: Entity
+    public let subject: Subject
+    public let use: Use
+    /// The state at the base of the edit.
+    public let base: State
+    /// The state in the edit.
+    public let mine: State
+    /// The state in the newer graph.
+    public let theirs: State
+
+    /// Whether the edit's side can win. An object that was deleted cannot come back, because its id is never used again.
+    public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
+
+    public var description: String {
+        let object = "\(entity.name)/\(id.serialText)"
+        let verb = use == .written ? "edit" : "reader"
+        switch subject {
+        case .attribute(let attribute): return "\(object).\(attribute.name): \(sides(verb))"
+        case .relationship(let relationship): return "\(object).\(relationship.name): \(sides(verb))"
+        case .object:
+            if theirs == .present { return "\(object): the edit deletes the object, which was changed since" }
+            return "\(object): the \(verb) uses the object, which was deleted since"
+        }
+    }
+
+    private func sides(_ verb: String) -> String {
+        "base \(Self.text(base)), \(verb) \(Self.text(mine)), store \(Self.text(theirs))"
+    }
+
+    private static func text(_ state: State) -> String {
+        switch state {
+        case .value(let value): value.text
+        case .members(let ids): "[" + ids.prefix(memberCountMax).map(\.description).joined(separator: ", ") + "]"
+        case .present: "present"
+        case .deleted: "deleted"
+        }
+    }
+
+    /// The maximum number of members in a description.
+    private static let memberCountMax = 10
+}
+
+/// The underlying error of `.conflict` if changes in the store conflict with an edit.
+public struct EditConflicts: Error, Sendable {
+    /// The conflicts that the policy did not resolve, ordered by object and property.
+    public let conflicts: [EditConflict]
+
+    /// The maximum number of conflicts in the details of an error.
+    private static let detailCountMax = 20
+
+    var error: CambiumError {
+        let count = conflicts.count
+        return CambiumError(
+            .conflict,
+            "The store was changed since the base of the edit, which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). Nothing "
+                + "was changed. Rebase the edit with a policy that resolves them.",
+            details: conflicts.prefix(Self.detailCountMax).map(\.description), underlying: self)
+    }
+}
+
+/// The winner of a conflict.
+public enum EditSide: Sendable, Hashable {
+    /// The edit.
+    case mine
+    /// The store.
+    case theirs
+}
+
+/// The way in which an edit resolves conflicts with changes in the store.
+public enum EditPolicy: Sendable {
+    /// Any conflict is an error.
+    case error
+    /// The edit wins. A conflict in which it cannot win, because an object was deleted, is an error.
+    case mine
+    /// The store wins.
+    case theirs
+    /// The closure chooses the winner of each conflict.
+    case byProperty(@Sendable (EditConflict) -> EditSide)
+
+    /// Returns the winner of a conflict; `nil` if the conflict is an error.
+    func winner(of conflict: EditConflict) -> EditSide? {
+        let winner: EditSide? =
+            switch self {
+            case .error: nil
+            case .mine: .mine
+            case .theirs: .theirs
+            case .byProperty(let choose): choose(conflict)
+            }
+        return winner == .mine && !conflict.canKeepMine ? nil : winner
+    }
+}

@@ -1,0 +1,143 @@
+public import CambiumGraph
+import CambiumModel
+
+extension Edit {
+    /// Returns the changes from the base to a newer graph that conflict with the edit, ordered by object and property. Docs/EDITS.md has
+    /// the rules.
+    ///
+    /// Complexity: O(comparison of the graphs + changed objects x (log changes + their properties and members)). See
+    /// `Graph.changes(since:)` for the comparison.
+    ///
+    /// - Parameter graph: A later graph of the same store.
+    public func conflicts(with graph: Graph) -> [EditConflict] {
+        var finder = EditConflictFinder(edit: self, theirs: graph, changes: graph.changes(since: base))
+        return finder.run()
+    }
+}
+
+/// Finds the conflicts of an edit with the changes since its base.
+struct EditConflictFinder {
+    let edit: Edit
+    let theirs: Graph
+    let changes: Changes
+    private var found: [EditConflict] = []
+    /// The objects and properties with a conflict.
+    private var reported = Set<EditPlace>()
+    private var lost = Set<ObjectID>()
+
+    init(edit: Edit, theirs: Graph, changes: Changes) { (self.edit, self.theirs, self.changes) = (edit, theirs, changes) }
+
+    mutating func run() -> [EditConflict] {
+        if changes.isEmpty { return [] }
+        let ids = edit.overlay.objects.keys.sorted()
+        for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
+        for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
+        for place in (edit.reads?.places ?? []).sorted() { compareRead(place) }
+        // The order of one object's conflicts follows the schema, and sorting keeps it.
+        return found.enumerated().sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }.map(\.element)
+    }
+
+    // MARK: Writes
+
+    private mutating func compare(_ id: ObjectID, _ state: EditState) {
+        guard !id.isProvisional, let change = changes.object(id) else { return }
+        if state.deletion != nil {
+            if change.kind == .changed { add(id, .object, .written, .present, .deleted, .present) }
+        } else if change.kind == .deleted {
+            if adds(id, state) { lose(id, .written) }
+        } else {
+            for attribute in change.attributes where state.values[attribute.attribute.number] != nil {
+                compare(attribute, of: id, .written)
+            }
+            for relationship in change.relationships where state.hasLinks(relationship.relationship.number) {
+                // Members of an unordered relationship are added and removed one by one, so both sides merge.
+                if relationship.relationship.isOrdered || !relationship.relationship.isToMany {
+                    compare(relationship, of: id, .written)
+                }
+            }
+        }
+    }
+
+    private mutating func compare(_ change: AttributeChange, of id: ObjectID, _ use: EditConflict.Use) {
+        let number = change.attribute.number
+        guard let own = edit.knownEntity(of: id)?.attribute(number) else { return }
+        let mine = edit.current(own, of: id)
+        if mine == change.after { return }
+        reported.insert(EditPlace(id, number))
+        add(id, .attribute(own), use, .value(change.before), .value(mine), .value(change.after))
+    }
+
+    private mutating func compare(_ change: RelationshipChange, of id: ObjectID, _ use: EditConflict.Use) {
+        let number = change.relationship.number
+        guard let own = edit.knownEntity(of: id)?.relationship(number) else { return }
+        let (mine, after) = (edit.currentMembers(own, of: id), change.after)
+        if mine == after.filter({ !edit.isDeleted($0) }) { return }
+        reported.insert(EditPlace(id, number))
+        add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
+    }
+
+    /// Returns whether the edit gives an object a value, a member or another order. Removing members of a deleted object changes nothing.
+    private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
+        if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
+        if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }
+        return state.lists.contains { number, list in
+            guard let relationship = edit.knownEntity(of: id)?.relationship(number) else { return false }
+            let members = Set(list)
+            return edit.originalMembers(relationship, of: id).filter(members.contains) != list
+        }
+    }
+
+    /// Reports the objects that the edit links and that were deleted. A target without a named inverse has no changes of its own.
+    private mutating func compareTargets(of id: ObjectID) {
+        guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
+        for relationship in entity.relationships where state.hasLinks(relationship.number) {
+            for target in edit.addedMembers(relationship, of: id, state) where !target.isProvisional && !edit.isDeleted(target) {
+                if !theirs.contains(target) { lose(target, .written) }
+            }
+        }
+    }
+
+    // MARK: Reads
+
+    private mutating func compareRead(_ place: EditPlace) {
+        guard let change = changes.object(place.id), !reported.contains(place) else { return }
+        if change.kind == .deleted {
+            if !edit.isDeleted(place.id) { lose(place.id, .read) }
+            return
+        }
+        for attribute in change.attributes where attribute.attribute.number == place.property {
+            compare(attribute, of: place.id, .read)
+        }
+        for relationship in change.relationships where relationship.relationship.number == place.property {
+            compare(relationship, of: place.id, .read)
+        }
+    }
+
+    private mutating func lose(_ id: ObjectID, _ use: EditConflict.Use) {
+        if lost.insert(id).inserted { add(id, .object, use, .present, .present, .deleted) }
+    }
+
+    private mutating func add(
+        _ id: ObjectID, _ subject: EditConflict.Subject, _ use: EditConflict.Use, _ base: EditConflict.State, _ mine: EditConflict.State,
+        _ theirs: EditConflict.State
+    ) {
+        guard let entity = edit.knownEntity(of: id) else { return }
+        found.append(EditConflict(id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs))
+    }
+}
+
+extension Edit {
+    /// Returns the members that the edit adds to a relationship, in its order.
+    func addedMembers(_ relationship: Relationship, of id: ObjectID, _ state: EditState) -> [ObjectID] {
+        if let difference = state.differences[relationship.number] { return difference.filter(\.value).map(\.key).sorted() }
+        let known = Set(originalMembers(relationship, of: id))
+        return rawMembers(relationship, of: id).filter { !known.contains($0) }
+    }
+
+    /// Returns the members that the edit removes from a relationship.
+    func removedMembers(_ relationship: Relationship, of id: ObjectID, _ state: EditState) -> [ObjectID] {
+        if let difference = state.differences[relationship.number] { return difference.filter { !$0.value }.map(\.key).sorted() }
+        let known = Set(rawMembers(relationship, of: id))
+        return originalMembers(relationship, of: id).filter { !known.contains($0) }
+    }
+}

@@ -1,0 +1,61 @@
+import CambiumModel
+
+/// A link that an edit adds or removes, seen from one of its ends.
+struct EditLink: Sendable {
+    enum Kind: Sendable { case added, removed }
+
+    let kind: Kind
+    let id: ObjectID
+    let relationship: Relationship
+    let target: ObjectID
+    /// The relationship at the other end; `nil` if it has no name.
+    let inverse: Relationship?
+
+    /// The places of the link that have names.
+    var ends: [(place: EditPlace, relationship: Relationship)] {
+        let own = (EditPlace(id, relationship.number), relationship)
+        return inverse.map { [own, (EditPlace(target, $0.number), $0)] } ?? [own]
+    }
+}
+
+/// The links that an edit adds and removes, each of them once.
+struct EditLinks: Sendable {
+    var all: [EditLink] = []
+
+    private struct Key: Hashable {
+        let place: EditPlace
+        let target: ObjectID
+    }
+
+    /// Collects the links of an edit. Complexity: O(changed objects and members of their changed relationships).
+    init(_ edit: Edit) {
+        var seen = Set<Key>()
+        for id in edit.overlay.objects.keys.sorted() {
+            guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id), !edit.isUnborn(id) else { continue }
+            for relationship in entity.relationships where state.hasLinks(relationship.number) {
+                let inverse = edit.inverse(relationship)
+                for target in edit.removedMembers(relationship, of: id, state) where !edit.isLeft(id, relationship, target) {
+                    add(EditLink(kind: .removed, id: id, relationship: relationship, target: target, inverse: inverse), &seen)
+                }
+                for target in edit.addedMembers(relationship, of: id, state) where !edit.isUnborn(target) {
+                    add(EditLink(kind: .added, id: id, relationship: relationship, target: target, inverse: inverse), &seen)
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ link: EditLink, _ seen: inout Set<Key>) {
+        let keys = link.ends.map(\.place).enumerated().map { Key(place: $1, target: $0 == 0 ? link.target : link.id) }
+        if keys.contains(where: seen.contains) { return }
+        seen.formUnion(keys)
+        all.append(link)
+    }
+}
+
+extension Edit {
+    /// Whether a link ends only because the edit deletes the target: the deletion itself removes the link, by the rules of the schema.
+    fileprivate func isLeft(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
+        guard isDeleted(target) else { return false }
+        return inverse(relationship).map { isRawLinked(target, $0, id) } ?? true
+    }
+}

@@ -1,0 +1,167 @@
+import CambiumGraph
+import CambiumModel
+
+/// The net changes of an edit, in the order in which they are applied.
+///
+/// Links are removed before objects are deleted, so that cascades spare the members that the edit took out first. Links with a deleted
+/// object are made before the deletion, so that `deny` rules see them. The order of members comes last.
+struct EditPlan {
+    private let edit: Edit
+    private let drops: EditDrops
+    private let removed: [EditLink]
+    /// The links to or from objects that the edit deletes later.
+    private let early: [EditLink]
+    private let added: [EditLink]
+
+    /// Complexity: O(changed objects and members of their changed relationships).
+    init(_ edit: Edit, _ drops: EditDrops = EditDrops()) {
+        var (links, drops) = (EditLinks(edit), drops)
+        drops.reduce(&links)
+        (self.edit, self.drops) = (edit, drops)
+        removed = links.all.filter { $0.kind == .removed }
+        early = links.all.filter { $0.kind == .added && (edit.isDeleted($0.id) || edit.isDeleted($0.target)) }
+        added = links.all.filter { $0.kind == .added && !edit.isDeleted($0.id) && !edit.isDeleted($0.target) }
+    }
+
+    /// Applies the changes. Throws `.conflict` if a migration removed an element of the schema that the edit uses, and the errors of the
+    /// target.
+    ///
+    /// - Returns: The ids that the inserted objects have in the target, by their provisional ids.
+    func apply(to target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
+        let ids = try insertObjects(&target)
+        try setValues(&target)
+        for link in removed { try unlink(link, ids, &target) }
+        try clearTargets(&target)
+        for link in early { try self.link(link, ids, &target) }
+        try deleteObjects(&target)
+        for link in added { try self.link(link, ids, &target) }
+        try orderMembers(ids, &target)
+        return ids
+    }
+
+    private var states: [(id: ObjectID, state: EditState)] {
+        edit.overlay.objects.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// Whether the plan deletes an object.
+    private func deletes(_ id: ObjectID) -> Bool { edit.isDeleted(id) && !drops.objects.contains(id) }
+
+    // MARK: Objects
+
+    private func insertObjects(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
+        var ids: [ObjectID: ObjectID] = [:]
+        for (id, state) in states where id.isProvisional && state.deletion == nil {
+            guard let entity = edit.knownEntity(of: id) else { continue }
+            let own = try target.own(entity)
+            ids[id] = try target.insert(id, as: own, try values(of: id, state, entity, own, target))
+        }
+        return ids
+    }
+
+    private func setValues(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+        for (id, state) in states where !id.isProvisional && !state.values.isEmpty && state.deletion == nil {
+            guard !drops.objects.contains(id), let entity = edit.knownEntity(of: id), let own = target.liveEntity(of: id) else { continue }
+            try target.set(id, try values(of: id, state, entity, own, target))
+        }
+    }
+
+    private func values(
+        of id: ObjectID, _ state: EditState, _ entity: Entity, _ own: Entity, _ target: borrowing some EditTarget & ~Copyable
+    ) throws(CambiumError) -> [(Attribute, Value)] {
+        var values: [(Attribute, Value)] = []
+        for attribute in entity.attributes {
+            guard let value = state.values[attribute.number], !drops.attributes.contains(EditPlace(id, attribute.number)) else { continue }
+            values.append((try target.own(attribute, of: own), value))
+        }
+        return values
+    }
+
+    private func deleteObjects(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+        var calls: [Int: [ObjectID]] = [:]
+        for (id, state) in states where !id.isProvisional && deletes(id) {
+            if let deletion = state.deletion { calls[deletion, default: []].append(id) }
+        }
+        for (_, ids) in calls.sorted(by: { $0.key < $1.key }) {
+            // A cascade of an earlier call may have reached objects of this call, because the store has other links now.
+            let living = ids.filter { target.liveEntity(of: $0) != nil }
+            try target.delete(living)
+        }
+    }
+
+    // MARK: Links
+
+    private func link(
+        _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
+    ) throws(CambiumError) {
+        let (id, other) = (ids[link.id] ?? link.id, ids[link.target] ?? link.target)
+        guard let entity = target.liveEntity(of: id), target.liveEntity(of: other) != nil else { return }
+        try target.link(id, try target.own(link.relationship, of: entity), other, at: nil)
+    }
+
+    private func unlink(
+        _ link: EditLink, _ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable
+    ) throws(CambiumError) {
+        guard let entity = target.liveEntity(of: link.id), target.liveEntity(of: link.target) != nil else { return }
+        try target.unlink(link.id, try target.own(link.relationship, of: entity), link.target)
+    }
+
+    /// Unlinks the to-one relationships that lead to no object in the edit, even if the store has linked them to another object.
+    private func clearTargets(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+        for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
+            guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
+            for relationship in entity.relationships {
+                guard let known = state.targets[relationship.number], known.id == nil,
+                    !drops.ends.contains(EditPlace(id, relationship.number))
+                else { continue }
+                let ownRelationship = try target.own(relationship, of: own)
+                for other in target.currentMembers(ownRelationship, of: id) { try target.unlink(id, ownRelationship, other) }
+            }
+        }
+    }
+
+    // MARK: Orders
+
+    private func orderMembers(_ ids: [ObjectID: ObjectID], _ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
+        for (provisional, state) in states where !state.lists.isEmpty && !drops.objects.contains(provisional) {
+            let id = ids[provisional] ?? provisional
+            guard let entity = edit.liveEntity(of: provisional), let own = target.liveEntity(of: id) else { continue }
+            for relationship in entity.relationships where state.lists[relationship.number] != nil {
+                let place = EditPlace(provisional, relationship.number)
+                if drops.ends.contains(place) { continue }
+                let wanted = edit.currentMembers(relationship, of: provisional)
+                let ownRelationship = try target.own(relationship, of: own)
+                if drops.forced.contains(place) { try force(wanted, ids, ownRelationship, of: id, &target) }
+                try order(wanted.map { ids[$0] ?? $0 }, ownRelationship, of: id, &target)
+            }
+        }
+    }
+
+    /// Gives an ordered relationship the members of the edit, as far as the objects exist and the edit's side wins their other ends.
+    private func force(
+        _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
+        _ target: inout some EditTarget & ~Copyable
+    ) throws(CambiumError) {
+        let wantedIDs = Set(wanted.map { ids[$0] ?? $0 })
+        for member in target.currentMembers(relationship, of: id) where !wantedIDs.contains(member) {
+            if !isTaken(member, relationship) { try target.unlink(id, relationship, member) }
+        }
+        for member in wanted where !isTaken(member, relationship) {
+            let other = ids[member] ?? member
+            if target.liveEntity(of: other) != nil { try target.link(id, relationship, other, at: nil) }
+        }
+    }
+
+    /// Whether the store's side wins a member's own end of a relationship.
+    private func isTaken(_ member: ObjectID, _ relationship: Relationship) -> Bool {
+        drops.objects.contains(member) || relationship.inverse.map { drops.ends.contains(EditPlace(member, $0)) } ?? false
+    }
+
+    private func order(
+        _ wanted: [ObjectID], _ relationship: Relationship, of id: ObjectID, _ target: inout some EditTarget & ~Copyable
+    ) throws(CambiumError) {
+        let current = target.currentMembers(relationship, of: id)
+        let (known, wantedIDs) = (Set(current), Set(wanted))
+        let goal = wanted.filter(known.contains) + current.filter { !wantedIDs.contains($0) }
+        for move in EditOrder(from: current, to: goal).moves { try target.move(id, relationship, move.id, to: move.index) }
+    }
+}

@@ -1,0 +1,83 @@
+public import CambiumGraph
+public import CambiumModel
+
+/// The graph that committing an edit would make, for the time of a closure. It answers queries.
+///
+/// The inserted objects have their provisional ids.
+///
+///     let count = try store.preview(edit) { try $0.count(Query("Note", where: "rating >= 4")) }
+public struct EditPreview: ~Copyable {
+    private let graph: Graph
+    private let ids: [ObjectID: ObjectID]
+    private let provisionalIDs: [ObjectID: ObjectID]
+    /// The rules of the schema that a commit would report as broken.
+    public let violations: [String]
+
+    fileprivate init(_ graph: Graph, _ ids: [ObjectID: ObjectID], violations: [String]) {
+        (self.graph, self.ids, self.violations) = (graph, ids, violations)
+        provisionalIDs = Dictionary(ids.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the objects that a query asks for, in its order. Throws as `Graph.find(_:)` does. A cursor of the query must come from a
+    /// graph.
+    public borrowing func find(_ query: Query) throws -> [ObjectID] {
+        let provisionalIDs = provisionalIDs
+        return try graph.find(query).map { provisionalIDs[$0] ?? $0 }
+    }
+
+    /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does.
+    public borrowing func count(_ query: Query) throws -> Int { try graph.count(query) }
+
+    /// Returns one row for each group of the objects that satisfy a condition. Throws as `Graph.aggregate(_:_:)` does.
+    public borrowing func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
+        try graph.aggregate(query, grouping)
+    }
+
+    /// The value of an attribute of an object, also of a derived attribute.
+    ///
+    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
+    public subscript(_ id: ObjectID, _ attribute: String) -> Value {
+        get throws(CambiumError) { try graph[ids[id] ?? id, attribute] }
+    }
+}
+
+extension Store {
+    /// Applies an edit to a transaction that is never committed, and calls `body` with the graph after it. Nothing is written.
+    ///
+    /// The edit is compared with the newest graph, and `policy` resolves conflicts, as in `commit`. The call holds the writer's lock until
+    /// `body` returns, so other writers wait. `body` must not write to the store.
+    ///
+    /// Throws the errors of `body` and those of `commit`, except that broken rules of the whole graph are `violations` of the preview.
+    /// Complexity: that of a commit.
+    public func preview<Result>(
+        _ edit: Edit, policy: EditPolicy = .error, _ body: (borrowing EditPreview) throws -> Result
+    ) throws -> Result {
+        var result: Result?
+        do {
+            _ = try transact(Author(), for: "preview") { transaction in
+                let ids = try edit.apply(to: &transaction, policy)
+                let violations = try transaction.draft.brokenRules()
+                result = try transaction.draft.withPreview { try body(EditPreview($0, ids, violations: violations)) }
+                throw EndOfPreview()
+            }
+        } catch is EndOfPreview {}  // This error prevents the commit.
+        guard let result else { preconditionFailure("A preview that did not throw has called its closure.") }
+        return result
+    }
+}
+
+/// Prevents the commit of a transaction that was only a preview.
+private struct EndOfPreview: Error {}
+
+extension Draft {
+    /// Returns the rules that a commit would report as broken. Throws any other error of the check.
+    fileprivate mutating func brokenRules() throws(CambiumError) -> [String] {
+        do throws(CambiumError) {
+            try check()
+            return []
+        } catch {
+            guard error.code == .ruleViolated else { throw error }
+            return (error.underlying as? RuleViolations)?.violations.map(\.description) ?? [error.message]
+        }
+    }
+}

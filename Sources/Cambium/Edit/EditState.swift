@@ -1,0 +1,44 @@
+import CambiumModel
+
+/// The changes of an edit to one object: the parts of the object that differ from the base.
+///
+/// A deleted object keeps the other parts as they were at its deletion. Readers skip deleted objects wherever they are members.
+struct EditState: Sendable {
+    /// The entity of an object that the edit inserted; `nil` for an object of the base.
+    var inserted: EntityNumber?
+    /// The number of the call that deleted the object; `nil` if the object is not deleted.
+    var deletion: Int?
+    /// The attributes that differ. For an inserted object, the attributes that differ from their defaults.
+    var values: [PropertyNumber: Value] = [:]
+    /// The to-one relationships that lead to another object, or to none.
+    var targets: [PropertyNumber: EditTargetID] = [:]
+    /// The ordered relationships with other members or another order: all members.
+    var lists: [PropertyNumber: [ObjectID]] = [:]
+    /// The unordered to-many relationships with other members: `true` for a member that was added, `false` for one that was removed.
+    var differences: [PropertyNumber: [ObjectID: Bool]] = [:]
+
+    var isEmpty: Bool {
+        inserted == nil && deletion == nil && values.isEmpty && targets.isEmpty && lists.isEmpty && differences.isEmpty
+    }
+
+    func hasLinks(_ property: PropertyNumber) -> Bool {
+        targets[property] != nil || lists[property] != nil || differences[property] != nil
+    }
+}
+
+/// The object that a to-one relationship leads to; `nil` for no object.
+struct EditTargetID: Sendable, Equatable {
+    let id: ObjectID?
+
+    init(_ id: ObjectID?) { self.id = id }
+}
+
+/// A property of an object. Attributes and relationships of one hierarchy share their numbers.
+struct EditPlace: Hashable, Sendable, Comparable {
+    let id: ObjectID
+    let property: PropertyNumber
+
+    init(_ id: ObjectID, _ property: PropertyNumber) { (self.id, self.property) = (id, property) }
+
+    static func < (left: Self, right: Self) -> Bool { (left.id, left.property) < (right.id, right.property) }
+}

@@ -1,0 +1,59 @@
+import CambiumGraph
+import CambiumModel
+
+/// A place to which the changes of an edit are applied: a transaction, or an edit on a newer graph.
+protocol EditTarget: ~Copyable {
+    var schema: Schema { get }
+
+    /// Returns the entity of an object, or `nil` if there is no such object.
+    borrowing func liveEntity(of id: ObjectID) -> Entity?
+    /// Returns the members of a relationship that the object's entity has.
+    borrowing func currentMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]
+    /// Inserts the object that has a provisional id in an edit. Returns its id in the target.
+    mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID
+    mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError)
+    mutating func delete(_ ids: [ObjectID]) throws(CambiumError)
+    mutating func link(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) throws(CambiumError)
+    mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError)
+    mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError)
+}
+
+extension Edit: EditTarget {}
+
+extension WriteTransaction: EditTarget {
+    borrowing func liveEntity(of id: ObjectID) -> Entity? { draft.entity(of: id) }
+
+    borrowing func currentMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        draft.members(relationship, of: id) ?? []
+    }
+
+    mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
+        try insert(entity, values)
+    }
+}
+
+/// The elements of the target's schema for those of an edit's schema. After a migration, an element is the same if it was kept or renamed.
+extension EditTarget where Self: ~Copyable {
+    borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
+        if let found = schema.entity(entity.number), found === entity { return found }
+        if let found = schema.entity(entity.number), found.root == entity.root, found.schemaName.isSame(as: entity.schemaName) {
+            return found
+        }
+        throw lost("entity '\(entity.name)'")
+    }
+
+    borrowing func own(_ attribute: Attribute, of entity: Entity) throws(CambiumError) -> Attribute {
+        if let found = entity.attribute(attribute.number), found.schemaName.isSame(as: attribute.schemaName) { return found }
+        throw lost("attribute '\(entity.name).\(attribute.name)'")
+    }
+
+    borrowing func own(_ relationship: Relationship, of entity: Entity) throws(CambiumError) -> Relationship {
+        if let found = entity.relationship(relationship.number), found.schemaName.isSame(as: relationship.schemaName) { return found }
+        throw lost("relationship '\(entity.name).\(relationship.name)'")
+    }
+
+    private borrowing func lost(_ element: String) -> CambiumError {
+        CambiumError(
+            .conflict, "A migration removed the \(element), which the edit uses. Undo the changes that use it, or make a new edit.")
+    }
+}

@@ -1,0 +1,68 @@
+import CambiumModel
+
+/// The smallest change of an overlay, with the part before and after it. So each change can be taken back exactly.
+enum EditWrite: Sendable {
+    case insertion(ObjectID, EntityNumber)
+    case deletion(ObjectID, Int)
+    case value(EditPlace, before: Value?, after: Value?)
+    case target(EditPlace, before: EditTargetID?, after: EditTargetID?)
+    case list(EditPlace, before: [ObjectID]?, after: [ObjectID]?)
+    case member(EditPlace, ObjectID, before: Bool?, after: Bool?)
+
+    enum Direction { case forwards, backwards }
+
+    /// The objects whose state the write depends on.
+    var ids: [ObjectID] {
+        switch self {
+        case .insertion: []
+        case .deletion(let id, _): [id]
+        case .value(let place, _, _): [place.id]
+        case .target(let place, let before, let after): [place.id] + [before?.id, after?.id].compactMap(\.self)
+        case .list(let place, let before, let after): [place.id] + (before ?? []) + (after ?? [])
+        case .member(let place, let target, _, _): [place.id, target]
+        }
+    }
+}
+
+/// The objects that an edit changes, and their changes.
+struct EditOverlay: Sendable {
+    private(set) var objects: [ObjectID: EditState] = [:]
+    private(set) var deletedCount = 0
+
+    subscript(id: ObjectID) -> EditState? { objects[id] }
+
+    /// Applies a write, or takes it back. Complexity: O(1) expected.
+    mutating func apply(_ write: EditWrite, _ direction: EditWrite.Direction) {
+        let isForwards = direction == .forwards
+        let touched: ObjectID
+        switch write {
+        case .insertion(let id, let entity):
+            objects[id, default: EditState()].inserted = isForwards ? entity : nil
+            touched = id
+        case .deletion(let id, let number):
+            objects[id, default: EditState()].deletion = isForwards ? number : nil
+            deletedCount += isForwards ? 1 : -1
+            touched = id
+        case .value(let place, let before, let after):
+            objects[place.id, default: EditState()].values[place.property] = isForwards ? after : before
+            touched = place.id
+        case .target(let place, let before, let after):
+            objects[place.id, default: EditState()].targets[place.property] = isForwards ? after : before
+            touched = place.id
+        case .list(let place, let before, let after):
+            objects[place.id, default: EditState()].lists[place.property] = isForwards ? after : before
+            touched = place.id
+        case .member(let place, let target, let before, let after):
+            set(target, isForwards ? after : before, at: place)
+            touched = place.id
+        }
+        if objects[touched]?.isEmpty == true { objects[touched] = nil }
+    }
+
+    private mutating func set(_ target: ObjectID, _ isAdded: Bool?, at place: EditPlace) {
+        objects[place.id, default: EditState()].differences[place.property, default: [:]][target] = isAdded
+        if objects[place.id]?.differences[place.property]?.isEmpty == true {
+            objects[place.id]?.differences[place.property] = nil
+        }
+    }
+}
