@@ -134,6 +134,21 @@ import Testing
         return [report, people, uploaded]
     }
 
+    @Test func `the code of the document about edits runs`() throws {
+        let store = try Store.inMemory(schema: schema)
+        let person = try store.write { try $0.insert("Person", ["personId": 1]) }.result
+        var edit = store.edit()
+        try edit.set(person, "fullName", to: "Jane Doe")
+        let friend = try edit.insert("Person", ["personId": 7])
+        try edit.delete(person)
+        edit.undo()
+        print(try edit[person, "fullName"], edit.changes.count)
+        let committed = try store.commit(&edit, policy: .mine, author: Author(actor: "jane"))
+        print(committed.id(of: friend))
+        #expect(try store.graph[person, "fullName"] == "Jane Doe")
+        #expect(try store.graph.find("Person", identity: [7]) == committed.id(of: friend))
+    }
+
     @Test func `the code of the documents about changes and metrics runs`() async throws {
         try await withFolder { folder in
             let path = "\(folder)/people"
