@@ -35,22 +35,31 @@ struct EditDrops {
             }
         }
         if !open.isEmpty { throw EditConflicts(conflicts: open).error }
+        keep(deletions, edit)
+    }
+
+    /// Gives up calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay.
+    private mutating func keep(_ deletions: Set<Int>, _ edit: Edit) {
         if deletions.isEmpty { return }
-        // The objects that one call deleted depend on each other by cascades, so all of them stay.
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
     /// Removes the links that objects and relationships of the store's side rule out. If a to-one relationship loses a change, it loses all
-    /// of its changes, and so do the to-one relationships at the other ends of its links.
-    mutating func reduce(_ links: inout EditLinks) {
+    /// of its changes, and so do the to-one relationships at the other ends of its links. If a link stays that the edit removed before it
+    /// deleted an end, that object stays, too, because its cascade would now reach the other end.
+    mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
         while true {
-            let kept = links.all.filter { !rulesOut($0) }
-            if kept.count == links.all.count { return }
-            for link in links.all where rulesOut(link) {
+            let dropped = links.all.filter(rulesOut)
+            if dropped.isEmpty { return }
+            links.all.removeAll(where: rulesOut)
+            var deletions = Set<Int>()
+            for link in dropped {
                 for (place, relationship) in link.ends where !relationship.isToMany { ends.insert(place) }
+                if link.kind == .added { continue }
+                deletions.formUnion([link.id, link.target].compactMap { edit.overlay[$0]?.deletion })
             }
-            links.all = kept
+            keep(deletions, edit)
         }
     }
 

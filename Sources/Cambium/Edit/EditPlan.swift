@@ -16,7 +16,7 @@ struct EditPlan {
     /// Complexity: O(changed objects and members of their changed relationships).
     init(_ edit: Edit, _ drops: EditDrops = EditDrops()) {
         var (links, drops) = (EditLinks(edit), drops)
-        drops.reduce(&links)
+        drops.reduce(&links, of: edit)
         (self.edit, self.drops) = (edit, drops)
         removed = links.all.filter { $0.kind == .removed }
         early = links.all.filter { $0.kind == .added && (edit.isDeleted($0.id) || edit.isDeleted($0.target)) }
