@@ -116,10 +116,10 @@ extension Edit {
 
     /// Deletes objects, and the objects that their `cascade` rules reach in this edit. Other objects lose them as members.
     ///
-    /// A `deny` rule is checked at the commit. An object that others linked to a deleted object since the base is deleted at the commit as
-    /// well, if a `cascade` rule reaches it and the policy lets the deletion happen.
+    /// A `deny` rule is checked at the commit. There, cascades also follow the links that other writers have made since the base.
     ///
-    /// Throws `.notFound` for a missing object. After an error, nothing is changed. Complexity: O(objects that are deleted and their links).
+    /// Throws `.notFound` for a missing object. After an error, nothing is changed. Complexity: O(objects that are deleted and their
+    /// links).
     public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
 
     /// Deletes an array of objects, as `delete(_:)` with single objects does.

@@ -59,8 +59,8 @@ extension Edit {
     /// Returns the concrete entity of an object, or `nil` if there is no such object.
     public func entity(of id: ObjectID) -> Entity? { liveEntity(of: id) }
 
-    /// Returns the name of an object, such as `Note/42`, or `Note/+1` for the first object that the edit inserted. Returns `nil` if there is
-    /// no such object.
+    /// Returns the name of an object, such as `Note/42`, or `Note/+1` for the first object that the edit inserted. Returns `nil` if there
+    /// is no such object.
     public func name(of id: ObjectID) -> String? { contains(id) ? text(of: id) : nil }
 
     /// Returns the ids of the objects of an entity and its sub-entities: ascending, and the inserted objects last, in the order of their

@@ -3,7 +3,8 @@ package import CambiumModel
 extension Attribute {
     /// Returns the value that a graph returns after this value was stored.
     ///
-    /// Throws `.invalidInput` if the value does not fit the type, and `.limitExceeded` if it is too long. Complexity: O(bytes of the value).
+    /// Throws `.invalidInput` if the value does not fit the type, and `.limitExceeded` if it is too long. Complexity: O(bytes of the
+    /// value).
     package func stored(_ value: Value) throws(CambiumError) -> Value {
         _ = try StoredCell(value, self)
         guard let form = StoredForm(value, type: type) else { return .null }

@@ -40,7 +40,8 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     public var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
     public var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
 
-    /// The number of the root entity and the serial, such as `3/42`, or `3/+1` for a provisional id. `Graph.name(of:)` has the entity's name instead of the number.
+    /// The number of the root entity and the serial, such as `3/42`, or `3/+1` for a provisional id. `Graph.name(of:)` has the entity's
+    /// name instead of the number.
     public var description: String { "\(root.rawValue)/\(serialText)" }
 
     /// The serial as text, or `+1` for the first object that an edit inserted.
