@@ -24,7 +24,7 @@ private actor Form {
 @Suite struct EditActorTests {
     @Test func `an actor owns an edit while other tasks write`() async throws {
         let store = try Store.inMemory(schema: Notes.schema)
-        let notes = try store.write { transaction in
+        let notes = try await store.write { transaction in
             try (1...10).map { try transaction.insert("Note", ["id": .int($0)]) }
         }.result
         let form = Form(store)

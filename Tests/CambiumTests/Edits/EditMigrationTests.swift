@@ -3,7 +3,7 @@ import Testing
 
 /// Edits whose base has an earlier schema than the store.
 @Suite struct EditMigrationTests {
-    private func edit(_ change: (inout Edit, ObjectID) throws -> Void) throws -> (store: Store, id: ObjectID, edit: Edit) {
+    private func prepare(_ change: (inout Edit, ObjectID) throws -> Void) throws -> (store: Store, id: ObjectID, edit: Edit) {
         let old = SchemaDefinition {
             EntityDefinition("A") {
                 AttributeDefinition("name", .string, default: "")
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `an edit follows renamed and widened attributes`() throws {
-        var (store, id, edit) = try edit { edit, id in
+        var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "name", to: "a")
             try edit.set(id, "size", to: 3)
             _ = try edit.insert("A", ["name": "b"])
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `an attribute that a migration removed is a conflict`() throws {
-        var (store, id, edit) = try edit { edit, id in
+        var (store, id, edit) = try prepare { edit, id in
             try edit.set(id, "size", to: 3)
             try edit.set(id, "name", to: "a")
         }
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `a value that the new schema forbids is refused`() throws {
-        var (store, id, edit) = try edit { edit, id in try edit.set(id, "size", to: 30) }
+        var (store, id, edit) = try prepare { edit, id in try edit.set(id, "size", to: 30) }
         try store.migrate(
             to: SchemaDefinition {
                 EntityDefinition("A") {

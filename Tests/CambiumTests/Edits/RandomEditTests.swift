@@ -68,6 +68,7 @@ import Testing
                 }
             }
         }
+        #expect(!codes.isEmpty)
         #expect(codes.allSatisfy { $0 == $1 && $0 != nil })
     }
 
@@ -79,13 +80,13 @@ import Testing
         var dumps = [edit.dump]
         for _ in 0..<30 {
             guard let op = run.op(for: reference) else { continue }
-            let couldUndo = edit.history.done.count
+            let stepCount = edit.history.done.count
             let before = ids
             var trial = reference
             do throws(CambiumError) { try trial.apply(op) } catch { continue }
             if edit.perform(op, &ids, reference) != nil { ids = before }
             reference = trial
-            if edit.history.done.count > couldUndo { dumps.append(edit.dump) }
+            if edit.history.done.count > stepCount { dumps.append(edit.dump) }
         }
         for expected in dumps.dropLast().reversed() {
             edit.undo()
