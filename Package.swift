@@ -135,5 +135,6 @@ for target in package.targets where [.regular, .executable, .test, .macro].conta
             .swiftLanguageMode(.v6),
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
-        ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : []) + (target.type == .macro ? [] : counted)
+        ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : [])
+        + (target.type == .macro ? [] : counted)
 }

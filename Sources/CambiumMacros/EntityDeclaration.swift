@@ -11,6 +11,8 @@
         private(set) var properties: [StoredProperty]
         /// The requirements that the struct implements itself.
         let ownRequirements: Set<Requirement>
+        /// Whether the struct is private to another type, so that no extension can name it.
+        let isOutOfReach: Bool
         /// Whether mistakes prevent the expansion from reading the properties.
         private(set) var hasMistakes = false
 
@@ -21,6 +23,7 @@
             guard let structure = declaration.as(StructDeclSyntax.self) else { return nil }
             self.structure = structure
             arguments = EntityArguments(node)
+            isOutOfReach = !context.isEmpty && structure.modifiers.contains { $0.name.text == "private" }
             access = Self.access(of: structure, context)
             let members = structure.memberBlock.members.map(\.decl)
             properties = members.compactMap { $0.as(VariableDeclSyntax.self) }.flatMap(StoredProperty.all)

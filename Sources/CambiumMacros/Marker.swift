@@ -38,7 +38,7 @@
         let arguments: [LabeledExprSyntax]
 
         init(_ expression: ExprSyntax) {
-            self.expression = expression.trimmed
+            self.expression = expression
             let call = expression.as(FunctionCallExprSyntax.self)
             let member = (call?.calledExpression ?? expression).as(MemberAccessExprSyntax.self)
             let isOption = member.map { $0.base == nil || $0.base?.trimmedDescription.hasSuffix("PropertyOption") == true } ?? false

@@ -1,15 +1,35 @@
 #if Macros
+    import SwiftDiagnostics
     import SwiftSyntax
     import SwiftSyntaxMacros
 
-    /// An attribute of a stored property. It expands to nothing, because `@Entity` reads it.
+    /// A marker of a stored property. It expands to nothing, because `@Entity` reads it.
     package protocol PropertyMacro: PeerMacro {}
 
     extension PropertyMacro {
         package static func expansion(
             of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
         ) throws -> [DeclSyntax] {
-            []
+            var findings = Findings()
+            let name = node.attributeName.trimmedDescription
+            if !declaration.is(VariableDeclSyntax.self) {
+                let mistake = Mistake("markerOfOther", "'@\(name)' describes a stored property.", "Remove it from this declaration.")
+                findings.add(mistake, at: node, fix: .removing(node))
+            } else if !context.lexicalContext.isEntity {
+                let mistake = Mistake(
+                    "markerOutside", "'@\(name)' has no effect outside of a struct with @Entity.", "Add @Entity to the struct.")
+                findings.add(mistake, at: node)
+            }
+            for diagnostic in findings.diagnostics { context.diagnose(diagnostic) }
+            return []
+        }
+    }
+
+    extension [Syntax] {
+        /// Whether the innermost context is a type with `@Entity`, which reports its own mistakes.
+        fileprivate var isEntity: Bool {
+            let attributes = first?.asProtocol((any DeclGroupSyntax).self)?.attributes ?? []
+            return attributes.contains { $0.as(AttributeSyntax.self)?.ownName == "Entity" }
         }
     }
 

@@ -53,7 +53,7 @@
             FunctionCallExprSyntax(callee: "RecordProperty" as ExprSyntax) {
                 LabeledExprSyntax(
                     label: property.isJSON ? "json" : nil, expression: StringLiteralExprSyntax(content: property.storedName))
-                LabeledExprSyntax(expression: "\\Self.\(property.identifier)" as ExprSyntax)
+                LabeledExprSyntax(expression: "\\Self.\(property.identifier.trimmed)" as ExprSyntax)
                 for option in options(of: property) { LabeledExprSyntax(expression: option) }
             }
         }
@@ -61,7 +61,7 @@
         /// Returns the options of the marker, the labeled arguments as options, and the default.
         private func options(of property: StoredProperty) -> [ExprSyntax] {
             var options: [ExprSyntax] = property.isIdentity ? [".identity"] : []
-            options += property.options.filter { !["json", "named"].contains($0.name) }.map(\.expression)
+            options += property.options.filter { !["json", "named"].contains($0.name) }.map(\.expression.trimmed)
             for argument in property.markers.flatMap(\.labeled) {
                 guard let label = argument.label else { continue }
                 options.append(".\(label.trimmed)(\(argument.expression.trimmed))")
@@ -83,7 +83,7 @@
         @CodeBlockItemListBuilder private var readingStatements: CodeBlockItemListSyntax {
             for (index, property) in entity.persistent.enumerated() {
                 let function: TokenSyntax = property.isJSON ? "readJSON" : "read"
-                "self.\(property.identifier) = try row.\(function)(\(literal: index))"
+                "self.\(property.identifier.trimmed) = try row.\(function)(\(literal: index))"
             }
             "self.ref = row.ref()"
         }
@@ -97,7 +97,7 @@
         }
 
         private func statement(writing property: StoredProperty, _ index: Int) -> CodeBlockItemSyntax {
-            let value: ExprSyntax = "self.\(property.identifier)"
+            let value: ExprSyntax = "self.\(property.identifier.trimmed)"
             if property.isJSON { return "try row.writeJSON(\(literal: index), \(value))" }
             if property.isConstant { return "try row.write(\(literal: index), constant: \(value))" }
             return "try row.write(\(literal: index), &\(value))"

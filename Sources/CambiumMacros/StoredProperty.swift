@@ -17,10 +17,10 @@
             let markers = Marker.all(in: variable.attributes)
             // In `var x, y: Int`, the type of the last binding is the type of the bindings before it.
             for binding in variable.bindings.reversed() {
-                type = binding.typeAnnotation?.type.trimmed ?? (binding.initializer == nil ? type : nil)
+                type = binding.typeAnnotation?.type ?? (binding.initializer == nil ? type : nil)
                 guard !binding.isComputed, let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else { continue }
                 properties.append(
-                    StoredProperty(variable: variable, binding: binding, identifier: identifier.trimmed, type: type, markers: markers))
+                    StoredProperty(variable: variable, binding: binding, identifier: identifier, type: type, markers: markers))
             }
             return properties.reversed()
         }

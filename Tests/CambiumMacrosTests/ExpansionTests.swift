@@ -1,3 +1,179 @@
-@testable import CambiumMacros
-import Testing
-struct ExpansionTests { @Test func a() {} }
+#if Macros
+    import Testing
+
+    /// Compares the code that the macros generate.
+    struct ExpansionTests {
+        private func expansion(_ source: String) -> String { MacroSource(source).expansion }
+
+        /// The lines of the builder of the schema.
+        private func properties(_ members: String) -> [String] {
+            let lines = expansion("@Entity struct Note {\n\(members)\n}").split(separator: "\n").map { $0.drop { $0 == " " } }
+            return lines.filter { $0.hasPrefix("RecordProperty") }.map(String.init)
+        }
+
+        @Test func `a struct gets a ref and a conformance`() {
+            let source = """
+                @Entity("Note", indexes: [["title"]])
+                struct Note {
+                    @Identity(.rebuild(.uuid)) var id: UUID
+                    @Attribute(.minLength(1)) var title: String = ""
+                    @Attribute(.json) var meta: Meta?
+                    @Relationship(.clone(.copy), inverse: \\Item.note, onDelete: .cascade) var items: [Item]
+                    @Transient var cache: Int = 0
+                    let created: Date
+                }
+                """
+            let expected = """
+                struct Note {
+                    var id: UUID
+                    var title: String = ""
+                    var meta: Meta?
+                    var items: [Item]
+                    var cache: Int = 0
+                    let created: Date
+
+                    /// The object of this value. `nil` until the value is saved for the first time, and again after it is deleted.
+                    var ref: Ref<Note>?
+                }
+
+                extension Note: EntityRecord {
+                    static let recordSchema = RecordSchema<Self>("Note", indexes: [["title"]]) {
+                        RecordProperty("id", \\Self.id, .identity, .rebuild(.uuid))
+                        RecordProperty("title", \\Self.title, .minLength(1), .default("" as String))
+                        RecordProperty(json: "meta", \\Self.meta)
+                        RecordProperty("items", \\Self.items, .clone(.copy), .inverse(\\Item.note), .onDelete(.cascade))
+                        RecordProperty("created", \\Self.created)
+                    }
+
+                    init(from row: inout RecordReader) throws {
+                        self.id = try row.read(0)
+                        self.title = try row.read(1)
+                        self.meta = try row.readJSON(2)
+                        self.items = try row.read(3)
+                        self.created = try row.read(4)
+                        self.ref = row.ref()
+                    }
+
+                    mutating func write(to row: inout RecordWriter) throws {
+                        try row.write(0, &self.id)
+                        try row.write(1, &self.title)
+                        try row.writeJSON(2, self.meta)
+                        try row.write(3, &self.items)
+                        try row.write(4, constant: self.created)
+                    }
+                }
+                """
+            #expect(expansion(source) == expected)
+        }
+
+        @Test(arguments: ["public", "package"]) func `the members have the access of the struct`(access: String) {
+            let text = expansion("@Entity \(access) struct Note {\n    var id: UUID\n}")
+            #expect(text.contains("\(access) var ref: Ref<Note>?"))
+            #expect(text.contains("\(access) static let recordSchema"))
+            #expect(text.contains("\(access) init(from row: inout RecordReader) throws"))
+            #expect(text.contains("\(access) mutating func write(to row: inout RecordWriter) throws"))
+        }
+
+        @Test(arguments: ["internal", "fileprivate", "private"]) func `members of other structs have no modifier`(access: String) {
+            #expect(!expansion("@Entity \(access) struct Note {\n    var id: UUID\n}").contains("\(access) var ref"))
+        }
+
+        @Test func `the members of a struct in a public extension are public`() {
+            let text = expansion("public extension Shop {\n    @Entity struct Till {\n        var id: UUID\n    }\n}")
+            #expect(text.contains("public var ref: Ref<Till>?"))
+        }
+
+        @Test func `the arguments of the macro become arguments of the schema`() {
+            let text = expansion(#"@Entity(parent: Item.self, isAbstract: true, renamedFrom: "Memo") struct Note { var id: UUID }"#)
+            #expect(text.contains(#"RecordSchema<Self>("Note", parent: Item.self, isAbstract: true, renamedFrom: "Memo")"#))
+        }
+
+        @Test(arguments: [
+            ("var a = \"x\"", #".default("x")"#), ("var a: String = \"\"", #".default("" as String)"#),
+            ("var a: Int? = 5", ".default(5 as Int)"),
+            ("var a: Double = -1", ".default(-1 as Double)"), ("var a: Bool = true", ".default(true as Bool)"),
+            ("var a: Kind = .retail", ".default(.retail as Kind)"), ("var a: Kind = Kind.retail", ".default(.retail as Kind)"),
+            ("var a: Optional<Int> = 1", ".default(1 as Int)"), ("var a: Decimal = 1_000.5", ".default(1_000.5 as Decimal)"),
+        ]) func `a literal becomes the default`(property: String, option: String) {
+            #expect(properties(property) == [#"RecordProperty("a", \Self.a, \#(option))"#])
+        }
+
+        @Test(arguments: [
+            "var a: UUID = UUID()", "var a: UUID = .init()", "var a: Int? = nil", "var a: [Item] = []", "var a: Date = .now",
+            "var a: Kind? = .none",
+            "var a: Int = 1 + 1", "var a: String = \"\\(1)\"", "@Relationship var a: City = .home", "var a: Int = -b",
+        ]) func `any other initial value is not a default`(property: String) {
+            #expect(properties(property) == [#"RecordProperty("a", \Self.a)"#])
+        }
+
+        @Test func `a member of a JSON property is not a default`() {
+            #expect(properties("@Attribute(.json, .unique) var a: Meta = .empty") == [#"RecordProperty(json: "a", \Self.a, .unique)"#])
+        }
+
+        @Test func `the stored name replaces the name in Swift`() {
+            #expect(
+                properties(#"@Attribute(.named("firstName"), .indexed) var name: String"#) == [
+                    #"RecordProperty("firstName", \Self.name, .indexed)"#
+                ])
+        }
+
+        @Test func `an option that is not a member of PropertyOption is passed on`() {
+            #expect(
+                properties("@Attribute(titleRule, PropertyOption.unique) var a: Int") == [
+                    #"RecordProperty("a", \Self.a, titleRule, PropertyOption.unique)"#
+                ])
+        }
+
+        @Test func `an inverse is a key path or a string, and nil is no inverse`() {
+            #expect(properties(#"@Relationship(inverse: "note") var a: [Item]"#) == [#"RecordProperty("a", \Self.a, .inverse("note"))"#])
+            #expect(properties("@Relationship(inverse: nil) var a: [Item]") == [#"RecordProperty("a", \Self.a)"#])
+        }
+
+        @Test func `one declaration may have several properties`() {
+            #expect(
+                properties("var a, b: Int, c = 1") == [
+                    #"RecordProperty("a", \Self.a)"#, #"RecordProperty("b", \Self.b)"#, #"RecordProperty("c", \Self.c, .default(1))"#,
+                ])
+        }
+
+        @Test func `a name in backquotes keeps them in Swift and loses them in the store`() {
+            #expect(properties("var `default`: Int") == [#"RecordProperty("default", \Self.`default`)"#])
+        }
+
+        @Test func `computed, static and lazy properties are not stored, and observed ones are`() {
+            let members = "var a: Int { 1 }\nstatic var b = 1\nvar c: Int { get { 1 } set {} }\nvar d: Int { didSet {} }"
+            #expect(properties(members) == [#"RecordProperty("d", \Self.d)"#])
+        }
+
+        @Test func `the macro omits requirements that the struct implements itself`() {
+            let text = expansion(
+                """
+                @Entity struct Note {
+                    var id: UUID
+                    init(from row: inout RecordReader) throws { id = try row.read(0) }
+                    mutating func write(to row: inout RecordWriter) throws { try row.write(0, &id) }
+                }
+                """)
+            #expect(text.contains("static let recordSchema"))
+            #expect(text.ranges(of: "init(from row").count == 1)
+            #expect(text.ranges(of: "mutating func write").count == 1)
+        }
+
+        @Test func `an initializer from a decoder does not replace the generated one`() {
+            let text = expansion("@Entity struct Note {\n    var id: UUID\n    init(from decoder: any Decoder) throws { id = UUID() }\n}")
+            #expect(text.contains("init(from row: inout RecordReader) throws"))
+        }
+
+        @Test(arguments: [
+            "Swift.String", "Foundation.Date", "[UInt8]", "Set<Item>", "[Ref<Item>]", "ToMany<Item>", "Shop.Kind", "City?", "Data?",
+        ])
+        func `a type of the store gets no report`(type: String) {
+            #expect(MacroSource("@Entity struct Note {\n    var a: \(type)\n}").reports.isEmpty)
+        }
+
+        @Test func `the macro does not check the lists of an entity with a parent`() {
+            let source = #"@Entity(parent: Item.self, indexes: [["price"]]) struct Note { var title: String }"#
+            #expect(MacroSource(source).reports.isEmpty)
+        }
+    }
+#endif

@@ -1,0 +1,28 @@
+#if Macros
+    extension [String] {
+        /// Returns the only element that a few typing errors could have turned into a name; `nil` if there are none or several.
+        func closest(to name: String) -> String? {
+            let limit = name.count < 5 ? 1 : 2
+            let near = filter { $0.distance(toName: name) <= limit }
+            return near.count == 1 ? near.first : nil
+        }
+    }
+
+    extension String {
+        /// The number of letters to insert, remove or replace. Letters in the wrong case count as equal. Complexity: O(m × n).
+        fileprivate func distance(toName other: String) -> Int {
+            let (left, right) = (Array(lowercased()), Array(other.lowercased()))
+            var row = Array(0...right.count)
+            for (i, letter) in left.enumerated() {
+                var diagonal = row[0]
+                row[0] = i + 1
+                for (j, otherLetter) in right.enumerated() {
+                    let substituted = diagonal + (letter == otherLetter ? 0 : 1)
+                    diagonal = row[j + 1]
+                    row[j + 1] = Swift.min(substituted, diagonal + 1, row[j] + 1)
+                }
+            }
+            return row[right.count]
+        }
+    }
+#endif

@@ -1,0 +1,75 @@
+#if Macros
+    import SwiftDiagnostics
+    import SwiftSyntax
+
+    /// The title of a change that an editor offers.
+    struct FixTitle: FixItMessage {
+        let message: String
+        var fixItID: MessageID { MessageID(domain: "Cambium", id: message) }
+    }
+
+    extension FixIt {
+        /// Replaces a node without the trivia around it.
+        static func replacing(_ node: some SyntaxProtocol, with text: String) -> FixIt {
+            FixIt(message: FixTitle(message: "Replace '\(node.trimmedDescription)' with '\(text)'"), changes: [node.change(to: text)])
+        }
+
+        /// Inserts a text and a space before a node.
+        static func inserting(_ text: String, before node: some SyntaxProtocol) -> FixIt {
+            let place = node.positionAfterSkippingLeadingTrivia
+            return FixIt(
+                message: FixTitle(message: "Insert '\(text)'"),
+                changes: [.replaceText(range: place..<place, with: text + " ", in: Syntax(node))])
+        }
+
+        /// Inserts a text directly after a node.
+        static func inserting(_ text: String, after node: some SyntaxProtocol) -> FixIt {
+            let place = node.endPositionBeforeTrailingTrivia
+            return FixIt(
+                message: FixTitle(message: "Insert '\(text)'"), changes: [.replaceText(range: place..<place, with: text, in: Syntax(node))])
+        }
+
+        /// Removes a node and the spaces after it.
+        static func removing(_ node: some SyntaxProtocol) -> FixIt {
+            FixIt(message: FixTitle(message: "Remove '\(node.trimmedDescription)'"), changes: [node.removal])
+        }
+
+        /// Removes an option from its marker. `@Attribute` disappears with its last option; the other markers have a meaning without options.
+        static func removing(_ option: Option, from marker: Marker) -> FixIt {
+            let title = FixTitle(message: "Remove '\(option.expression.trimmedDescription)'")
+            let arguments = marker.attribute.arguments?.as(LabeledExprListSyntax.self).map(Array.init) ?? []
+            let rest = arguments.filter { $0.expression.trimmedDescription != option.expression.trimmedDescription }
+            let name = marker.attribute.attributeName.trimmedDescription
+            if rest.isEmpty, marker.kind == .attribute { return FixIt(message: title, changes: [marker.attribute.removal]) }
+            let list = rest.map { $0.with(\.trailingComma, nil).trimmedDescription }.joined(separator: ", ")
+            return FixIt(message: title, changes: [marker.attribute.change(to: rest.isEmpty ? "@\(name)" : "@\(name)(\(list))")])
+        }
+
+        /// Adds an option to the marker of a property, or a marker with this option.
+        static func adding(_ option: String, to property: StoredProperty) -> FixIt {
+            guard let marker = property.markers.first else {
+                return inserting("@Attribute(\(option))", before: property.variable)
+            }
+            guard let first = marker.attribute.arguments?.as(LabeledExprListSyntax.self)?.first else {
+                let text = "@\(marker.attribute.attributeName.trimmedDescription)(\(option))"
+                return replacing(marker.attribute, with: text)
+            }
+            let place = first.positionAfterSkippingLeadingTrivia
+            return FixIt(
+                message: FixTitle(message: "Insert '\(option)'"),
+                changes: [.replaceText(range: place..<place, with: option + ", ", in: Syntax(first))])
+        }
+    }
+
+    extension SyntaxProtocol {
+        /// The change that puts a text in place of this node.
+        func change(to text: String) -> FixIt.Change {
+            .replaceText(range: positionAfterSkippingLeadingTrivia..<endPositionBeforeTrailingTrivia, with: text, in: Syntax(self))
+        }
+
+        /// The change that removes this node and the trivia after it.
+        var removal: FixIt.Change {
+            .replaceText(range: positionAfterSkippingLeadingTrivia..<endPosition, with: "", in: Syntax(self))
+        }
+    }
+#endif

@@ -1,0 +1,88 @@
+#if Macros
+    import SwiftDiagnostics
+    import SwiftSyntax
+
+    /// Reports markers that do not fit the type of their property: an attribute is not a relationship, and an identity is always present.
+    struct RoleCheck {
+        private let property: StoredProperty
+
+        init(_ property: StoredProperty) { self.property = property }
+
+        func findMistakes(_ findings: inout Findings) {
+            guard let type = property.type, let shape = property.shape, let marker = property.markers.first else {
+                return checkIdentityJSON(&findings)
+            }
+            switch marker.kind {
+            case .identity: checkIdentity(type, shape, &findings)
+            case .attribute: checkAttribute(marker, shape, &findings)
+            case .relationship: checkRelationship(marker, shape, &findings)
+            case .transient: break
+            }
+        }
+
+        // MARK: Identity
+
+        private func checkIdentity(_ type: TypeSyntax, _ shape: TypeShape, _ findings: inout Findings) {
+            checkIdentityJSON(&findings)
+            if shape.wrapped.isRelationship {
+                let mistake = Mistake(
+                    "identityRelationship", "'\(property.name)' is a relationship, but an identity consists of attributes.",
+                    "Mark an attribute with @Identity, such as one of the type UUID, Int or String.")
+                findings.add(mistake, at: type)
+            } else if shape.isOptional {
+                let mistake = Mistake(
+                    "optionalIdentity", "Each object has a value of '\(property.name)', because the identity names the object.",
+                    "Remove '?'.")
+                findings.add(mistake, at: type, fix: .replacing(type, with: type.withoutOptional.trimmedDescription))
+            }
+        }
+
+        private func checkIdentityJSON(_ findings: inout Findings) {
+            guard let marker = property.markers.first(where: { $0.kind == .identity }) else { return }
+            for option in marker.options where option.name == "json" || option.name == "derived" {
+                let name = option.name ?? ""
+                let reason = name == "json" ? "the same JSON may have several texts" : "the store computes a derived value"
+                let mistake = Mistake(
+                    "\(name)Identity", "'\(property.name)' cannot be the identity, because \(reason).",
+                    "Write @Attribute in place of @Identity.")
+                findings.add(mistake, at: option.expression, fix: marker.fix(as: .attribute))
+            }
+        }
+
+        // MARK: Attributes and relationships
+
+        private func checkAttribute(_ marker: Marker, _ shape: TypeShape, _ findings: inout Findings) {
+            guard shape.wrapped.isRelationship, !property.isJSON else { return }
+            let mistake = Mistake(
+                "attributeOfObjects", "'\(property.name)' is a relationship, because its type refers to other objects.",
+                "Write @Relationship.")
+            let hasOnlyShared = marker.options.allSatisfy { $0.name.map { OptionRule.roles(of: $0).count == 2 } ?? false }
+            findings.add(mistake, at: marker.attribute.attributeName, fix: hasOnlyShared ? marker.fix(as: .relationship) : nil)
+        }
+
+        private func checkRelationship(_ marker: Marker, _ shape: TypeShape, _ findings: inout Findings) {
+            guard let type = shape.attributeType else { return }
+            let mistake = Mistake(
+                "relationshipOfValue", "'\(property.name)' is an attribute, because its type is '\(type)'.",
+                "Write @Attribute, or the type of a record.")
+            let hasOnlyShared =
+                marker.labeled.isEmpty && marker.options.allSatisfy { $0.name.map { OptionRule.roles(of: $0).count == 2 } ?? false }
+            findings.add(mistake, at: marker.attribute.attributeName, fix: hasOnlyShared ? marker.fix(as: .attribute) : nil)
+        }
+    }
+
+    extension Marker {
+        /// The change of the name of the marker.
+        fileprivate func fix(as kind: Kind) -> FixIt { .replacing(attribute.attributeName, with: kind.rawValue) }
+    }
+
+    extension TypeShape {
+        /// Whether the syntax shows that the type is a relationship.
+        var isRelationship: Bool {
+            switch self {
+            case .ref, .toMany, .array, .set: true
+            default: false
+            }
+        }
+    }
+#endif
