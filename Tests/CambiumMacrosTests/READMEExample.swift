@@ -1,0 +1,53 @@
+#if Macros
+    import Cambium
+    import Foundation
+    import Testing
+
+    /// The code of README.md, word for word.
+    @Entity struct Note {
+        @Identity var id: Int
+        var title = ""
+        @Relationship(inverse: \Item.note, onDelete: .cascade) var items: [Item] = []
+    }
+    @Entity struct Item { var name: String; var note: Ref<Note>? }
+
+    @Suite struct READMEExample {
+        private func example(_ path: String) throws {
+            let store = try Store.open(at: path, creating: Schema(of: Note.self))
+            try store.importRows(Note.self, from: .file("notes.json"))  // upserts; again, it changes nothing
+            let start = store.graph  // a value: it never changes, and to read it never waits
+            for var note in try start.fetch(Note.self, where: { $0.title.hasPrefix("P") && $0.items.count > 1 }) {
+                print(try store.clone(note, CloneRequest(rootValues: ["id": .int(Int64(note.id + 100))])).items.count)
+                note.title = "Rome"
+                try store.save(&note, Author(actor: "jane", message: "moved"))
+            }
+            for change in try store.graph.changes(since: start).records(of: Note.self).changed { print(change.before.title, change.after.title) }
+            try store.close()
+        }
+
+        @Test func `the example of the README imports, queries, clones and shows the changes`() throws {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "cambium-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }  // The operating system removes leftovers.
+            let rows = #"[{"id": 1, "title": "Paris", "items": [{"name": "a"}, {"name": "b"}]}, {"id": 2, "title": "Oslo"}]"#
+            let here = FileManager.default.currentDirectoryPath
+            try Data(rows.utf8).write(to: folder.appending(path: "notes.json"))
+            #expect(FileManager.default.changeCurrentDirectoryPath(folder.path))
+            defer { FileManager.default.changeCurrentDirectoryPath(here) }
+            try example("store")
+            let graph = try ReadOnlyStore(at: "store").graph
+            #expect(try graph.find(Note.self, identity: 1)?.title == "Rome")
+            #expect(try graph.find(Note.self, identity: 101)?.items.map(\.name) == ["a", "b"])
+        }
+
+        @Test func `the README shows this code`() throws {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+            let block = try #require(readme.firstMatch(of: /(?s)```swift macros\nimport Cambium\n(.*?)```/)?.1)
+            let lines = { (text: Substring) in text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } }
+            let source = Set(lines(Substring(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8))))
+            #expect(lines(block).count(where: { !$0.isEmpty }) < 20)
+            for line in lines(block) where !line.isEmpty { #expect(source.contains(line)) }
+        }
+    }
+#endif
