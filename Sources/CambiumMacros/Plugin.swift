@@ -2,10 +2,18 @@
     import SwiftCompilerPlugin
     import SwiftSyntaxMacros
 
-    /// The process that the compiler starts to expand macros.
-    @main struct Plugin: CompilerPlugin {
+    /// The entry point of the compiler's plugin.
+    @main
+    struct Plugin: CompilerPlugin {
         let providingMacros: [any Macro.Type] = [
             EntityMacro.self, IdentityMacro.self, AttributeMacro.self, RelationshipMacro.self, TransientMacro.self,
         ]
+    }
+#else
+    /// The entry point without the trait: a program that does nothing, because the package manager links each macro target of a package
+    /// that it builds as the root.
+    @main
+    struct Plugin {
+        static func main() {}
     }
 #endif

@@ -141,8 +141,8 @@ extension Reader {
         guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }
         let row =
             switch form {
-            case .fixed(let low, let high): row(index.table, index.layout, key: .fixed(low, high))
-            case .bytes(let bytes): bytes.withUnsafeBytes { row(index.table, index.layout, key: .bytes($0)) }
+            case .fixed(let low, let high): self.row(index.table, index.layout, key: .fixed(low, high))
+            case .bytes(let bytes): bytes.withUnsafeBytes { self.row(index.table, index.layout, key: .bytes($0)) }
             }
         return place(row, index.table, entity, layout)
     }
