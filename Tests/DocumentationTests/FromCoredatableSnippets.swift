@@ -1,4 +1,5 @@
 import Cambium
+import Foundation
 import Testing
 
 /// The code of Docs/Guides/FromCoredatable.md, word for word.
@@ -8,6 +9,45 @@ import Testing
         {"id": "3", "fullName": 3}
         """
     private let mixed = #"{"id": "4", "tags": {}} {"id": "5", "fullName": "Eva"}"#
+
+    struct Person: EntityRecord {
+        var id: Int
+        var name: String?
+        var country: String?
+        var ref: Ref<Person>?
+
+        static let recordSchema = RecordSchema<Person>("Person") {
+            RecordProperty("id", \.id, .identity)
+            RecordProperty("name", \.name)
+            RecordProperty("country", \.country)
+        }
+        init(from row: inout RecordReader) throws {
+            id = try row.read("id")
+            name = try row.read("name")
+            country = try row.read("country")
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write("id", &id)
+            try row.write("name", &name)
+            try row.write("country", &country)
+        }
+    }
+
+    private let array = #"[{"id": "11", "fullName": "Zoe", "origin": {"country": {"name": "Peru"}}}, {"id": "1"}]"#
+
+    private func decodeAndEncode(_ store: Store, _ mapping: ImportMapping) throws -> (people: [Person], encoded: Data) {
+        var options = ImportOptions.clearingMismatches
+        options.mapping = mapping
+        let decoder = JSONDecoder()
+        decoder.userInfo[.cambiumStore] = store
+        decoder.userInfo[.cambiumImportOptions] = options
+        let people = try decoder.decode(ImportedRecords<Person>.self, from: Data(array.utf8)).records
+        var exportOptions = ExportOptions()
+        exportOptions.mapping = mapping
+        let encoded = try JSONEncoder().encode(ExportedRecords(people, in: store.graph, exportOptions))
+        return (people, encoded)
+    }
 
     private func run() async throws -> (store: Store, reports: [ImportReport], data: [UInt8]) {
         let schema = try Schema {
@@ -87,6 +127,17 @@ import Testing
         #expect(try graph.find("Person", identity: [5]) != nil)
         #expect(String(decoding: data, as: UTF8.self).contains(#""origin":{"country":{"name":"Spain"}}"#))
         #expect(try graph.find("Person", identity: [7]) != nil)
+    }
+
+    @Test func `records are decoded and encoded as the guide shows`() async throws {
+        let (store, _, _) = try await run()
+        let mapping = ImportMapping(
+            entity: "Person",
+            attributes: ["id": PropertyMapping(from: "id", functions: [.integer]), "name": "fullName", "country": "origin.country.name"])
+        let (people, encoded) = try decodeAndEncode(store, mapping)
+        #expect(people.map(\.name) == ["Zoe", "Marco"])
+        #expect(people.map(\.country) == ["Peru", "Spain"])
+        #expect(String(decoding: encoded, as: UTF8.self).contains(#""origin":{"country":{"name":"Peru"}}"#))
     }
 
     @Test func `texts are joined, and a hook refuses a row`() async throws {

@@ -149,6 +149,60 @@ import Testing
         #expect(try store.graph.find("Person", identity: [7]) == committed.id(of: friend))
     }
 
+    struct Tag: EntityRecord {
+        var name: String
+        var books = ToMany<Book>()
+        var ref: Ref<Tag>?
+
+        static let recordSchema = RecordSchema<Tag>("Tag") {
+            RecordProperty("name", \.name, .identity)
+            RecordProperty("books", \.books)
+        }
+        init(from row: inout RecordReader) throws {
+            name = try row.read("name")
+            books = try row.read("books")
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write("name", &name)
+            try row.write("books", &books)
+        }
+    }
+
+    struct Book: EntityRecord {
+        var title: String
+        var tags: Set<Ref<Tag>>
+        var ref: Ref<Book>?
+
+        static let recordSchema = RecordSchema<Book>("Book") {
+            RecordProperty("title", \.title)
+            RecordProperty("tags", \.tags, .inverse("books"))
+        }
+        init(from row: inout RecordReader) throws {
+            title = try row.read("title")
+            tags = try row.read("tags")
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write("title", &title)
+            try row.write("tags", &tags)
+        }
+    }
+
+    private func code(_ store: Store, _ json: Data) throws -> Data {
+        let decoder = JSONDecoder()
+        decoder.userInfo[.cambiumStore] = store
+        let tags = try decoder.decode(ImportedRecords<Tag>.self, from: json).records
+        let data = try JSONEncoder().encode(ExportedRecords(tags, in: store.graph))
+        return data
+    }
+
+    private func recordHooks() -> (ImportHooks, ExportHooks) {
+        let importHooks = ImportHooks(Tag.self) { transaction, tag, row in try transaction.set(tag.id, "name", to: "new") }
+        let exportHooks = ExportHooks(Tag.self) { tag, row in tag.books.isEmpty ? .leaveOut : .write }
+        return (importHooks, exportHooks)
+    }
+
     @Test func `the code of the documents about changes and metrics runs`() async throws {
         try await withFolder { folder in
             let path = "\(folder)/people"
@@ -192,6 +246,16 @@ import Testing
         try await store.write { _ = try $0.insert("Person", ["personId": 2, "source": "hand"]) }
         let row = #"{"personId":1,"name":{"full":"Ana"},"born":"1970-01-01T00:00:00Z","source":"feed"}"# + "\n"
         #expect(String(decoding: try export(store, person), as: UTF8.self) == row)
+    }
+
+    @Test func `the code of the document about records runs`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        let data = try code(store, Data(#"[{"name":"b"},{"name":"a","books":[{"title":"x"}]}]"#.utf8))
+        #expect(String(decoding: data, as: UTF8.self).contains(#""_id":"Tag\/2""#))
+        let hooks = recordHooks()
+        let tags = try store.importRecords(Tag.self, from: [.bytes(Array(#"{"name":"c"}"#.utf8))], hooks: hooks.0).records
+        #expect(tags.map(\.name) == ["new"])
+        #expect(try JSONEncoder().encode(ExportedRecords(tags, in: store.graph, hooks: hooks.1)) == Data("[]".utf8))
     }
 
     @Test func `the code of the document about migration runs`() throws {

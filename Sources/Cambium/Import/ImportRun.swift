@@ -16,6 +16,8 @@ struct ImportRun {
     /// Reports whether the caller cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
     private(set) var report = ImportReport()
+    /// The graph after the last transaction; `nil` if there was none.
+    private(set) var graph: Graph?
     /// The rows that broke a rule which is checked only after the rows are applied. The next run of the batch leaves them out.
     private var refused: [Int: ImportReport.RowError] = [:]
 
@@ -99,6 +101,7 @@ struct ImportRun {
             batch.count(transaction.draft)
             try cancellation?.check()
         }
+        graph = receipt.graph
         report.logByteCount += receipt.logByteCount
         report.transaction = receipt.transaction ?? report.transaction
         report.addRows(of: batch)

@@ -63,12 +63,7 @@ extension Graph {
             try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }
         } else {
             let objects = ObjectWriter(self, options)
-            var writer = JSONWriter()
-            try objects.order.forEachObject(of: entity) { place in
-                writer.removeAll()
-                objects.object(place, .init(tree: options.include, declared: entity), &writer)
-                try add(place, try JSONValue(parsing: writer.bytes))
-            }
+            try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }
         }
         try rows.end(to: put)
     }

@@ -41,6 +41,13 @@ package final class ObjectWriter {
         object(place, Position(tree: tree), &writer)
     }
 
+    /// Returns an object as a tree, with the objects that the options include.
+    func row(_ place: ObjectPlace, declared: Entity?) throws(JSONError) -> JSONValue {
+        var writer = JSONWriter()
+        object(place, Position(tree: options.include, declared: declared), &writer)
+        return try JSONValue(parsing: writer.bytes)
+    }
+
     /// Writes an object that a walk reached, with its distance after its id.
     package func write(_ place: ObjectPlace, distance: Int, to writer: inout JSONWriter) {
         object(place, Position(tree: IncludeTree(), distance: distance), &writer)

@@ -42,11 +42,23 @@ final class MappedObjectWriter {
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
-        if !identity.isEmpty, identity == lastIdentity {
-            throw refusal(place, keys, "/identity", "another object has the same identity, so both would be read as one")
-        }
+        if !identity.isEmpty, identity == lastIdentity { throw repetition(place, keys) }
         lastIdentity = identity
         return try object(place, Position(content: options.content, tree: options.include, declared: declared))
+    }
+
+    /// Returns the row of an object, in any order of objects. An object may have several rows.
+    ///
+    /// - Parameter written: the objects of the rows so far, by their identities.
+    func row(_ place: ObjectPlace, declared: Entity, written: inout [[Value]: ObjectPlace]) throws(CambiumError) -> JSONValue {
+        let keys = try keys(of: graph.entity(of: place))
+        let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
+        if !identity.isEmpty, let other = written.updateValue(place, forKey: identity), other != place { throw repetition(place, keys) }
+        return try object(place, Position(content: options.content, tree: options.include, declared: declared))
+    }
+
+    private func repetition(_ place: ObjectPlace, _ keys: MappedKeys) -> CambiumError {
+        refusal(place, keys, "/identity", "another object has the same identity, so both would be read as one")
     }
 
     // MARK: Objects

@@ -1,0 +1,35 @@
+public import CambiumExchange
+public import CambiumGraph
+
+/// The object of one record, which any encoder writes as `ExportedRecords` for several.
+///
+///     let data = try JSONEncoder().encode(ExportedRecord(note, in: store.graph))
+public struct ExportedRecord<Record: EntityRecord>: Sendable {
+    private let record: Record
+    private let graph: Graph
+    private let options: ExportOptions
+    private let hooks: ExportHooks
+
+    /// - Parameters:
+    ///   - record: The record of the object.
+    ///   - graph: The graph that has the values.
+    ///   - options: The form of the object: references, includes, nulls and the mapping.
+    ///   - hooks: The program's changes to the row.
+    public init(_ record: Record, in graph: Graph, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks()) {
+        self.record = record
+        self.graph = graph
+        self.options = options
+        self.hooks = hooks
+    }
+}
+
+extension ExportedRecord: Encodable {
+    /// Encodes one object. Throws as `ExportedRecords` does, and an `EncodingError` if the hook leaves the record out.
+    public func encode(to encoder: any Encoder) throws {
+        var export = try RecordExport(graph, Record.self, options, hooks)
+        guard let row = try export.row(record, encoder.codingPath) else {
+            throw RecordExport.error(record, encoder.codingPath, "The hook left out the only record. Encode ExportedRecords to allow that.")
+        }
+        try row.encode(to: encoder)
+    }
+}

@@ -1,0 +1,37 @@
+public import CambiumJSON
+
+extension ImportHooks {
+    /// Creates hooks whose `finish` gets the object as a ref to a record.
+    ///
+    ///     let hooks = ImportHooks(Note.self) { transaction, note, row in
+    ///         try transaction.set(note.id, "source", to: "feed")
+    ///     }
+    ///
+    /// No record can be read inside of a transaction, so `finish` gets a ref. A graph after the import loads its record.
+    ///
+    /// - Parameters:
+    ///   - type: The record. `finish` is called only for objects of its entity and the sub-entities.
+    ///   - prepare: Changes a row before the import reads it.
+    ///   - finish: Receives a row that was applied and its object, and may change the transaction; it cannot delete.
+    public init<Record: EntityRecord>(
+        _ type: Record.Type, prepare: Prepare? = nil,
+        finish: @escaping @Sendable (inout WriteTransaction, Ref<Record>, JSONValue) throws -> Void
+    ) {
+        self.init(prepare: prepare) { transaction, id, row in
+            guard let ref: Ref<Record> = try transaction.reference(to: id) else { return }
+            try finish(&transaction, ref, row)
+        }
+    }
+}
+
+extension WriteTransaction {
+    /// Returns a ref to an object, or `nil` if the object is not of the record's entity.
+    fileprivate mutating func reference<Record: EntityRecord>(to id: ObjectID) throws -> Ref<Record>? {
+        let binding = try binding(Record.self)
+        guard binding.entity.family.contains(try entity(of: id).number) else { return nil }
+        var writer = RecordWriter(self, binding)
+        let ref: Ref<Record> = writer.reference(to: id, nil)
+        self = writer.takeTransaction()
+        return ref
+    }
+}

@@ -1,0 +1,89 @@
+internal import CambiumJSON
+
+/// The import of the rows of a decoder, with the store and the options of its `userInfo`.
+struct RecordImport {
+    private let store: Store
+    private let options: ImportOptions
+    private let hooks: ImportHooks
+    private let author: Author
+    private let codingPath: [any CodingKey]
+
+    /// The rows of a decoder.
+    enum Rows {
+        case single(JSONValue)
+        case several([JSONValue])
+
+        var all: [JSONValue] {
+            switch self {
+            case .single(let row): [row]
+            case .several(let rows): rows
+            }
+        }
+    }
+
+    /// Throws `.misuse` if the `userInfo` has no store, or a value of the wrong type.
+    init(_ decoder: any Decoder) throws(CambiumError) {
+        guard let store: Store = try Self.value(.cambiumStore, decoder) else {
+            throw CambiumError(
+                .misuse, "The decoder has no store, so it cannot import records. Set decoder.userInfo[.cambiumStore] to a Store.")
+        }
+        self.store = store
+        options = try Self.value(.cambiumImportOptions, decoder) ?? ImportOptions()
+        hooks = try Self.value(.cambiumImportHooks, decoder) ?? ImportHooks()
+        author = try Self.value(.cambiumAuthor, decoder) ?? Author()
+        codingPath = decoder.codingPath
+    }
+
+    private static func value<V>(_ key: CodingUserInfoKey, _ decoder: any Decoder) throws(CambiumError) -> V? {
+        guard let found = decoder.userInfo[key] else { return nil }
+        guard let value = found as? V else {
+            throw CambiumError(
+                .misuse,
+                "The decoder's userInfo has a value of type \(Swift.type(of: found)) for \(key.rawValue). Set a value of type \(V.self).")
+        }
+        return value
+    }
+
+    /// Imports the rows. An error of a row becomes a `DecodingError` at the row.
+    func records<Record: EntityRecord>(_ rows: Rows) throws -> ImportedRecords<Record> {
+        var writer = JSONWriter(escapes: .required)
+        for row in rows.all {
+            writer.write(row)
+            writer.endLine()
+        }
+        do {
+            let source = ImportSource.bytes(writer.bytes, name: Self.sourceName)
+            return try store.importRecords(Record.self, from: [source], options, hooks: hooks, author: author)
+        } catch let error as CambiumError {
+            throw decodingError(error, rows) ?? error
+        }
+    }
+
+    private static let sourceName = "decoder"
+
+    /// Returns the error for the value of a row, or `nil` if the error does not concern a row.
+    private func decodingError(_ error: CambiumError, _ rows: Rows) -> DecodingError? {
+        // Each row is one line.
+        guard let place = error.place, place.file == Self.sourceName, let line = place.line, rows.all.indices.contains(line - 1) else {
+            return nil
+        }
+        var path = codingPath
+        if case .several = rows { path.append(CodingTreeKey(intValue: line - 1)) }
+        path += Self.keys(place.pointer ?? "", in: rows.all[line - 1])
+        return .dataCorrupted(.init(codingPath: path, debugDescription: error.message, underlyingError: error))
+    }
+
+    /// Returns the keys and indexes of a JSON pointer.
+    private static func keys(_ pointer: String, in row: JSONValue) -> [any CodingKey] {
+        var current: JSONValue? = row
+        return pointer.split(separator: Character("/"), omittingEmptySubsequences: false).dropFirst().map { (part: Substring) in
+            if case .array(let elements) = current, let index = Int(part) {
+                current = elements.indices.contains(index) ? elements[index] : nil
+                return CodingTreeKey(intValue: index)
+            }
+            let key = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
+            current = current?[key]
+            return CodingTreeKey(stringValue: key)
+        }
+    }
+}

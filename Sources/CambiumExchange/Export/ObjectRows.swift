@@ -1,0 +1,47 @@
+package import CambiumGraph
+package import CambiumJSON
+package import CambiumModel
+
+/// Makes the rows of single objects, in the order in which the caller asks for them.
+package struct ObjectRows {
+    private enum Writer {
+        case plain(ObjectWriter)
+        case mapped(MappedObjectWriter)
+    }
+
+    private let graph: Graph
+    private let entity: Entity
+    private let hooks: ExportHooks
+    private let writer: Writer
+    /// With a mapping, the objects of the rows so far, by their identities.
+    private var written: [[Value]: ObjectPlace] = [:]
+
+    /// Throws `.invalidInput` with the JSON pointer to a name of the mapping that the schema lacks.
+    ///
+    /// - Parameters:
+    ///   - entity: The entity that all objects are known to have, or an ancestor of it.
+    ///   - options: The form of the rows. The caller applies the format.
+    package init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ hooks: ExportHooks) throws(CambiumError) {
+        self.graph = graph
+        self.entity = entity
+        self.hooks = hooks
+        if let mapping = options.mapping {
+            writer = .mapped(try MappedObjectWriter(graph, of: entity, mapping, options))
+        } else {
+            writer = .plain(ObjectWriter(graph, options))
+        }
+    }
+
+    /// Returns the row of an object, or `nil` if the hook leaves it out.
+    ///
+    /// Throws `.invalidInput` if an import with the mapping would read back something else than the object. Rethrows the hook's errors.
+    package mutating func row(_ place: ObjectPlace) throws -> JSONValue? {
+        var row: JSONValue
+        switch writer {
+        case .plain(let objects): row = try objects.row(place, declared: entity)
+        case .mapped(let objects): row = try objects.row(place, declared: entity, written: &written)
+        }
+        let decision = try hooks.willExport?(graph, graph.id(of: place), &row)
+        return decision == .leaveOut ? nil : row
+    }
+}
