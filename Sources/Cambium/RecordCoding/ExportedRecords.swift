@@ -29,9 +29,10 @@ public struct ExportedRecords<Record: EntityRecord>: Sendable {
 extension ExportedRecords: Encodable {
     /// Encodes an array of objects. A record that the hook leaves out is not an element.
     ///
-    /// Throws an `EncodingError`, with the `CambiumError` as underlying error, for a record that was never saved or is of another store,
-    /// whose object the graph does not have, or that an import with the mapping would read differently. Throws `.unknownName` if the record
-    /// does not fit the schema, and `.invalidInput` if the mapping does not. Complexity: O(attributes and members of the written objects).
+    /// Throws an `EncodingError`, with the `CambiumError` as underlying error, for a record that was never saved or is of another store.
+    /// The same holds if the graph does not have its object, or if an import with the mapping would read the object differently. Throws
+    /// `.unknownName` if the record does not fit the schema, and `.invalidInput` if the mapping does not. Complexity: O(attributes and
+    /// members of the written objects).
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)
         var container = encoder.unkeyedContainer()

@@ -62,6 +62,19 @@ struct RecordDecoderTests {
         #expect(song.extra?.text == #"[18446744073709551615,-0.1,1e+300,123456789012345678901,true,null,"1"]"#)
     }
 
+    @Test("values nest as deep as in imports, and objects that nest deeper are an error")
+    func depth() throws {
+        let store = try Music.store()
+        let json = String(repeating: "[", count: 300) + String(repeating: "]", count: 300)
+        #expect(try Music.decoder(store).records(Song.self, #"{"id":1,"extra":\#(json)}"#)[0].extra?.text == json)
+        let nested = String(repeating: #"{"id":1,"songs":[{"id":1,"playlists":["#, count: 40)
+        let end = String(repeating: "]}]}", count: 40)
+        let error = try #require(throws: DecodingError.self) { try Music.decoder(store).records(Playlist.self, nested + end) }
+        guard case .dataCorrupted(let context) = error else { throw error }
+        #expect(context.codingPath.count > 64)
+        #expect(store.graph.objectCount == 1)
+    }
+
     @Test("members of JSON values are in ascending order of their keys")
     func keyOrder() throws {
         let song = try Music.decoder(try Music.store()).records(Song.self, #"{"id":1,"extra":{"c":1,"a":{"z":1,"y":2},"b":3}}"#)[0]
