@@ -34,7 +34,7 @@
             FixIt(message: FixTitle(message: "Remove '\(node.trimmedDescription)'"), changes: [node.removal])
         }
 
-        /// Removes an option from its marker. `@Attribute` disappears with its last option; the other markers have a meaning without options.
+        /// Removes an option from its marker. `@Attribute` disappears with its last option, because it has no other meaning.
         static func removing(_ option: Option, from marker: Marker) -> FixIt {
             let title = FixTitle(message: "Remove '\(option.expression.trimmedDescription)'")
             let arguments = marker.attribute.arguments?.as(LabeledExprListSyntax.self).map(Array.init) ?? []

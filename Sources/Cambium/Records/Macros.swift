@@ -1,6 +1,39 @@
 #if Macros
-
-    /// Makes a struct the record of an entity: its stored properties become the attributes and relationships of the entity.
+    /// Makes a struct the record of an entity.
+    ///
+    ///     @Entity("Note", indexes: [["title"]])
+    ///     struct Note {
+    ///         @Identity(.rebuild(.uuid)) var id: UUID
+    ///         @Attribute(.minLength(1)) var title: String = ""
+    ///         var kind: Kind = .retail
+    ///         @Attribute(.json) var meta: Meta?
+    ///         @Relationship(.clone(.copy), inverse: \Item.note, onDelete: .cascade) var items: [Item]
+    ///         @Transient var cache: Int = 0
+    ///         let created: Date
+    ///     }
+    ///
+    /// The macro adds the property `ref` and the conformance to `EntityRecord`. It needs the package trait `Macros`:
+    ///
+    ///     .package(url: "...", from: "1.0.0", traits: ["Macros"])
+    ///
+    /// Each stored property becomes an attribute or a relationship of the entity, as its type decides. A literal as its initial value,
+    /// or a case such as `.retail`, becomes the default of the attribute. Any other initial value, such as `UUID()`, is only used by
+    /// Swift.
+    ///
+    /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates the other requirements
+    /// only. Both functions count the properties from 0 in the order of their declaration, without transient ones.
+    ///
+    /// The generated members are `public` or `package` if the struct is. Mistakes are errors of the compiler, most of them with a
+    /// change that corrects the mistake.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the entity, a literal. The default is the name of the struct.
+    ///   - parent: The record of the parent entity, whose properties the entity inherits.
+    ///   - isAbstract: Whether only entities below this one have objects.
+    ///   - unique: Lists of attributes whose values no two objects share.
+    ///   - indexes: Lists of attributes with an ordered index: `name`, `-name` for descending order, `name[c]` for text in any case.
+    ///   - userInfo: Texts that the schema keeps for programs.
+    ///   - renamedFrom: The former name of the entity, for a migration.
     @attached(member, names: named(ref))
     @attached(extension, conformances: EntityRecord, names: named(recordSchema), named(init(from:)), named(write(to:)))
     public macro Entity(
@@ -8,22 +41,63 @@
         indexes: [[String]] = [], userInfo: [String: String] = [:], renamedFrom: String? = nil
     ) = #externalMacro(module: "CambiumMacros", type: "EntityMacro")
 
+    /// Marks an attribute that identifies an object. A save without a `ref` updates the object with the same identity.
+    ///
+    ///     @Identity var id: UUID
+    ///     @Identity(.rebuild(.uuid)) var id: UUID
+    ///
+    /// Several attributes of a struct may be its identity together. An identity has a value in each object, so its type is not
+    /// optional.
+    ///
+    /// - Parameter options: Options of attributes.
     @attached(peer)
     public macro Identity(_ options: PropertyOption...) = #externalMacro(module: "CambiumMacros", type: "IdentityMacro")
 
+    /// Gives an attribute options. An attribute without options needs no marker.
+    ///
+    ///     @Attribute(.minLength(1), .indexed) var title: String
+    ///     @Attribute(.named("firstName")) var name: String
+    ///     @Attribute(.json) var meta: Meta?
+    ///
+    /// The option `.json` stores a value of any `Codable` type as JSON. The name in `.named` is a literal.
+    ///
+    /// - Parameter options: Options of attributes.
     @attached(peer)
     public macro Attribute(_ options: PropertyOption...) = #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
 
+    /// Gives a relationship options, an inverse given as a key path, and a delete rule. A relationship without them needs no marker.
+    ///
+    ///     struct Note { @Relationship(inverse: \Item.note, onDelete: .cascade) var items: [Item] }
+    ///     struct Item { var note: Ref<Note>? }
+    ///
+    /// Only one of the two sides can name the other by a key path. If both do, the compiler reports a circular reference. The store
+    /// needs the name on one side only; a string is possible on both.
+    ///
+    /// - Parameters:
+    ///   - options: Options of relationships.
+    ///   - inverse: The property at the other end, or `nil` if the other end has none or names this one.
+    ///   - onDelete: The effect of deleting this object on the objects of the relationship. The default is `nullify`.
     @attached(peer)
     public macro Relationship(
         _ options: PropertyOption..., inverse: (any AnyKeyPath & Sendable)? = nil, onDelete: DeleteRule? = nil
     ) = #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
+    /// Gives a relationship options, an inverse given by its stored name, and a delete rule.
+    ///
+    ///     @Relationship(inverse: "note", onDelete: .cascade) var items: [Item]
+    ///
+    /// - Parameters:
+    ///   - options: Options of relationships.
+    ///   - inverse: The stored name of the property at the other end.
+    ///   - onDelete: The effect of deleting this object on the objects of the relationship. The default is `nullify`.
     @attached(peer)
     public macro Relationship(
         _ options: PropertyOption..., inverse: String, onDelete: DeleteRule? = nil
     ) = #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
+    /// Keeps a stored property out of the store. The property has its initial value whenever a record is read.
+    ///
+    ///     @Transient var isSelected = false
     @attached(peer)
     public macro Transient() = #externalMacro(module: "CambiumMacros", type: "TransientMacro")
 #endif
