@@ -24,7 +24,7 @@ extension Store {
         }
         for member in members {
             let entity = try schema.required(member.key)
-            try importRows(entity, from: [.bytes(Array(member.value.text.utf8), name: "fixtures of \(member.key)")])
+            _ = try importRows(entity, from: [.bytes(Array(member.value.text.utf8), name: "fixtures of \(member.key)")])
         }
     }
 }

@@ -1,5 +1,5 @@
 public import Cambium
-internal import CambiumBytes
+import CambiumBytes
 public import CambiumModel
 
 extension StoreEnvironment {

@@ -55,7 +55,7 @@ struct UserTestingTests {
             try transaction.link(notes[0], "items", new)
         }
         #expect(
-            store.graph.changes(since: before).lines == [
+            store.graph.changes(since: before).summary == [
                 "~ Note/1.title: Paris -> Rome", "~ Note/1.items: +Item/2 -Item/1", "- Note/2", "- Item/1", "+ Item/2",
             ])
     }

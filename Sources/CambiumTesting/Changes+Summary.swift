@@ -1,15 +1,15 @@
 public import CambiumGraph
-import CambiumModel
+internal import CambiumModel
 
 extension Changes {
     /// One line for each changed object and property, for tests that expect exact changes in one line.
     ///
-    ///     #expect(store.graph.changes(since: before).lines == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
+    ///     #expect(store.graph.changes(since: before).summary == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
     ///
     /// `+` is an object that was inserted, `-` is an object that was deleted, `~` is an attribute or a relationship that changed. A null has
     /// no text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, with `moved` if the order of others changed. Objects are in
     /// ascending order of their ids. Complexity: O(changes).
-    public var lines: [String] { flatMap { lines(of: $0) } }
+    public var summary: [String] { flatMap { lines(of: $0) } }
 
     private func lines(of change: ObjectChange) -> [String] {
         let name = after.name(of: change.id) ?? before.name(of: change.id) ?? "?"
