@@ -262,6 +262,28 @@ import Testing
         #expect(try edit[other, "title"] == "Oslo")
     }
 
+    @Test func `undo ends at a base that changed an object of the edit`() throws {
+        var edit = store.edit()
+        try edit.set(note, "title", to: "Rome")
+        try store.write { try $0.set(note, "rating", to: 1.0) }
+        try edit.rebase(onto: store.graph)
+        #expect(!edit.canUndo)
+        #expect(try edit[note, "title"] == "Rome")
+    }
+
+    @Test func `a provisional id is no id of an object that the store inserts`() throws {
+        var edit = store.edit()
+        let mine = try edit.insert("Memo", ["text": "mine"])
+        let theirs = try store.write { try $0.insert("Memo", ["text": "theirs"]) }.result
+        try edit.rebase(onto: store.graph)
+        #expect(mine != theirs)
+        #expect(try edit[mine, "text"] == "mine")
+        #expect(try edit[theirs, "text"] == "theirs")
+        let committed = try store.commit(&edit)
+        #expect(try store.graph[committed.id(of: mine), "text"] == "mine")
+        #expect(committed.id(of: mine) != theirs)
+    }
+
     @Test func `a rebase that throws leaves the edit as it was`() throws {
         var edit = store.edit()
         try edit.set(note, "title", to: "Rome")

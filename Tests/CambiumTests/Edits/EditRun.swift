@@ -1,6 +1,7 @@
 import CambiumGraph
 import CambiumModel
 import CambiumTesting
+import Foundation
 
 @testable import Cambium
 
@@ -14,6 +15,13 @@ struct EditRun {
     /// A store with the same objects.
     let twin: Store
 
+    /// Returns the seeds to run. `CAMBIUM_SEED` is the first seed, and `CAMBIUM_PROGRAMS` is their number.
+    static func seeds(_ usual: UInt64, from first: UInt64) -> Range<UInt64> {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? first
+        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
+    }
+
     init(seed: UInt64) throws {
         random = SplitMix64(seed: seed)
         let schema = try RandomSchema.make(&random)
@@ -21,7 +29,7 @@ struct EditRun {
         reference = ReferenceGraph(schema: schema)
         (store, twin) = (try Store.inMemory(schema: schema), try Store.inMemory(schema: schema))
         var ops: [Op] = []
-        for _ in 0..<60 {
+        for _ in 0..<40 {
             let op = program.next(for: reference)
             var trial = reference
             if case .clone = op { continue }
@@ -52,6 +60,12 @@ struct EditRun {
         case .delete: return op
         case .upsert, .relink, .clone, .schema, .label, .digest: return nil
         }
+    }
+
+    /// Throws if the store's graph is not sound. Objects may share unique values, because these commits check no rules.
+    func checkInvariants() throws {
+        let findings = store.graph.invariantFindings().filter { !$0.hasSuffix("is a duplicate.") }
+        try Finding.check(findings, "invariants")
     }
 
     private static func hasAll(_ assignments: [Assignment], _ entity: Entity) -> Bool {

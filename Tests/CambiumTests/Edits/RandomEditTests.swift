@@ -7,12 +7,12 @@ import Testing
 
 /// Random edits, compared with a reference, with transactions, and with the rules for conflicts.
 @Suite struct RandomEditTests {
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(arguments: EditRun.seeds(2, from: 1))
     func `an edit reads like a graph with the same changes`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         var (edit, reference) = (run.store.edit(), run.reference)
         var ids: [ObjectID: ObjectID] = [:]
-        for step in 0..<60 {
+        for step in 0..<40 {
             guard let op = run.op(for: reference) else { continue }
             var trial = reference
             var expected: CambiumError.Code?
@@ -24,16 +24,16 @@ import Testing
         }
         let committed = try run.store.uncheckedCommit(edit)
         try Finding.check(edit.difference(from: run.store.graph, committed), "the committed graph")
-        try Finding.check(run.store.graph.invariantFindings(), "invariants")
+        try run.checkInvariants()
     }
 
-    @Test(arguments: 11...16 as ClosedRange<UInt64>)
+    @Test(arguments: EditRun.seeds(2, from: 11))
     func `a committed edit leads to the digest of a transaction`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         var (edit, reference) = (run.store.edit(), run.reference)
         var ops: [(op: Op, before: ReferenceGraph)] = []
         var ids: [ObjectID: ObjectID] = [:]
-        for _ in 0..<60 {
+        for _ in 0..<40 {
             guard let op = run.op(for: reference) else { continue }
             var trial = reference
             do throws(CambiumError) { try trial.apply(op) } catch { continue }
@@ -53,13 +53,13 @@ import Testing
         #expect(run.store.graph.digest() == run.twin.graph.digest())
     }
 
-    @Test(arguments: 21...26 as ClosedRange<UInt64>)
+    @Test(arguments: EditRun.seeds(2, from: 21))
     func `calls that fail have the code of a transaction`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         let (edit, reference) = (run.store.edit(), run.reference)
         var codes: [(CambiumError.Code?, CambiumError.Code?)] = []
         try run.twin.unchecked { transaction in
-            for _ in 0..<200 {
+            for _ in 0..<150 {
                 guard let op = run.op(for: reference) else { continue }
                 var trial = reference
                 do throws(CambiumError) { try trial.apply(op) } catch {
@@ -72,7 +72,7 @@ import Testing
         #expect(codes.allSatisfy { $0 == $1 && $0 != nil })
     }
 
-    @Test(arguments: 31...36 as ClosedRange<UInt64>)
+    @Test(arguments: EditRun.seeds(2, from: 31))
     func `undo and redo lead to the same reads as before`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         var (edit, reference) = (run.store.edit(), run.reference)
@@ -111,7 +111,7 @@ import Testing
         return edit
     }
 
-    @Test(arguments: 41...52 as ClosedRange<UInt64>)
+    @Test(arguments: EditRun.seeds(3, from: 41))
     func `the store's side keeps each change if it wins`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         let (mine, theirs) = (edit(&run, 25), edit(&run, 25))
@@ -120,7 +120,7 @@ import Testing
         let middle = run.store.graph
         _ = try run.store.uncheckedCommit(mine, .theirs)
         let after = run.store.graph
-        try Finding.check(after.invariantFindings(), "invariants")
+        try run.checkInvariants()
         for change in middle.changes(since: before) where change.kind != .deleted {
             #expect(change.kind == .inserted || after.contains(change.id))
             for attribute in change.attributes where !attribute.attribute.isDerived && after.contains(change.id) {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 61...72 as ClosedRange<UInt64>)
+    @Test(arguments: EditRun.seeds(3, from: 61))
     func `the edit's side keeps each change if it wins`(seed: UInt64) throws {
         var run = try EditRun(seed: seed)
         let (mine, theirs) = (edit(&run, 25), edit(&run, 25))
@@ -144,7 +144,7 @@ import Testing
         let hopeless = mine.conflicts(with: middle).filter { !$0.canKeepMine }
         let ids = try run.store.uncheckedCommit(mine, policy)
         let after = run.store.graph
-        try Finding.check(after.invariantFindings(), "invariants")
+        try run.checkInvariants()
         for change in mine.changes where change.kind == .deleted { #expect(!after.contains(change.id)) }
         for change in mine.changes where change.kind != .deleted {
             let id = ids[change.id] ?? change.id
