@@ -4,6 +4,7 @@
 
     /// The default of an attribute, which follows from the initial value of its property.
     ///
+    /// A value that the options of the attribute refuse is no default: it stands for a value that the program has yet to enter.
     /// Only a literal and a case such as `.retail` are the same at any time and in any program. A call such as `UUID()` gives no default.
     struct DefaultValue {
         /// The literal, with the type of the property.
@@ -11,11 +12,19 @@
 
         init?(_ property: StoredProperty) {
             guard let value = property.initialValue?.trimmed, !property.isJSON, !property.isMarkedRelationship else { return nil }
+            if Self.isRefused(value, by: property) { return nil }
             let type = property.type.map { $0.withoutOptional.trimmed }
             guard let literal = Self.literal(value) ?? type.flatMap({ Self.member(value, of: $0, isOptional: property.isOptional) }) else {
                 return nil
             }
             expression = type.map { "\(literal) as \($0)" } ?? literal
+        }
+
+        /// Whether the limits of an attribute refuse its initial value, or may refuse it.
+        private static func isRefused(_ value: ExprSyntax, by property: StoredProperty) -> Bool {
+            let limits = AttributeLimits(property)
+            if let text = value.literalText { return limits.mayHavePattern || !limits.allow(length: text.unicodeScalars.count) }
+            return Double(value.trimmedDescription.filter { $0 != "_" }).map { !limits.allow(number: $0) } ?? false
         }
 
         /// Returns the value if it is a literal: a text, a number, `true` or `false`.

@@ -37,7 +37,7 @@
         var typeName: String { structure.name.bareText }
 
         /// The name in the schema.
-        var entityName: String { arguments.name ?? typeName }
+        var entityName: String { arguments.name.flatMap { $0.isEmpty ? nil : $0 } ?? typeName }
 
         /// Whether the struct has a property of its own with the name of the generated one.
         var declaresRef: Bool { properties.contains { $0.name == "ref" } }

@@ -4,31 +4,31 @@
     /// Reports limits that no value can meet. Only literals are compared.
     struct LimitCheck {
         private let property: StoredProperty
+        private let limits: AttributeLimits
 
-        init(_ property: StoredProperty) { self.property = property }
+        init(_ property: StoredProperty) {
+            self.property = property
+            limits = AttributeLimits(property)
+        }
 
         func findMistakes(_ findings: inout Findings) {
             for (low, high) in [("min", "max"), ("minLength", "maxLength"), ("minCount", "maxCount")] {
                 for name in [low, high] where name.count > 3 { checkSign(name, &findings) }
-                guard let least = limit(low), let most = limit(high), most.value < least.value else { continue }
+                guard let least = limits.number(low), let most = limits.number(high), most.value < least.value else { continue }
                 let mistake = Mistake(
-                    "reversedLimits", "No value of '\(property.name)' is at least \(least.text) and at most \(most.text).",
+                    "reversedLimits",
+                    "No value of '\(property.name)' is at least \(least.text) and at most \(most.text).",
                     "Exchange the values of '.\(low)' and '.\(high)'.")
                 findings.add(mistake, at: least.expression)
             }
         }
 
         private func checkSign(_ name: String, _ findings: inout Findings) {
-            guard let limit = limit(name), limit.value < 0 else { return }
+            guard let limit = limits.number(name), limit.value < 0 else { return }
             let mistake = Mistake(
-                "negativeLimit", "'.\(name)' counts, so it cannot be \(limit.text).", "Write a number that is not negative.")
+                "negativeLimit", "'.\(name)' counts, so it cannot be \(limit.text).",
+                "Write a number that is not negative.")
             findings.add(mistake, at: limit.expression)
-        }
-
-        private func limit(_ name: String) -> (value: Double, text: String, expression: ExprSyntax)? {
-            guard let expression = property.options.first(where: { $0.name == name })?.firstArgument else { return nil }
-            let text = expression.trimmedDescription
-            return Double(text.filter { $0 != "_" }).map { ($0, text, expression) }
         }
     }
 #endif

@@ -3,7 +3,7 @@
 
     /// One of the attributes that describe a stored property, such as `@Attribute(.minLength(1))`.
     struct Marker {
-        enum Kind: String, CaseIterable {
+        enum Kind: String {
             case identity = "Identity"
             case attribute = "Attribute"
             case relationship = "Relationship"

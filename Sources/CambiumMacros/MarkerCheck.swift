@@ -25,7 +25,10 @@
             }
             let second = property.markers[1]
             let mistake = Mistake(
-                "twoMarkers", "'\(property.name)' has both \(names[0]) and \(names[1]).", "Keep one of them, with the options of both.")
+                "twoMarkers", "'\(property.name)' has both \(names[0]) and \(names[1]).",
+                mergeFix == nil
+                    ? "Keep the one that fits: a property is either an attribute or a relationship."
+                    : "Keep one of them, with the options of both.")
             findings.add(mistake, at: second.attribute, fix: mergeFix)
         }
 

@@ -40,7 +40,7 @@
             guard name == "identity" else { return }
             let rest = marker.options.filter { $0.name != "identity" }.map(\.expression.trimmedDescription).joined(separator: ", ")
             let text = rest.isEmpty ? "@Identity" : "@Identity(\(rest))"
-            let mistake = Mistake("identityOption", "'\(property.name)' gets its identity from the wrong place.", "Write \(text).")
+            let mistake = Mistake("identityOption", "'.identity' is not an option of @\(marker.kind.rawValue).", "Write \(text).")
             findings.add(mistake, at: option.expression, fix: .replacing(marker.attribute, with: text))
         }
 

@@ -1,7 +1,10 @@
 #if Macros
     /// The properties that may have an option.
     enum OptionRule {
-        enum Role: String { case attribute = "Attribute", relationship = "Relationship" }
+        enum Role: String {
+            case attribute = "Attribute"
+            case relationship = "Relationship"
+        }
 
         private static let attributeOptions: Set<String> = [
             "identity", "unique", "indexed", "json", "default", "min", "max", "minLength", "maxLength", "regex", "derived", "rebuild",

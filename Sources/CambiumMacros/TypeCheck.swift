@@ -102,7 +102,7 @@
                 findings.add(mistake, at: type, fix: shape.isOptional ? nil : mark.map { .removing($0) })
             case .tuple, .function, .existential, .toMany:
                 let remedy = "Write an array of records, or mark the property with @Attribute(.json) if its type conforms to Codable."
-                findings.add(.unstorable("memberType", property, remedy), at: type)
+                findings.add(.unstorable("member", property, remedy), at: type)
             case .named, .ref:
                 if shape.isOptional { checkPresence(of: type, &findings) }
             }

@@ -56,7 +56,7 @@
 
         @Test func `the schema has the options of the markers`() throws {
             let entity = try #require(try Schema(of: Poet.self).entity("Author"))
-            #expect(entity.attribute("name")?.defaultValue == .string(""))
+            #expect(entity.attribute("name")?.defaultValue == .null)
             #expect(entity.attribute("genre")?.defaultValue == .string("verse"))
             #expect(entity.attribute("score")?.defaultValue == .double(-1))
             #expect(entity.attribute("first")?.type == .json)

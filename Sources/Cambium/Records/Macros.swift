@@ -20,6 +20,9 @@
     /// or a case such as `.retail`, becomes the default of the attribute. Any other initial value, such as `UUID()`, is only used by
     /// Swift.
     ///
+    /// An initial value that the options refuse is not a default, either. Thus `@Attribute(.minLength(1)) var title = ""` is possible:
+    /// the program enters the title before the first save, which fails otherwise.
+    ///
     /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates the other requirements
     /// only. Both functions count the properties from 0 in the order of their declaration, without transient ones.
     ///

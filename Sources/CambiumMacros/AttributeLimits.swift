@@ -1,0 +1,29 @@
+#if Macros
+    import SwiftSyntax
+
+    /// The limits of an attribute, as far as they are literals.
+    struct AttributeLimits {
+        private let property: StoredProperty
+
+        init(_ property: StoredProperty) { self.property = property }
+
+        /// Whether the text must match a pattern, which the macro does not evaluate.
+        var mayHavePattern: Bool { property.options.contains { $0.name == "regex" } }
+
+        func allow(length: Int) -> Bool { isWithin(Double(length), "minLength", "maxLength") }
+        func allow(number: Double) -> Bool { isWithin(number, "min", "max") }
+
+        /// Returns the number in an option such as `.minLength(1)`, and its place.
+        func number(_ option: String) -> (value: Double, text: String, expression: ExprSyntax)? {
+            guard let expression = property.options.first(where: { $0.name == option })?.firstArgument else { return nil }
+            let text = expression.trimmedDescription
+            return Double(text.filter { $0 != "_" }).map { ($0, text, expression) }
+        }
+
+        private func isWithin(_ value: Double, _ low: String, _ high: String) -> Bool {
+            let isTooLow = number(low).map { value < $0.value } ?? false
+            let isTooHigh = number(high).map { value > $0.value } ?? false
+            return !isTooLow && !isTooHigh
+        }
+    }
+#endif
