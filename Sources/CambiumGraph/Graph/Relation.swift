@@ -7,17 +7,22 @@ public struct Relation {
         case one
         /// To many, unordered: a column of the owner contains the first member, and a column of the members contains the next member.
         case chain
+        /// Many to many, unordered: a column of the owner contains the first edge, and columns of the edges contain the next edge and the
+        /// target.
+        case edges
         case other
     }
 
     private let owners: LeafDirectory
     private let members: LeafDirectory
+    /// For each edge, the row at the other end. The same as `owners` unless the relationship has edges.
+    private let targets: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
     /// The same table if the relationship has this shape; otherwise `ObjectPlace.noTable`. So one comparison checks the table and the
     /// shape.
-    private let oneTable, chainTable: UInt32
+    private let oneTable, chainTable, edgesTable: UInt32
     private let targetTable: Int
     /// Keeps the pages alive.
     private let version: Version
@@ -30,10 +35,10 @@ public struct Relation {
         ownerTable = UInt32(truncatingIfNeeded: handle.ownerTable)
         targetTable = handle.targetTable
         if handle.ownerTable < 0 {
-            (oneTable, chainTable) = (ObjectPlace.noTable, ObjectPlace.noTable)
+            (oneTable, chainTable, edgesTable) = (ObjectPlace.noTable, ObjectPlace.noTable, ObjectPlace.noTable)
             end = nil
             owners = LeafDirectory(emptyOf: version.reader)
-            members = owners
+            (members, targets) = (owners, owners)
             return
         }
         let shape: Shape
@@ -41,29 +46,38 @@ public struct Relation {
         case .pair(let tables, let slots):
             shape = .one
             owners = directory(tables[handle.end.end], slots[handle.end.end])
-            members = owners
+            (members, targets) = (owners, owners)
         case .list(let list, let childEnd) where handle.end.end == childEnd:
             shape = .one
             owners = directory(list.memberTable, list.ownerSlot)
-            members = owners
+            (members, targets) = (owners, owners)
         case .list(let list, _):
             if case .chain(let first, _, _, _, let next) = list.shape {
                 shape = .chain
                 owners = directory(list.ownerTable, first)
                 members = directory(list.memberTable, next)
+                targets = owners
             } else {
                 shape = .other
                 owners = directory(list.memberTable, list.ownerSlot)
-                members = owners
+                (members, targets) = (owners, owners)
             }
-        case .edges(let table, let lists, _):
-            shape = .other
-            owners = directory(table, lists[0].ownerSlot)
-            members = owners
+        case .edges(let table, let lists, let isSymmetric):
+            let list = lists[handle.end.end]
+            targets = directory(table, lists[1 - handle.end.end].ownerSlot)
+            if case .chain(let first, _, _, _, let next) = list.shape, !isSymmetric {
+                shape = .edges
+                owners = directory(list.ownerTable, first)
+                members = directory(table, next)
+            } else {
+                shape = .other
+                (owners, members) = (targets, targets)
+            }
         }
         end = handle.end
         oneTable = shape == .one ? ownerTable : ObjectPlace.noTable
         chainTable = shape == .chain ? ownerTable : ObjectPlace.noTable
+        edgesTable = shape == .edges ? ownerTable : ObjectPlace.noTable
     }
 
     /// Calls `body` with each object at the other end, in order if the relationship is ordered.
@@ -81,6 +95,16 @@ public struct Relation {
         } else if oneTable == place.table {
             let row = owners.link(place.row)
             if row != noRow { body(ObjectPlace(table: targetTable, row: row)) }
+        } else if edgesTable == place.table {
+            let targetTable = targetTable
+            var edge = owners.link(place.row)
+            var restCount = members.rowCountEnd
+            while edge != noRow {
+                restCount &-= 1
+                if restCount < 0 { version.space.refuse("a list has a cycle") }
+                body(ObjectPlace(table: targetTable, row: targets.link(edge)))
+                edge = members.link(edge)
+            }
         } else {
             forEachOther(of: place, body)
         }
