@@ -45,22 +45,31 @@ package struct IndexRange: Sendable {
         self.upper = upper
         let first = lower.map { Self.places(of: $0, index) } ?? 0..<0
         let last = upper.map { Self.places(of: $0, index) } ?? index.count..<index.count
-        let start = lower?.isAfter == true && !(lower?.isCut ?? false) ? first.upperBound : first.lowerBound
-        let end = upper?.isAfter == true || upper?.isCut == true ? last.upperBound : last.lowerBound
-        outer = start..<max(start, end)
+        outer = first.lowerBound..<max(first.lowerBound, last.upperBound)
         lowerEdge = lower?.isCut == true ? first.clamped(to: outer) : 0..<0
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the places of the entries that begin with the bytes of an edge. The bytes are cut to the length of a key.
+    /// Returns the places at which objects must be compared with an edge. The range is empty, and is the place of the edge, unless the
+    /// edge is cut.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
-        var bytes = Array(edge.key.prefix(OrderedNode.keyByteCountMax))
+        if !edge.isCut {
+            let place = edge.isAfter ? place(after: edge.key, index) : index.reader.rank(of: edge.key)
+            return place..<place
+        }
+        let bytes = Array(edge.key.prefix(OrderedNode.keyByteCountMax))
         let start = index.reader.rank(of: bytes)
+        return start..<max(start, place(after: bytes, index))
+    }
+
+    /// Returns the place after all entries that begin with some bytes.
+    private static func place(after bytes: [UInt8], _ index: OrderedIndex) -> Int {
+        var bytes = bytes
         // The first byte string after all strings that begin with the bytes.
         while let last = bytes.last, last == 0xFF { bytes.removeLast() }
-        guard let last = bytes.last else { return start..<index.count }
+        guard let last = bytes.last else { return index.count }
         bytes[bytes.count - 1] = last + 1
-        return start..<max(start, index.reader.rank(of: bytes))
+        return index.reader.rank(of: bytes)
     }
 
     /// The number of objects. Complexity: O(1), unless keys at an edge are cut.

@@ -43,19 +43,23 @@ package struct OrderedIndex: Sendable {
     ///
     /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys are equal).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
-        var edges: [IndexRange.Edge?] = [nil, nil]
-        for (side, bound) in [lower, upper].enumerated() {
-            guard let bound else { continue }
-            switch bound {
-            case .before(let values):
-                guard let key = key(values) else { return nil }
-                edges[side] = IndexRange.Edge(key, isAfter: false)
-            case .after(let values):
-                guard let key = key(values) else { return nil }
-                edges[side] = IndexRange.Edge(key, isAfter: true)
-            }
+        var (first, last): (IndexRange.Edge?, IndexRange.Edge?) = (nil, nil)
+        if let lower {
+            guard let edge = edge(lower) else { return nil }
+            first = edge
         }
-        return IndexRange(self, edges[0], edges[1])
+        if let upper {
+            guard let edge = edge(upper) else { return nil }
+            last = edge
+        }
+        return IndexRange(self, first, last)
+    }
+
+    private func edge(_ bound: Bound) -> IndexRange.Edge? {
+        switch bound {
+        case .before(let values): key(values).map { IndexRange.Edge($0, isAfter: false) }
+        case .after(let values): key(values).map { IndexRange.Edge($0, isAfter: true) }
+        }
     }
 
     /// Returns the objects whose first components have these values.
@@ -125,7 +129,7 @@ extension Graph {
     package func orderedIndexes(of entity: Entity) -> [OrderedIndex] {
         guard let entity = layout.own(entity) else { return [] }
         return layout.ordered.compactMap { index in
-            guard index.root == entity.root, entity.family.isSubset(of: index.family) else { return nil }
+            guard index.root == entity.root, index.coversTable || entity.family.isSubset(of: index.family) else { return nil }
             let record = reader.record(of: index, layout)
             return record.isComplete ? OrderedIndex(self, index, record.tree) : nil
         }

@@ -46,20 +46,20 @@ package struct OrderedReader {
             return part.isEmpty || body(leaf, part)
         }
         let node = chunks.inner(page)
-        var first = isReversed ? node.entryCount : 0
-        for place in 0..<node.count {
-            let child = isReversed ? node.count - 1 - place : place
-            let count = Int(node.counts[child])
-            if isReversed { first -= count }
-            let part = ranks.clamped(to: first..<first + count)
-            if !part.isEmpty {
-                let below = part.lowerBound - first..<part.upperBound - first
-                if !visit(node.references[child], level - 1, below, isReversed, body) { return false }
-            }
-            if !isReversed {
-                first += count
-                if first >= ranks.upperBound { return true }
-            }
+        let (counts, childCount) = (node.counts, node.count)
+        let start = isReversed ? ranks.upperBound &- 1 : ranks.lowerBound
+        var (child, first) = (0, 0)
+        while child < childCount, first &+ Int(counts[child]) <= start {
+            first &+= Int(counts[child])
+            child &+= 1
+        }
+        while child >= 0, child < childCount {
+            let end = first &+ Int(counts[child])
+            if isReversed ? end <= ranks.lowerBound : first >= ranks.upperBound { break }
+            let below = max(ranks.lowerBound, first) &- first..<min(ranks.upperBound, end) &- first
+            if !visit(node.references[child], level - 1, below, isReversed, body) { return false }
+            child &+= isReversed ? -1 : 1
+            first = !isReversed ? end : child < 0 ? 0 : first &- Int(counts[child])
         }
         return true
     }
