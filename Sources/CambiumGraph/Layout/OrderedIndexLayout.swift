@@ -17,6 +17,8 @@ final class OrderedIndexLayout: Sendable {
     let root: EntityNumber
     let index: EntityIndex
     let components: [Component]
+    /// The entity and the attributes of the index, such as `Person.city,-born`.
+    let name: String
     /// The entities whose objects are in the index.
     let family: Set<EntityNumber>
     let coversTable: Bool
@@ -34,6 +36,11 @@ final class OrderedIndexLayout: Sendable {
                 slot: slot, kind: table.columns[slot], type: table.type(of: component.attribute),
                 isDescending: component.direction == .descending, isFolded: component.comparison == .folded)
         }
+        let names = index.components.map { component in
+            let name = entity.attribute(component.attribute)?.name ?? "?"
+            return (component.direction == .descending ? "-" : "") + name + (component.comparison == .folded ? "[c]" : "")
+        }
+        name = "\(entity.name).\(names.joined(separator: ","))"
         family = entity.family
         coversTable = entity.number == entity.root
         var parts = ["\(Self.version) \(root.rawValue) \(index.entity.rawValue)"]

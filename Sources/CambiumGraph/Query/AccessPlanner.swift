@@ -165,15 +165,4 @@ extension OrderedIndex {
             return range(from: from, to: to).map { [$0] }
         }
     }
-
-    /// The entity and the attributes of the index, such as `Person.city,-born`.
-    var name: String {
-        let schema = graph.schema
-        let entity = schema.entity(layout.index.entity)
-        let names = components.map { component in
-            let name = entity?.attribute(component.attribute)?.name ?? "?"
-            return (component.direction == .descending ? "-" : "") + name + (component.comparison == .folded ? "[c]" : "")
-        }
-        return "\(entity?.name ?? "?").\(names.joined(separator: ","))"
-    }
 }

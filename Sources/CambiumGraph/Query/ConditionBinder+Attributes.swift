@@ -44,18 +44,18 @@ extension ConditionBinder {
     // MARK: Numbers
 
     private func number(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
-        var texts: [String] = []
+        var numbers: [LiteralNumber] = []
         for literal in test.present {
-            guard let text = literal.numberText else { return try refuse(attribute, test, "a number") }
-            texts.append(text)
+            guard let number = literal.number else { return try refuse(attribute, test, "a number") }
+            numbers.append(number)
         }
         do throws(NumberMistake) {
             if test.relation == .isIn {
                 var nodes: [ConditionNode] = []
-                for text in Set(texts).sorted() { nodes.append(try node(attribute, field, NumberLimits(equal: text))) }
+                for text in Set(numbers.map(\.text)).sorted() { nodes.append(try node(attribute, field, NumberLimits(equal: .text(text)))) }
                 return joined(nodes, attribute)
             }
-            if let first = texts.first, let last = texts.last, let limits = test.limits(first, last) {
+            if let first = numbers.first, let last = numbers.last, let limits = test.limits(first, last) {
                 return try node(attribute, field, limits)
             }
         } catch {

@@ -87,7 +87,7 @@ extension ConditionBinder {
         let links = try resolve(aggregate.path, entity, at: comparison.left.offset).links
         guard links.count == 1, let slot = links[0].countSlot else { return nil }
         let test = ConstantTest(comparison.relation, [literal], [], at: comparison.right.offset)
-        guard let limits = test.limits(text, text) else { return nil }
+        guard let limits = test.limits(.text(text), .text(text)) else { return nil }
         do throws(NumberMistake) {
             let node = try limits.whole(UInt32.self).map { CountNode(slot, $0.0...$0.1) } ?? ConstantNode(false)
             return comparison.relation == .notEqual ? NotNode(node) : node

@@ -5,12 +5,15 @@ struct ConstantTest {
     let relation: Comparison.Relation
     /// One constant, the elements of `in`, or the two limits of `between`.
     let literals: [QueryLiteral]
+    /// The constants except null.
+    let present: [QueryLiteral]
     let folding: Folding
     let offset: TextOffset
 
     init(_ relation: Comparison.Relation, _ literals: [QueryLiteral], _ folding: Folding, at offset: TextOffset) {
         self.relation = relation
         self.literals = literals
+        present = literals.contains(where: Self.isNull) ? literals.filter { !Self.isNull($0) } : literals
         self.folding = folding
         self.offset = offset
     }
@@ -24,9 +27,6 @@ struct ConstantTest {
         }
     }
 
-    /// The constants except null.
-    var present: [QueryLiteral] { literals.filter { !Self.isNull($0) } }
-
     /// The result for a value that is null.
     var holdsForNull: Bool {
         switch relation {
@@ -36,19 +36,24 @@ struct ConstantTest {
         }
     }
 
-    private static func isNull(_ literal: QueryLiteral) -> Bool { literal == .null || literal == .value(.null) }
+    private static func isNull(_ literal: QueryLiteral) -> Bool {
+        switch literal {
+        case .null, .value(.null): true
+        default: false
+        }
+    }
 
     /// Returns the limits of the numbers that satisfy the relation, or of those that do not satisfy `!=`. Returns `nil` if the relation
     /// does not compare numbers.
-    func limits(_ first: String, _ last: String) -> NumberLimits? {
+    func limits(_ first: LiteralNumber, _ last: LiteralNumber) -> NumberLimits? {
         let (open, closed) = (false, true)
         return switch relation {
         case .equal, .notEqual: NumberLimits(equal: first)
-        case .less: NumberLimits(nil, .init(text: first, isIncluded: open))
-        case .lessOrEqual: NumberLimits(nil, .init(text: first, isIncluded: closed))
-        case .greater: NumberLimits(.init(text: first, isIncluded: open), nil)
-        case .greaterOrEqual: NumberLimits(.init(text: first, isIncluded: closed), nil)
-        case .isBetween: NumberLimits(.init(text: first, isIncluded: closed), .init(text: last, isIncluded: closed))
+        case .less: NumberLimits(nil, .init(number: first, isIncluded: open))
+        case .lessOrEqual: NumberLimits(nil, .init(number: first, isIncluded: closed))
+        case .greater: NumberLimits(.init(number: first, isIncluded: open), nil)
+        case .greaterOrEqual: NumberLimits(.init(number: first, isIncluded: closed), nil)
+        case .isBetween: NumberLimits(.init(number: first, isIncluded: closed), .init(number: last, isIncluded: closed))
         default: nil
         }
     }
@@ -65,6 +70,15 @@ extension QueryLiteral {
         case .value(.double(let value)): value.isFinite ? value.description : nil
         case .value(.decimal(let value)): value.description
         default: nil
+        }
+    }
+
+    /// The number; `nil` if the literal is not a number.
+    var number: LiteralNumber? {
+        switch self {
+        case .value(.int(let value)): .whole(value)
+        case .value(.double(let value)) where value.isFinite: .real(value)
+        default: numberText.map { .text($0) }
         }
     }
 

@@ -19,7 +19,10 @@ extension Graph {
     ///
     /// Throws `.unknownName` if there is no such entity, `.invalidInput` with a position if the condition does not fit the schema, and
     /// `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).
-    public func find(_ query: Query) throws -> [ObjectID] { try answer(query).ids }
+    public func find(_ query: Query) throws -> [ObjectID] {
+        var run = try QueryRun(query, self)
+        return run.ids(try run.rows())
+    }
 
     /// Returns the first object of the answer, or `nil` if the answer is empty.
     public func first(_ query: Query) throws -> ObjectID? {
@@ -52,17 +55,21 @@ extension Graph {
         let start = ContinuousClock.now
         var run = try QueryRun(query, self)
         let rows = try run.rows()
-        let reader = reader.rows(run.table.index)
-        let root = run.entity.root
         var plan = run.plan
         plan.duration = ContinuousClock.now - start
         return QueryAnswer(
-            ids: rows.map { ObjectID(root: root, serial: reader.serial($0)) }, cursor: rows.last.map(run.cursor), plan: plan,
+            ids: run.ids(rows), cursor: rows.last.map(run.cursor), plan: plan,
             places: rows.map { ObjectPlace(table: run.table.index, row: $0) })
     }
 }
 
 extension QueryRun {
+    /// Returns the ids of the objects at some rows.
+    fileprivate func ids(_ rows: [UInt32]) -> [ObjectID] {
+        let (reader, root) = (context.reader.rows(table.index), entity.root)
+        return rows.map { ObjectID(root: root, serial: reader.serial($0)) }
+    }
+
     /// Returns the place in the order after a row.
     func cursor(after row: UInt32) -> QueryCursor {
         QueryCursor(key: order.key(row), serial: context.reader.rows(table.index).serial(row), order: SortSpecification.order(query))

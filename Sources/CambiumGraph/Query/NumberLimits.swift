@@ -1,9 +1,9 @@
 import CambiumModel
 
-/// The numbers between two limits, each of which is the text of a number. An absent limit is open.
+/// The numbers between two limits. An absent limit is open.
 struct NumberLimits {
     struct Limit {
-        let text: String
+        let number: LiteralNumber
         let isIncluded: Bool
     }
 
@@ -15,17 +15,19 @@ struct NumberLimits {
         self.upper = upper
     }
 
-    init(equal text: String) { self.init(Limit(text: text, isIncluded: true), Limit(text: text, isIncluded: true)) }
+    init(equal number: LiteralNumber) {
+        self.init(Limit(number: number, isIncluded: true), Limit(number: number, isIncluded: true))
+    }
 
     /// Returns the values of a type of whole numbers. Returns `nil` if there are none.
     func whole<T: FixedWidthInteger>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (Int128(T.min), Int128(T.max))
         if let lower {
-            let bound = try WholeBound(lower.text)
+            let bound = try WholeBound(lower.number)
             low = max(low, lower.isIncluded && bound.isWhole ? bound.floor : bound.floor + 1)
         }
         if let upper {
-            let bound = try WholeBound(upper.text)
+            let bound = try WholeBound(upper.number)
             high = min(high, !upper.isIncluded && bound.isWhole ? bound.floor - 1 : bound.floor)
         }
         return low <= high ? (T(low), T(high)) : nil
@@ -35,18 +37,22 @@ struct NumberLimits {
     func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (-T.infinity, T.infinity)
         if let lower {
-            let value = try Self.real(lower.text, type)
+            let value = try Self.real(lower.number, type)
             low = lower.isIncluded ? value : value.nextUp
         }
         if let upper {
-            let value = try Self.real(upper.text, type)
+            let value = try Self.real(upper.number, type)
             high = upper.isIncluded ? value : value.nextDown
         }
         return low <= high ? (low, high) : nil
     }
 
-    private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String, _ type: T.Type) throws(NumberMistake) -> T
-    {
+    private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(
+        _ number: LiteralNumber, _ type: T.Type
+    ) throws(NumberMistake) -> T {
+        // A value of the same type needs no rounding.
+        if case .real(let value) = number, let value = value as? T { return value }
+        let text = number.text
         // A number that is too large for the type is infinite, so it is beyond all values.
         guard let value = T(text), !value.isNaN else { throw NumberMistake(text: text) }
         return value
@@ -55,12 +61,29 @@ struct NumberLimits {
     func decimal() throws(NumberMistake) -> TextTest.DecimalLimits {
         func number(_ limit: Limit?) throws(NumberMistake) -> DecimalNumber? {
             guard let limit else { return nil }
-            guard let number = DecimalNumber(limit.text) else { throw NumberMistake(text: limit.text) }
+            let text = limit.number.text
+            guard let number = DecimalNumber(text) else { throw NumberMistake(text: text) }
             return number
         }
         return TextTest.DecimalLimits(
             lower: try number(lower), isLowerIncluded: lower?.isIncluded ?? true, upper: try number(upper),
             isUpperIncluded: upper?.isIncluded ?? true)
+    }
+}
+
+/// A number in a condition: a value of a Swift type, or the text of a number.
+enum LiteralNumber {
+    case whole(Int64)
+    case real(Double)
+    case text(String)
+
+    /// The number as a text, from which the same number can be parsed.
+    var text: String {
+        switch self {
+        case .whole(let value): String(value)
+        case .real(let value): value.description
+        case .text(let text): text
+        }
     }
 }
 
@@ -79,7 +102,12 @@ private struct WholeBound {
     /// A number beyond all whole numbers of 64 bits.
     private static let far = Int128(1) << 100
 
-    init(_ text: String) throws(NumberMistake) {
+    init(_ literal: LiteralNumber) throws(NumberMistake) {
+        if case .whole(let value) = literal {
+            (floor, isWhole) = (Int128(value), true)
+            return
+        }
+        let text = literal.text
         guard let number = DecimalNumber(text) else {
             // The exponent may be too large or too small for a decimal number.
             guard let value = Double(text), value.magnitude >= 1e38 || value.magnitude < 1e-80 else { throw NumberMistake(text: text) }

@@ -11,7 +11,7 @@ public struct Query: Sendable {
     /// The name of the entity. Objects of its sub-entities belong to the answer, too.
     public var entity: String
     /// The condition that objects must satisfy; `nil` for all objects.
-    public var condition: Condition?
+    public var condition: Condition? { didSet { parsedNames = nil } }
     /// The values of the parameters in the condition, by their names without `$`.
     public var arguments: [String: Operand]
     public var sort: [SortKey]
@@ -23,6 +23,8 @@ public struct Query: Sendable {
     public var cursor: QueryCursor?
     /// The text of the condition, for the positions in errors.
     let text: String?
+    /// The names of the parameters of a condition that was parsed from a text. A parsed condition obeys all rules of the language.
+    private var parsedNames: Set<String>?
     /// The ways of execution that are allowed. Tests compare them.
     package var accesses = Accesses.all
 
@@ -44,7 +46,11 @@ public struct Query: Sendable {
     ) throws(CambiumError) {
         self.entity = entity
         self.condition = nil
-        if let condition { self.condition = try Condition(parsing: condition) }
+        if let condition {
+            let parsed = try Condition(parsing: condition)
+            self.condition = parsed
+            parsedNames = parsed.parameterNames
+        }
         text = condition
         self.arguments = arguments
         self.sort = []
@@ -99,9 +105,10 @@ extension Query {
         }
         for key in sort { try key.operand.check() }
         guard let condition else { return }
-        try condition.check()
-        let names = condition.parameterNames
-        if let unused = arguments.keys.sorted().first(where: { !names.contains($0) }) {
+        if parsedNames == nil { try condition.check() }
+        if arguments.isEmpty { return }
+        let names = parsedNames ?? condition.parameterNames
+        if let unused = arguments.keys.filter({ !names.contains($0) }).min() {
             throw CambiumError(.invalidInput, "The condition has no parameter $\(unused). Remove its value, or use it in the condition.")
         }
     }

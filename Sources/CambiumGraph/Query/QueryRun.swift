@@ -104,7 +104,7 @@ struct QueryRun {
     }
 
     private mutating func sortedRows() throws -> [UInt32] {
-        if let rows = try IndexOrderWalk(self).rows(wantedCount) {
+        if let rows = try rowsInIndexOrder(wantedCount) {
             note(rows.step)
             return limited(rows.rows)
         }
@@ -131,7 +131,8 @@ struct QueryRun {
     /// Omits the rows before the offset and after the limit.
     private mutating func limited(_ rows: [UInt32]) -> [UInt32] {
         if query.limit == nil, query.offset == 0 { return rows }
-        let part = Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
+        let isWhole = query.offset == 0 && rows.count <= query.limit ?? .max
+        let part = isWhole ? rows : Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
         note(.limit, nil, nil, part.count, rows.count)
         return part
     }

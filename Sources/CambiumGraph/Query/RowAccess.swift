@@ -42,7 +42,7 @@ indirect enum RowAccess {
     var step: (kind: QueryPlan.Step.Kind, name: String?) {
         switch self {
         case .identity: (.identity, nil)
-        case .index(let index, _): (.index, index.name)
+        case .index(let index, _): (.index, index.layout.name)
         case .inverse(let step, _, _): (.inverse, step.relationshipName)
         case .union(let parts): parts.first?.step ?? (.identity, nil)
         }

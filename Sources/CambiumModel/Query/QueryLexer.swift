@@ -64,7 +64,17 @@ struct QueryLexer: Sendable {
     }
 
     private mutating func skipSpace() {
-        while let scalar = scalar(at: index), scalar.properties.isWhitespace { index += UTF8.width(scalar) }
+        while let byte = peek(0) {
+            // Asking for the property of a character takes longer than a comparison.
+            if byte == UInt8(ascii: " ") {
+                index += 1
+            } else if byte > UInt8(ascii: " "), byte < 0x7F {
+                return
+            } else {
+                guard let scalar = scalar(at: index), scalar.properties.isWhitespace else { return }
+                index += UTF8.width(scalar)
+            }
+        }
     }
 
     private mutating func unknown() -> QueryToken.Kind {

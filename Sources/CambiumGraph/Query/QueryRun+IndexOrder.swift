@@ -1,24 +1,22 @@
 import CambiumModel
 
 /// Finds the first objects of a sorted answer by walking through an ordered index that has the same order.
-struct IndexOrderWalk {
-    struct Found {
+extension QueryRun {
+    /// The first rows of a sorted answer, and the step that found them.
+    struct FirstRows {
         let rows: [UInt32]
         let step: QueryPlan.Step
     }
 
-    private let run: QueryRun
-
-    init(_ run: QueryRun) { self.run = run }
-
     /// The part of the objects that the walk reads before it gives up, because a scan is cheaper then.
     private static let readShare = 16
+    /// The maximum number of rows for which memory is reserved before they are found.
+    private static let reservedCountMax = 1024
 
     /// Returns the first rows of the answer; `nil` if no index has the order, or if too few of the first objects satisfy the condition.
-    func rows(_ wantedCount: Int) throws -> Found? {
-        let run = run
-        guard wantedCount < .max, run.query.accesses != .scan, run.query.cursor == nil else { return nil }
-        for index in run.graph.orderedIndexes(of: run.entity) {
+    func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
+        guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
+        for index in graph.orderedIndexes(of: entity) {
             guard let isReversed = direction(of: index), let range = range(of: index) else { continue }
             if let found = try walk(index, range, isReversed, wantedCount) { return found }
         }
@@ -27,7 +25,7 @@ struct IndexOrderWalk {
 
     /// Returns whether the index must be read backwards to have the order of the query; `nil` if it has another order.
     private func direction(of index: OrderedIndex) -> Bool? {
-        let keys = run.order.keys
+        let keys = order.keys
         guard keys.count <= index.components.count else { return nil }
         var isReversed: Bool?
         for (key, component) in zip(keys, index.components) {
@@ -43,25 +41,27 @@ struct IndexOrderWalk {
     /// Returns the part of the index that the condition allows in its first component.
     private func range(of index: OrderedIndex) -> IndexRange? {
         guard let first = index.components.first else { return nil }
-        let parts = (run.node as? AndNode)?.parts ?? [run.node]
-        for match in parts.compactMap(\.match) where match.attribute == first.attribute && match.isFolded == (first.comparison == .folded) {
+        let parts = (node as? AndNode)?.parts ?? [node]
+        for case let match? in parts.lazy.map(\.match)
+        where match.attribute == first.attribute && match.isFolded == (first.comparison == .folded) {
             let ranges = index.ranges(match.values, after: [], isDescending: first.direction == .descending)
             if let ranges, ranges.count == 1 { return ranges[0] }
         }
         return index.all
     }
 
-    private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> Found? {
-        let (context, node) = (run.context, run.node)
-        let rows = context.reader.rows(run.table.index)
+    private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> FirstRows? {
+        // The loop reads these constants. Reading them from the run would copy the run for each row.
+        let (context, node) = (context, node)
+        let rows = context.reader.rows(table.index)
         // A small range is read as a whole, whatever part of its objects satisfies the condition.
-        let readMax = max(range.outer.count / Self.readShare, wantedCount * 2) + QueryRun.cancellationMask
+        let readMax = max(range.outer.count / Self.readShare, wantedCount * 2) + Self.cancellationMask
         var read = 0
         var (isExhausted, isCancelled) = (false, false)
-        var found = OrderedRows(run.order)
+        var found = OrderedRows(order, capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
         range.forEach(isReversed: isReversed) { place in
             read += 1
-            if read & QueryRun.cancellationMask == 0, Task.isCancelled { isCancelled = true }
+            if read & Self.cancellationMask == 0, Task.isCancelled { isCancelled = true }
             if read > readMax || isCancelled {
                 isExhausted = true
                 return false
@@ -73,10 +73,11 @@ struct IndexOrderWalk {
         }
         if isCancelled { throw CancellationError() }
         if isExhausted { return nil }
-        let kept = Array(found.finished().prefix(wantedCount))
+        let kept = found.finished(wantedCount)
         let step = QueryPlan.Step(
-            kind: .index, name: index.name, estimatedCount: min(wantedCount, range.outer.count), objectCount: kept.count, readCount: read)
-        return Found(rows: kept, step: step)
+            kind: .index, name: index.layout.name, estimatedCount: min(wantedCount, range.outer.count), objectCount: kept.count,
+            readCount: read)
+        return FirstRows(rows: kept, step: step)
     }
 }
 
@@ -84,35 +85,50 @@ struct IndexOrderWalk {
 private struct OrderedRows {
     private let order: SortSpecification
     private var rows: [UInt32] = []
-    /// The last rows, which have the same key.
-    private var tied: [UInt32] = []
+    /// The place of the first of the last rows, which have the same key.
+    private var tiedPlace = 0
     /// The key of these rows, in one of two forms.
-    private var key: (prefix: UInt128?, entry: SortEntry?)
+    private var lastPrefix: UInt128?
+    private var lastEntry: SortEntry?
 
-    init(_ order: SortSpecification) { self.order = order }
+    init(_ order: SortSpecification, capacity: Int) {
+        self.order = order
+        rows.reserveCapacity(capacity)
+    }
 
     /// Appends a row. Returns whether more rows are needed to have `wantedCount` rows in order.
     mutating func append(_ row: UInt32, _ group: GroupView, _ wantedCount: Int) -> Bool {
-        let prefix = order.prefix(row, group)
-        let entry = prefix == nil ? order.entry(row) : nil
-        let isTied = prefix.map { $0 == key.prefix } ?? entry.flatMap { key.entry?.hasSameKey(as: $0) } ?? false
-        if !isTied {
+        if !hasLastKey(row, group) {
             finish()
             if rows.count >= wantedCount { return false }
-            key = (prefix, entry)
         }
-        tied.append(row)
+        rows.append(row)
         return true
     }
 
-    private mutating func finish() {
-        rows += tied.count > 1 ? tied.map(order.entry).sorted().map(\.row) : tied
-        tied.removeAll(keepingCapacity: true)
+    /// Notes the key of a row, and returns whether it is the key of the last row.
+    private mutating func hasLastKey(_ row: UInt32, _ group: GroupView) -> Bool {
+        if let prefix = order.prefix(row, group) {
+            if prefix == lastPrefix { return true }
+            lastPrefix = prefix
+            return false
+        }
+        let entry = order.entry(row)
+        if let lastEntry, lastEntry.hasSameKey(as: entry) { return true }
+        lastEntry = entry
+        return false
     }
 
-    /// Returns the rows in order.
-    mutating func finished() -> [UInt32] {
+    private mutating func finish() {
+        if rows.count - tiedPlace > 1 {
+            rows.replaceSubrange(tiedPlace..., with: rows[tiedPlace...].map(order.entry).sorted().map(\.row))
+        }
+        tiedPlace = rows.count
+    }
+
+    /// Returns the first rows in order.
+    mutating func finished(_ wantedCount: Int) -> [UInt32] {
         finish()
-        return rows
+        return rows.count > wantedCount ? Array(rows.prefix(wantedCount)) : rows
     }
 }

@@ -1,0 +1,97 @@
+import CambiumModel
+import Testing
+
+@testable import CambiumGraph
+
+/// The rules that a query must obey when it runs, whichever way its condition was made.
+struct QueryCheckTests {
+    private let graph: Graph
+
+    init() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Person", indexes: [["score"]]) {
+                    AttributeDefinition("age", .int32)
+                    AttributeDefinition("score", .double, .optional)
+                    AttributeDefinition("name", .string, .optional)
+                }
+            })
+        let person = try #require(schema.entity("Person"))
+        let numbers = try ["age", "score", "name"].map { try #require(person.attribute($0)).number }
+        let timeline = Timeline()
+        try ProgramRun.commit(
+            [.schema(schema.catalog)]
+                + Self.people.enumerated().map { index, each in
+                    let values: [Value] = [.int(Int64(index)), .double(each.score), .string(each.name)]
+                    return .insert(
+                        ObjectID(root: person.root, serial: UInt64(index + 1)), entity: person.number,
+                        zip(numbers, values).map { Assignment($0, $1) })
+                }, to: timeline)
+        graph = timeline.head
+    }
+
+    private static let people: [(score: Double, name: String)] = [
+        (0.1, "e\u{301}"), (0.2, "\u{e9}"), (0.3, "z"), (-0.0, "e"), (0.0, "ea"), (1e300, ""), (-1.5, "a\u{0}b"),
+    ]
+
+    @Test func `a condition that replaces a parsed one is checked`() throws {
+        var query = try Query("Person", where: "age > 1")
+        var deep = Condition.constant(true)
+        for _ in 0...Condition.depthMax { deep = .not(deep) }
+        query.condition = deep
+        #expect { try graph.count(query) } throws: { ($0 as? CambiumError)?.code == .limitExceeded }
+    }
+
+    @Test func `a value without a parameter is refused after the condition changed`() throws {
+        var query = try Query("Person", where: "age > $age", ["age": 2])
+        #expect(try graph.count(query) == Self.people.count - 3)
+        query.condition = try Condition(parsing: "age > 2")
+        #expect { try graph.count(query) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
+        query.arguments = [:]
+        #expect(try graph.count(query) == Self.people.count - 3)
+    }
+
+    @Test(arguments: [0.1, 0.2, 0, -0.0, -1.5, 1e300, 1e-300, 0.1 + 0.2]) func `a double selects as its text does`(limit: Double) throws {
+        for relation in ["<", "<=", ">", ">=", "==", "!="] {
+            let byValue = try Query("Person", where: "score \(relation) $limit", ["limit": Operand(floatLiteral: limit)])
+            let byText = try Query("Person", where: "score \(relation) \(limit)")
+            #expect(try graph.find(byValue) == graph.find(byText), "\(relation) \(limit)")
+            let whole = try Query("Person", where: "age \(relation) $limit", ["limit": Operand(floatLiteral: limit)])
+            #expect(try graph.find(whole) == graph.find(Query("Person", where: "age \(relation) \(limit)")), "age \(relation) \(limit)")
+        }
+    }
+
+    @Test(arguments: [0, 1, 3, -1, Int64.max, Int64.min]) func `an integer selects as its text does`(limit: Int64) throws {
+        for name in ["age", "score"] {
+            for relation in ["<", "<=", ">", ">=", "==", "!="] {
+                let byValue = try Query("Person", where: "\(name) \(relation) $limit", ["limit": Operand(integerLiteral: limit)])
+                #expect(
+                    try graph.find(byValue) == graph.find(Query("Person", where: "\(name) \(relation) \(limit)")), "\(relation) \(limit)")
+            }
+        }
+    }
+
+    @Test func `groups of texts are in the order of their bytes`() throws {
+        let rows = try graph.aggregate(Query("Person"), Grouping(by: [try Operand(parsing: "name")], [.count]))
+        let expected = Self.people.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        #expect(rows.map(\.group) == expected.map { [.value(.string($0))] })
+        #expect(rows.count == Self.people.count)
+    }
+
+    @Test func `groups of doubles are in the order of the numbers`() throws {
+        let rows = try graph.aggregate(Query("Person"), Grouping(by: [try Operand(parsing: "score")], [.count]))
+        let numbers = rows.compactMap { if case .value(.double(let number)) = $0.group[0] { number } else { nil } }
+        #expect(numbers == [-1.5, 0, 0.1, 0.2, 0.3, 1e300])
+    }
+
+    @Test func `the answer by an index is the same in both directions`() throws {
+        var query = try Query("Person", where: "score between {$low, $high}", ["low": -2.0, "high": 0.2], sort: "score", limit: 3)
+        let ascending = try graph.answer(query)
+        #expect(ascending.plan.steps.first?.name == "Person.score")
+        #expect(ascending.ids.map(\.serial) == [7, 4, 5])
+        query.sort = try SortKey.list(parsing: "-score")
+        let descending = try graph.answer(query)
+        #expect(descending.ids.map(\.serial) == [2, 1, 4])
+        #expect(try graph.find(query) == descending.ids)
+    }
+}
