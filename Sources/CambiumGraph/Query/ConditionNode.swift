@@ -12,6 +12,16 @@ class ConditionNode {
 
     /// Requests the memory that the condition reads of a group.
     func prefetch(_ group: GroupView) {}
+
+    /// An estimate of the part of all rows that satisfy the condition: 0 for few, larger numbers for more.
+    var expectation: Int {
+        switch match?.values {
+        case .equal?: 0
+        case .prefix?, .between(.some, .some)?: 1
+        case .between?: 2
+        case nil: 3
+        }
+    }
 }
 
 /// A condition that is the same for all rows.
@@ -25,12 +35,24 @@ final class ConstantNode: ConditionNode {
 
 final class AndNode: ConditionNode {
     let parts: [ConditionNode]
+    // A part that is called through an array is retained for the call, but a part in a constant is not.
+    private let first, second: ConditionNode
+    private let others: ArraySlice<ConditionNode>
 
-    init(_ parts: [ConditionNode]) { self.parts = parts }
+    init(_ parts: [ConditionNode]) {
+        // Parts that few rows satisfy come first, because they often leave no rows of a group for the others.
+        let parts = parts.sorted { $0.expectation < $1.expectation }
+        self.parts = parts
+        first = parts.first ?? ConstantNode(true)
+        second = parts.dropFirst().first ?? ConstantNode(true)
+        others = parts.dropFirst(2)
+    }
 
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
-        var rest = rows
-        for part in parts {
+        var rest = first.bits(group, rows)
+        if rest.isEmpty { return rest }
+        rest = second.bits(group, rest)
+        for part in others {
             if rest.isEmpty { break }
             rest = part.bits(group, rest)
         }
@@ -75,6 +97,8 @@ final class RowSetNode: ConditionNode {
     /// The rows, ascending.
     let rows: [UInt32]
     private let groups: [UInt32: GroupBits]
+
+    override var expectation: Int { 0 }
 
     init(_ rows: some Sequence<UInt32>) {
         self.rows = Set(rows).sorted()

@@ -15,35 +15,45 @@ extension GroupBits {
     @inline(__always) var count: Int { x.nonzeroBitCount &+ y.nonzeroBitCount }
     /// The index of the row if there is exactly one.
     @inline(__always) var only: Int? {
-        if count != 1 { return nil }
-        return x != 0 ? x.trailingZeroBitCount : 64 &+ y.trailingZeroBitCount
+        let word = x | y
+        guard word != 0, word & (word &- 1) == 0, x == 0 || y == 0 else { return nil }
+        return word.trailingZeroBitCount &+ (x != 0 ? 0 : 64)
     }
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
 
     /// Returns the bits for which `body` returns `true`. The argument is the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
-        var kept = GroupBits.none
-        for word in 0..<2 {
-            var bits = self[word]
-            while bits != 0 {
-                let bit = bits.trailingZeroBitCount
-                if body(UInt32(truncatingIfNeeded: word &<< 6 &+ bit)) { kept[word] |= 1 &<< UInt64(bit) }
-                bits &= bits &- 1
-            }
-        }
-        return kept
+        // Each word is a variable of its own, because an index would move both words through memory.
+        GroupBits(x.filter(0, body), y.filter(64, body))
     }
 
     /// Calls `body` with the index of each row whose bit is set, ascending, until it returns `false`.
     @inline(__always) func forEach(_ body: (UInt32) throws -> Bool) rethrows {
-        for word in 0..<2 {
-            var bits = self[word]
-            while bits != 0 {
-                if try !body(UInt32(truncatingIfNeeded: word &<< 6 &+ bits.trailingZeroBitCount)) { return }
-                bits &= bits &- 1
-            }
+        if try x.forEach(0, body) { _ = try y.forEach(64, body) }
+    }
+}
+
+extension UInt64 {
+    /// Returns the bits for which `body` returns `true`. The argument is the index of the bit, plus `first`.
+    @inline(__always) fileprivate func filter(_ first: UInt32, _ body: (UInt32) -> Bool) -> UInt64 {
+        var (rest, kept) = (self, UInt64(0))
+        while rest != 0 {
+            let bit = rest & (0 &- rest)
+            if body(first &+ UInt32(truncatingIfNeeded: rest.trailingZeroBitCount)) { kept |= bit }
+            rest ^= bit
         }
+        return kept
+    }
+
+    /// Calls `body` with the index of each bit, plus `first`, until it returns `false`. Returns whether it always returned `true`.
+    @inline(__always) fileprivate func forEach(_ first: UInt32, _ body: (UInt32) throws -> Bool) rethrows -> Bool {
+        var rest = self
+        while rest != 0 {
+            if try !body(first &+ UInt32(truncatingIfNeeded: rest.trailingZeroBitCount)) { return false }
+            rest &= rest &- 1
+        }
+        return true
     }
 }
 

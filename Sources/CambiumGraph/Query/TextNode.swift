@@ -20,7 +20,7 @@ final class TextNode: ConditionNode {
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
         let leaf = group.leaf(slot)
         var candidates = rows
-        if let equal, rows.count >= Self.rowCountMin { candidates &= mayBeEqual(group, leaf, equal) }
+        if let equal, rows.count >= Self.rowCountMin { candidates &= mayBeEqual(leaf, equal) }
         return candidates.filter { index in
             let cell = StringLeaf.cell(leaf, index)
             if cell == 0 { return false }
@@ -32,8 +32,9 @@ final class TextNode: ConditionNode {
     override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 
     /// Returns the rows whose text has the wanted length and the wanted last bytes, and perhaps other rows.
-    private func mayBeEqual(_ group: GroupView, _ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
-        let last = UInt32(truncatingIfNeeded: group.byteCount(slot) - MemoryLayout<UInt32>.size)
+    @inline(__always) private func mayBeEqual(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
+        let granules = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
+        let last = UInt32(truncatingIfNeeded: granules &* PageLayout.granule &- MemoryLayout<UInt32>.size)
         return GroupView.halves { first in
             let cells = (leaf + PageLayout.cellsOffset + 4 &* first).assumingMemoryBound(to: UInt32.self)
             return cmachine_may_equal_texts(leaf, cells, last, wanted)
