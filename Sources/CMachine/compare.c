@@ -39,46 +39,51 @@ WITHIN(cmachine_within_float, float)
 WITHIN(cmachine_within_double, double)
 
 FAST uint64_t cmachine_may_equal_texts(const void *page, const uint32_t *cells, uint32_t last, cmachine_text text) {
-    uint32_t places[64], words[64];
+    uint32_t words[64], far = 0;
     uint8_t flags[64];
-    for (int index = 0; index < 64; index++) {
-        uint32_t place = (cells[index] & 0xFFFF) + text.skipped;
-        places[index] = place < last ? place : last;
+    for (int index = 0; index < 64; index++) far = (cells[index] & 0xFFFF) > far ? cells[index] & 0xFFFF : far;
+    // Usually no word lies beyond the page, and no place needs a check of its own.
+    if (far + text.skipped < last) {
+        const char *start = (const char *)page + text.skipped;
+        for (int index = 0; index < 64; index++) memcpy(&words[index], start + (cells[index] & 0xFFFF), 4);
+    } else {
+        for (int index = 0; index < 64; index++) {
+            uint32_t place = (cells[index] & 0xFFFF) + text.skipped;
+            if (place < last) memcpy(&words[index], (const char *)page + place, 4); else words[index] = text.word;
+        }
     }
-    for (int index = 0; index < 64; index++) memcpy(&words[index], (const char *)page + places[index], 4);
-    for (int index = 0; index < 64; index++) {
-        uint32_t isEqual = ((words[index] & text.mask) == text.word) | (places[index] == last);
-        flags[index] = isEqual & (cells[index] >> 16 == text.mark);
-    }
+    for (int index = 0; index < 64; index++) flags[index] = ((words[index] & text.mask) == text.word) & (cells[index] >> 16 == text.mark);
     return gather(flags);
 }
 
-/// Returns a word with the least significant `count` bytes.
-static inline uint64_t low_bytes(uint64_t word, uint32_t count) {
-    return count >= 8 ? word : word & (((uint64_t)1 << (8 * count)) - 1);
+/// Returns the number of the group of a key, or a negative number if it is not known.
+static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, cmachine_groups groups) {
+    uint64_t place = cmachine_key_hash(key) & groups.mask;
+    int32_t code;
+    while ((code = groups.places[place]) >= 0) {
+        const cmachine_key *known = &groups.keys[code];
+        // Only short texts have the tag of a short text, and they have no high bytes.
+        uint64_t difference = (known->low ^ key.low) | (known->tag ^ key.tag);
+        if (key.tag != CMACHINE_TEXT_TAG) difference |= known->high ^ key.high;
+        if (!difference) break;
+        place = (place + 1) & groups.mask;
+    }
+    return code;
 }
 
 uint32_t cmachine_text_codes(
     const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes) {
-    while (rows) {
+    for (; rows; rows &= rows - 1) {
         uint32_t index = (uint32_t)__builtin_ctzll(rows);
-        uint32_t cell = cells[index], offset = cell & 0xFFFF, count = cell >> 16 & 0xFF;
-        if (cell >> 24 != 1 || count > 16 || offset > last) return index;
-        cmachine_key key;
-        memcpy(&key, (const char *)page + offset, 16);
-        key.low = low_bytes(key.low, count);
-        key.high = count <= 8 ? 0 : low_bytes(key.high, count - 8);
-        key.tag = CMACHINE_TEXT_TAG + count;
-        uint64_t place = cmachine_key_hash(key) & groups.mask;
-        int32_t code;
-        while ((code = groups.places[place]) >= 0) {
-            const cmachine_key *known = &groups.keys[code];
-            if (!((known->low ^ key.low) | (known->high ^ key.high) | (known->tag ^ key.tag))) break;
-            place = (place + 1) & groups.mask;
-        }
+        // The upper half of a cell is the tag 1 and the length.
+        uint32_t offset = cells[index] & 0xFFFF, count = (cells[index] >> 16) - 0x100;
+        if ((count > 16) | (offset > last)) return index;
+        uint64_t words[2];
+        memcpy(words, (const char *)page + offset, 16);
+        int32_t code = count < 8 ? group_of(cmachine_text_key(words[0], 0, count < 8 ? count : 0), groups)
+                                 : group_of(cmachine_text_key(words[0], words[1], count), groups);
         if (code < 0) return index;
         codes[index] = code;
-        rows &= rows - 1;
     }
     return 64;
 }

@@ -23,12 +23,15 @@ struct GroupOrder {
         } else {
             kept = rows
         }
-        var keys: [(place: Int, key: SortKey)] = []
-        for key in sort { keys.append((try place(key.operand), key)) }
-        for (place, operand) in grouping.keys.enumerated() { keys.append((place, SortKey(operand))) }
+        var keys: [Key] = []
+        for key in sort {
+            let isDescending = key.direction == .descending
+            keys.append(Key(place: try place(key.operand), isDescending: isDescending, nullsFirst: key.nulls == .first))
+        }
+        for place in grouping.keys.indices { keys.append(Key(place: place, isDescending: false, nullsFirst: true)) }
         return kept.sorted { left, right in
-            for (place, key) in keys {
-                let order = Self.order(value(place, left), value(place, right), key)
+            for key in keys {
+                let order = Self.order(value(key.place, left), value(key.place, right), key)
                 if order != 0 { return order < 0 }
             }
             return false
@@ -46,10 +49,17 @@ struct GroupOrder {
         place < row.group.count ? row.group[place] : row.values[place - row.group.count]
     }
 
-    private static func order(_ left: QueryValue, _ right: QueryValue, _ key: SortKey) -> Int {
+    /// A key of the order, without references, because the keys are read for each comparison of two groups.
+    private struct Key {
+        let place: Int
+        let isDescending: Bool
+        let nullsFirst: Bool
+    }
+
+    private static func order(_ left: QueryValue, _ right: QueryValue, _ key: Key) -> Int {
         if left.isNull || right.isNull {
             if left.isNull == right.isNull { return 0 }
-            return left.isNull == (key.nulls == .first) ? -1 : 1
+            return left.isNull == key.nullsFirst ? -1 : 1
         }
         var order = 0
         switch (left, right) {
@@ -57,7 +67,7 @@ struct GroupOrder {
         case (.object(let left), .object(let right)): order = left < right ? -1 : left == right ? 0 : 1
         default: break
         }
-        return key.direction == .ascending ? order : -order
+        return key.isDescending ? -order : order
     }
 
     // MARK: Conditions

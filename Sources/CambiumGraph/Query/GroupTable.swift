@@ -4,7 +4,9 @@ internal import CMachine
 struct GroupTable {
     static let fixedTag: UInt64 = 2
     static let longTag: UInt64 = 3
-    private static let sparseCountMax = 4096
+    /// The number of places per group is large for few groups, because a collision costs more than the rest of a search: it makes the
+    /// processor predict a branch wrongly. The places of many groups would not fit into the processor's cache.
+    private static func placesPerGroup(_ count: Int) -> Int { count < 512 ? 32 : count < 4096 ? 8 : 2 }
 
     /// A row of each group.
     private(set) var examples: [UInt32] = []
@@ -41,8 +43,7 @@ struct GroupTable {
         examples.append(row)
         keys.append(key)
         places[place] = code
-        // Few groups get more places, because a collision costs as much as the rest of a search.
-        if examples.count * (examples.count < Self.sparseCountMax ? 8 : 2) > places.count { grow() }
+        if examples.count * Self.placesPerGroup(examples.count) > places.count { grow() }
         return code
     }
 
@@ -59,7 +60,7 @@ struct GroupTable {
 extension cmachine_key {
     static var null: cmachine_key { cmachine_key(low: 0, high: 0, tag: 1) }
 
-    init(_ text: ShortText, count: Int) { self.init(low: text.low, high: text.high, tag: UInt64(CMACHINE_TEXT_TAG) + UInt64(count)) }
+    init(_ text: ShortText, count: Int) { self = cmachine_text_key(text.low, text.high, UInt32(count)) }
 
     @inline(__always) static func == (left: Self, right: Self) -> Bool {
         left.low == right.low && left.high == right.high && left.tag == right.tag

@@ -7,7 +7,7 @@ public enum QueryValue: Hashable, Sendable {
     case list([QueryValue])
 
     package static let null = QueryValue.value(.null)
-    package var isNull: Bool { self == .null }
+    package var isNull: Bool { if case .value(.null) = self { true } else { false } }
 }
 
 extension Value {
@@ -26,6 +26,8 @@ extension Value {
         case (.data(let left), .data(let right)):
             return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
         case (.decimal(let left), .decimal(let right)): return Self.order(left, right)
+        case (.float(let left), .float(let right)): return Self.order(left, right)
+        case (.double(let left), .double(let right)): return Self.order(left, right)
         default: return numberOrder(other)
         }
     }
@@ -37,7 +39,9 @@ extension Value {
 
     /// Texts compare by their bytes.
     private static func order(_ left: String, _ right: String) -> Int {
-        left.utf8.elementsEqual(right.utf8) ? 0 : left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+        left.utf8Span.span.bytes.withUnsafeBytes { left in
+            right.utf8Span.span.bytes.withUnsafeBytes { TextTest.order(left, $0).signum() }
+        }
     }
 
     private func numberOrder(_ other: Value) -> Int? {
