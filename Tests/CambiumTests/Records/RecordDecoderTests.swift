@@ -57,7 +57,7 @@ struct RecordDecoderTests {
             """
         let song = try Music.decoder(try Music.store()).records(Song.self, text)[0]
         #expect(song.id == .min)
-        #expect(song.gain == 5e-324)
+        #expect(song.gain == .leastNonzeroMagnitude)
         #expect(song.price == DecimalNumber("0.12345678901234567890123456789012345678"))
         #expect(song.extra?.text == #"[18446744073709551615,-0.1,1e+300,123456789012345678901,true,null,"1"]"#)
     }
