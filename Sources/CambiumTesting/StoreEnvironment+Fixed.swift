@@ -3,7 +3,7 @@ import CambiumBytes
 public import CambiumModel
 
 extension StoreEnvironment {
-    /// An environment in which each run of a test is the same: the clock begins at a time and moves on by a step at each reading, and random
+    /// An environment in which each run of a test is the same. The clock begins at a time, and moves on by a step at each reading. Random
     /// bytes, of which ids are made, follow from a seed.
     ///
     ///     let store = try Store.inMemory(schema: schema, environment: .fixed())

@@ -55,6 +55,20 @@ struct Owner: EntityRecord, Equatable {
 
 /// The code of Docs/Guides/FromCoreValue.md, word for word.
 @Suite struct FromCoreValueSnippets {
+    func open(_ shops: inout [Shop], in transaction: inout WriteTransaction) throws {
+        for index in shops.indices { shops[index].kind = .online }
+        try transaction.save(&shops)
+    }
+
+    @Test func `a function saves in the transaction of its caller`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shop.self))
+        try store.write { transaction in
+            var shops = [Shop(name: "A"), Shop(name: "B")]
+            try open(&shops, in: &transaction)
+        }
+        #expect(try store.fetch(Shop.self) { $0.kind == .online }.count == 2)
+    }
+
     @Test func `structs save themselves, once`() throws {
         let store = try Store.inMemory(schema: Schema(of: Shop.self))
         var shop = Shop(name: "Household Wares", owner: Owner(name: "Jane"))

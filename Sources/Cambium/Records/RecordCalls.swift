@@ -5,6 +5,7 @@ extension WriteTransaction {
     ///
     /// Throws `.objectDeleted` if the record was never saved or its object does not exist, `.misuse` if it is of another store, and as
     /// `clone(_:_:)` with an id does. `load` of a graph after the commit reads the copy.
+    @discardableResult
     public mutating func clone<Record: EntityRecord>(_ record: Record, _ request: CloneRequest = CloneRequest()) throws -> Ref<Record> {
         guard let ref = record.ref else {
             throw CambiumError(
@@ -28,6 +29,7 @@ extension WriteTransaction {
 extension Store {
     /// Copies the object of a record in a transaction of its own, and returns the record of the copy. Throws as `write` and as
     /// `WriteTransaction.clone(_:_:)` do.
+    @discardableResult
     public func clone<Record: EntityRecord>(
         _ record: Record, _ request: CloneRequest = CloneRequest(), _ author: Author = Author()
     ) throws -> Record {

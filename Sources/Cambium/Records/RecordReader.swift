@@ -37,8 +37,8 @@ public struct RecordReader {
 
     /// Returns the value of the property with a name.
     ///
-    /// Throws `.unknownName` if the record's schema does not have the property, `.unexpectedValue` for a value that the type cannot hold,
-    /// such as null for a type that is not optional, and `.limitExceeded` if more than 128 records contain each other.
+    /// Throws `.unknownName` if the record's schema does not have the property. Throws `.unexpectedValue` for a value that the type cannot
+    /// hold, such as null for a type that is not optional. Throws `.limitExceeded` if more than 128 records contain each other.
     @inlinable
     public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
 

@@ -38,8 +38,8 @@ public struct RecordWriter: ~Copyable {
 
     /// Writes the property with a name.
     ///
-    /// Throws `.unknownName` if the record's schema does not have the property, `.ruleViolated` for a value that the schema does not allow,
-    /// and `.invalidInput` for an object that the relationship cannot hold.
+    /// Throws `.unknownName` if the record's schema does not have the property. Throws `.ruleViolated` for a value that the schema does not
+    /// allow, and `.invalidInput` for an object that the relationship cannot hold.
     @inlinable
     public mutating func write<V: PropertyValue>(_ name: String, _ value: inout V) throws {
         try value.write(property: index(of: name), to: &self)

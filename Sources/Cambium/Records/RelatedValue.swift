@@ -1,9 +1,3 @@
-/// A property type that leads to one object: a record, a `Ref`, or an optional of these.
-public protocol LinkedValue: PropertyValue {
-    /// The record of the object.
-    associatedtype Record: EntityRecord
-}
-
 /// A type that refers to an object, so that a property of it is a relationship: a record, or a `Ref` to one.
 public protocol RelatedValue: LinkedValue {
     /// Returns the value for an object, or `nil` if the object is already on the way to this row.

@@ -5,9 +5,9 @@ extension WriteTransaction {
     /// its identity, or is inserted. `ref` is the object afterwards. Properties that the record does not have stay as they are, and so does
     /// the relationship that leads back from a record inside of another record.
     ///
-    /// Throws `.objectDeleted` if the object of `ref` does not exist, `.misuse` if it is of another store, `.unknownName` if the record does
-    /// not fit the store's schema, and as `insert`, `set` and `link` do. An error after a part was saved fails the transaction: each later
-    /// call throws it, and so does the commit.
+    /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if it is of another store. Throws `.unknownName` if the
+    /// record does not fit the store's schema, and as `insert`, `set` and `link` do. An error after a part was saved fails the
+    /// transaction: each later call throws it, and so does the commit.
     public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
         try withWriter(Record.self) { writer in _ = try writer.save(&record) }
     }

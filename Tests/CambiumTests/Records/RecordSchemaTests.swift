@@ -60,10 +60,10 @@ struct RecordSchemaTests {
 
     @Test("a record of a sub-entity inherits")
     func inheritance() throws {
-        struct Base: EntityRecord {
+        struct Party: EntityRecord {
             var name: String
-            var ref: Ref<Base>?
-            static let recordSchema = RecordSchema<Base>("Base", isAbstract: true) { RecordProperty("name", \.name, .identity) }
+            var ref: Ref<Party>?
+            static let recordSchema = RecordSchema<Party>("Party", isAbstract: true) { RecordProperty("name", \.name, .identity) }
             init(from row: inout RecordReader) throws {
                 name = try row.read(0)
                 ref = row.ref()
@@ -74,7 +74,7 @@ struct RecordSchemaTests {
             var name: String
             var size: Int
             var ref: Ref<Derived>?
-            static let recordSchema = RecordSchema<Derived>("Derived", parent: Base.self) {
+            static let recordSchema = RecordSchema<Derived>("Derived", parent: Party.self) {
                 RecordProperty("name", \.name, .identity)
                 RecordProperty("size", \.size)
             }
@@ -91,7 +91,7 @@ struct RecordSchemaTests {
         let store = try Store.inMemory(schema: Schema(of: Derived.self))
         var value = Derived(name: "a", size: 3)
         try store.save(&value)
-        #expect(try store.fetch(Base.self).map(\.name) == ["a"])
+        #expect(try store.fetch(Party.self).map(\.name) == ["a"])
         #expect(try store.graph.find(Derived.self, identity: "a")?.size == 3)
     }
 }

@@ -39,7 +39,7 @@ struct Shop {
         print("now:", try second.records().map { "\($0.name) \($0.price)" }.joined(separator: ", "))
     }
 
-    /// Edits a product over some time, as a form does. Meanwhile another writer changes the same name.
+    /// Edits a product over some time, as a form does. Another writer changes the same name before the commit.
     private static func rename(_ store: Store) throws {
         guard var pears = try store.graph.find(Product.self, identity: "a-2"), let id = pears.ref?.id else { return }
         var edit = store.edit()

@@ -56,14 +56,17 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
     return start.duration(to: .now) / .seconds(1)
 }
 
-func measure<Record: FetchableRecord & PersistableRecord>(_ label: String, _ work: String, _ records: [Record], _ id: (Record) -> Int) throws {
+func measure<Record: FetchableRecord & PersistableRecord>(
+    _ label: String, _ work: String, _ records: [Record], _ id: (Record) -> Int
+) throws {
     let path = "\(work)/grdb.sqlite"
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     let database = try DatabaseQueue(path: path)
     try database.write { database in
         try database.execute(
             sql: """
-                CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score DOUBLE NOT NULL, isActive BOOLEAN NOT NULL, level INTEGER)
+                CREATE TABLE player (
+                    id INTEGER PRIMARY KEY, name TEXT NOT NULL, score DOUBLE NOT NULL, isActive BOOLEAN NOT NULL, level INTEGER)
                 """)
     }
     let count = Double(records.count)
