@@ -7,8 +7,8 @@ extension Changes {
     ///     #expect(store.graph.changes(since: before).summary == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
     ///
     /// `+` is an object that was inserted, and `-` an object that was deleted. `~` is an attribute or a relationship that changed. A null
-    /// has no text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, with `moved` if the order of others changed. Objects are in
-    /// ascending order of their ids. Complexity: O(changes).
+    /// has no text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, with `moved` if the order of others changed. Objects
+    /// are in ascending order of their ids. Complexity: O(changes).
     public var summary: [String] { flatMap { lines(of: $0) } }
 
     private func lines(of change: ObjectChange) -> [String] {

@@ -7,6 +7,8 @@ final class RecordBinding: Sendable {
     let hasRelationships: Bool
     /// For each property, the position of its value in the row of a `RowCursor`; only the fields of attributes have a meaning.
     let fields: [CursorField?]
+    /// The fields of the attributes.
+    let attributeFields: [CursorField]
 
     /// The origin of the refs of records of the store that the properties were resolved for.
     private let origin: RefOrigin
@@ -42,6 +44,7 @@ final class RecordBinding: Sendable {
         self.properties = properties
         origin = RefOrigin(graph, holdsGraph: false)
         fields = properties.map { if case .attribute(let attribute) = $0 { graph.cursorField(attribute) } else { nil } }
+        attributeFields = fields.compactMap { $0 }
         hasRelationships = properties.contains { if case .relationship = $0 { true } else { false } }
         let indexes = entity.identity.compactMap { wanted in
             properties.firstIndex { if case .attribute(let attribute) = $0 { attribute === wanted } else { false } }

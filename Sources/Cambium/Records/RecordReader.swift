@@ -24,12 +24,12 @@ public struct RecordReader {
     init(_ graph: Graph, _ binding: RecordBinding, at place: ObjectPlace) {
         self.graph = graph
         self.binding = binding
-        cursor = RowCursor(graph, at: place)
+        cursor = RowCursor(graph, at: place, reading: binding.attributeFields)
         own = binding.origin(graph)
     }
 
     mutating func move(to place: ObjectPlace) {
-        cursor.move(to: place)
+        cursor.move(to: place, reading: binding.attributeFields)
         next = 0
     }
 
@@ -171,7 +171,7 @@ public struct RecordReader {
         defer {
             path.removeLast()
             binding = outerBinding
-            cursor.move(to: outer)
+            cursor.move(to: outer, reading: [])
             next = outerNext
         }
         try checkEntity()

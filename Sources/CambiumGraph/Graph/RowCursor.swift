@@ -1,3 +1,4 @@
+internal import CMachine
 import CambiumModel
 
 /// An attribute of one layout, resolved for a `RowCursor` of a graph with this layout.
@@ -34,20 +35,39 @@ package struct RowCursor {
     /// Keeps the pages alive.
     private let version: Version
 
-    package init(_ graph: Graph, at place: ObjectPlace) {
+    /// - Parameter fields: The fields that will be read. Their memory is requested at once.
+    package init(_ graph: Graph, at place: ObjectPlace, reading fields: [CursorField]) {
         version = graph.version
         self.place = place
         rows = graph.reader.rows(Int(place.table))
         row = place.row
         group = rows.group(place.row)
+        prefetch(fields)
     }
 
     /// Moves to another object of the graph.
-    package mutating func move(to place: ObjectPlace) {
+    ///
+    /// - Parameter fields: The fields that will be read. If the rows of the object are elsewhere, their memory is requested at once.
+    package mutating func move(to place: ObjectPlace, reading fields: [CursorField]) {
         if place.table != self.place.table { rows = version.reader.rows(Int(place.table)) }
         self.place = place
         row = place.row
+        let before = group
         group = rows.group(row)
+        if group != before { prefetch(fields) }
+    }
+
+    private func prefetch(_ fields: [CursorField]) {
+        for field in fields {
+            let leaf = leaf(field)
+            let index = Int(row & PageLayout.rowMask)
+            if field.isText {
+                cmachine_prefetch(leaf + (PageLayout.cellsOffset &+ 4 &* index))
+            } else {
+                cmachine_prefetch(leaf + PageLayout.presenceOffset)
+                cmachine_prefetch(leaf + (PageLayout.valuesOffset &+ Int(field.width) &* index))
+            }
+        }
     }
 
     @inline(__always) private func leaf(_ field: CursorField) -> UnsafeMutableRawPointer { rows.leaf(group, Int(field.slot)) }
