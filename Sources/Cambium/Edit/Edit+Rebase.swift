@@ -14,7 +14,9 @@ extension Edit {
     /// element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute so that it
     /// cannot hold the edit's value. After an error, the edit is unchanged. Complexity: as `conflicts(with:)`, and O(changes of the edit).
     ///
-    /// - Parameter graph: A later graph of the same store.
+    /// - Parameters:
+    ///   - graph: A later graph of the same store.
+    ///   - policy: The way in which conflicts are resolved.
     public mutating func rebase(onto graph: Graph, policy: EditPolicy = .error) throws(CambiumError) {
         self = try rebased(onto: graph, policy)
     }

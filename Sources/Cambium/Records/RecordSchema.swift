@@ -14,11 +14,14 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     /// Creates a description. `SchemaDefinition(of:)` checks it.
     ///
     /// - Parameters:
+    ///   - entity: The name of the entity.
     ///   - parent: A record of the parent entity. A record of a sub-entity lists the inherited properties, too.
     ///   - isAbstract: Whether only sub-entities have objects.
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`.
+    ///   - userInfo: Any texts for the entity.
     ///   - renamedFrom: The name of the entity in the schema that a migration replaces.
+    ///   - properties: The stored properties.
     public init(
         _ entity: String, parent: (any EntityRecord.Type)? = nil, isAbstract: Bool = false, unique: [[String]] = [],
         indexes: [[String]] = [], userInfo: [String: String] = [:], renamedFrom: String? = nil,
@@ -68,7 +71,10 @@ public struct RecordProperty<Record>: Sendable {
     let keyPath: any PartialKeyPath<Record> & Sendable
     let description: RecordDescription.Property
 
-    /// - Parameter name: The name of the property in the store.
+    /// - Parameters:
+    ///   - name: The name of the property in the store.
+    ///   - keyPath: The property of the struct.
+    ///   - options: The rules of the property.
     public init<V: PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         description = RecordDescription.Property(name: name, form: V.propertyForm, options: options)
