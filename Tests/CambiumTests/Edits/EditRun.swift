@@ -15,11 +15,11 @@ struct EditRun {
     /// A store with the same objects.
     let twin: Store
 
-    /// Returns the seeds to run. `CAMBIUM_SEED` is the first seed, and `CAMBIUM_PROGRAMS` is their number.
+    /// Returns the seeds to run. `CAMBIUM_EDIT_SEED` is the first seed, and `CAMBIUM_EDITS` is their number.
     static func seeds(_ usual: UInt64, from first: UInt64) -> Range<UInt64> {
         let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? first
-        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
+        let first = environment["CAMBIUM_EDIT_SEED"].flatMap(UInt64.init) ?? first
+        return first..<first + (environment["CAMBIUM_EDITS"].flatMap(UInt64.init) ?? usual)
     }
 
     init(seed: UInt64) throws {
