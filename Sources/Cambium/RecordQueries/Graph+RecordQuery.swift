@@ -26,12 +26,12 @@ extension Graph {
         return (records, errors)
     }
 
-    /// Returns the first record that a query asks for, or `nil` if there is none. Throws as `fetch(_:where:)` does.
+    /// Returns the first record that a query asks for, or `nil` if there is no such record. Throws as `fetch(_:where:)` does.
     public func first<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try first(query.query).map { try load(Record.self, $0) }
     }
 
-    /// Returns the only record that a query asks for, or `nil` if there is none. Throws `.conflict` if there are several, and as
+    /// Returns the only record that a query asks for, or `nil` if no record satisfies it. Throws `.conflict` for several records, and as
     /// `fetch(_:where:)` does.
     public func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try only(query.query).map { try load(Record.self, $0) }

@@ -28,7 +28,7 @@ extension Graph {
         return records
     }
 
-    /// Returns the record with these identity values, in the order of the entity's identity, or `nil` if there is none.
+    /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
     ///
     ///     let note = try graph.find(Note.self, identity: 7)
     ///

@@ -183,7 +183,7 @@ public struct RecordWriter: ~Copyable {
     /// The number of objects that were inserted.
     private var insertedCount = 0
 
-    /// Returns the object that has the identity of the values, or `nil` if there is none or the record has no identity.
+    /// Returns the object that has the identity of the values, or `nil` if there is no such object or no identity.
     private borrowing func identified(_ binding: RecordBinding) -> ObjectID? {
         if binding.identity.isEmpty { return nil }
         var identity: [Value] = []
