@@ -17,7 +17,7 @@
     @Suite struct READMEExample {
         private func example(_ path: String) throws {
             let store = try Store.open(at: path, creating: Schema(of: Note.self))
-            try store.importRows(Note.self, from: .file("notes.json"))  // upserts; again, it changes nothing
+            try store.importRows(Note.self, from: .file("notes.json"))  // finds notes by id, and inserts the others
             let start = store.graph  // a value: it never changes, and to read it never waits
             for note in try start.fetch(Note.self, where: { $0.title.hasPrefix("P") && $0.items.count > 1 }) {
                 try store.clone(note, CloneRequest(rootValues: ["id": .int(Int64(note.id + 100))]), Author(actor: "jane"))
