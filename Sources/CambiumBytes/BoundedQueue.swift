@@ -7,7 +7,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         var weight = 0
         var isEnded = false
         var isClosed = false
-        /// The number of threads that sleep or are about to.
+        /// The number of threads that sleep or are about to sleep.
         var waiterCount = 0
     }
 

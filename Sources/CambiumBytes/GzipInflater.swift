@@ -2,7 +2,7 @@ internal import CZlib
 
 /// Decompresses gzip files (RFC 1952) piece by piece. A file may have any number of members.
 ///
-/// The inflater keeps a window of 32 KiB, however large the output is. It checks each member's CRC-32 and length. Not thread-safe.
+/// The inflater needs a window of 32 KiB, regardless of the size of the output. It checks each member's CRC-32 and length. Not thread-safe.
 ///
 ///     let inflater = GzipInflater()
 ///     let (read, written) = try inflater.inflate(input, into: output)
@@ -10,15 +10,15 @@ public final class GzipInflater {
     public enum Failure: Error, Hashable, Sendable {
         /// The input is not a gzip file, or it is corrupt. `offset` is the number of bytes of input that were read.
         case damaged(offset: Int)
-        /// There is no memory for the window.
+        /// The memory for the window could not be allocated.
         case memory
     }
 
-    // SAFETY: zlib remembers the address of its state, so the state has an allocation of its own that never moves.
+    // SAFETY: zlib remembers the address of its state, so the state has its own allocation, which never moves.
     private let stream: UnsafeMutablePointer<z_stream>
     /// The number of bytes of input that were used.
     public private(set) var offset = 0
-    /// Whether the input used so far consists of complete members, at least one.
+    /// Whether the input so far consists of one or more complete members.
     public private(set) var isWhole = false
 
     public init() {

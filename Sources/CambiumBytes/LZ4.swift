@@ -36,6 +36,6 @@ public enum LZ4 {
         return result == Int32(byteCount) ? bytes : nil
     }
 
-    /// The largest number of bytes that a block can hold, slightly less than 2 GiB.
+    /// The maximum number of bytes that a block can hold, slightly less than 2 GiB.
     public static let byteCountMax = Int(LZ4_MAX_INPUT_SIZE)
 }

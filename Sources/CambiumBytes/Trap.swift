@@ -2,10 +2,10 @@
     import Glibc
 #endif
 
-/// Ends the process after a programmer's error, or if the operating system has no resources left.
+/// Ends the process after a programming error, or if the operating system has no resources left.
 ///
-/// `precondition` prints its sentence in debug builds only. `Trap` prints it on stderr in every build, so that the report of a crash in
-/// production states the error of the program.
+/// `precondition` prints its sentence in debug builds only. `Trap` prints it on stderr in every build, so that a crash report from
+/// production states the error.
 public enum Trap {
     /// Prints a sentence on stderr and ends the process with a signal.
     @inline(never)

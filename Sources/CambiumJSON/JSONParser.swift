@@ -67,7 +67,7 @@ public final class JSONParser {
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
         let key = bytes[position..<min(end + 1, bytes.count)]
         if key.count <= shownKeyByteCountMax { return String(decoding: key, as: UTF8.self) }
-        // If the limit cuts a character, the message omits the whole character.
+        // If the limit falls inside a character, the message omits the whole character.
         let kept = key.prefix(shownKeyByteCountMax)
         let whole = kept.prefix(kept.lastIndex { $0 & 0xC0 != 0x80 }.map { $0 - kept.startIndex } ?? 0)
         return String(decoding: whole, as: UTF8.self) + "...\""

@@ -1,5 +1,5 @@
 extension CambiumError {
-    /// Returns the error for a disk failure after the writer handed over bytes that the next opening may read.
+    /// Returns the error for a disk failure after which the next opening may or may not find the bytes of the last write.
     ///
     /// - Parameter transaction: The transaction that the bytes hold, or `nil` if this is unknown.
     package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {

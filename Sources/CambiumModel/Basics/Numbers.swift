@@ -14,7 +14,7 @@ public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, 
     public var description: String { "property \(rawValue)" }
 }
 
-/// The number of a transaction: 1 for the first transaction of a store, then consecutive numbers. 0 stands for the empty store.
+/// The number of a transaction: 1 for the first transaction of a store, then consecutive numbers. 0 means the empty store.
 public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

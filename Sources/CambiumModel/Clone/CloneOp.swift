@@ -2,7 +2,7 @@
 ///
 /// Applying the op plans the clone again. A plan with a different result is an error.
 package struct CloneOp: Sendable, Equatable {
-    /// The roots in the order of the request, each once.
+    /// The roots in the order of the request, without duplicates.
     package var roots: [ObjectID]
     package var options: CloneOptions
     /// The time of the clone, or `nil` if no copy uses it.
@@ -80,7 +80,7 @@ package struct CloneSeed: Sendable, Hashable {
     }
 }
 
-/// The options of a clone request, with numbers in place of names.
+/// The options of a clone request, with numbers instead of names.
 package struct CloneOptions: Sendable, Equatable {
     /// The rule of a request for a relationship of one concrete entity.
     package struct Rule: Sendable, Hashable {
@@ -111,11 +111,11 @@ package struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// The rules in ascending order of entity, then of relationship, then of whether they apply at the root. No rule occurs twice.
+    /// The rules, sorted by entity, by relationship, and by whether they apply to the roots only. No rule occurs twice.
     package var rules: [Rule]
     package var depth: Int?
     package var keys: CloneKeys
-    /// The values in ascending order of hierarchy and attribute; each once.
+    /// The values, sorted by hierarchy and attribute. No attribute of a hierarchy occurs twice.
     package var rootValues: [RootValue]
 
     package init(rules: [Rule] = [], depth: Int? = nil, keys: CloneKeys = .standard, rootValues: [RootValue] = []) {

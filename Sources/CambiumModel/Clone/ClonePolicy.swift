@@ -22,8 +22,8 @@ package struct ClonePolicy: Sendable {
 
     private let members: NumberTable<Member>
 
-    /// Throws `.invalidInput` if an entry of the schema under a renamed key is not a rule. Throws the same error if a rule of the request
-    /// would remove objects from the original.
+    /// Throws `.invalidInput` if the request renames a key, and a value of the schema under the new key is not a rule. Throws the same
+    /// error if a rule of the request would remove objects from the original.
     package init(_ schema: Schema, _ options: CloneOptions) throws(CambiumError) {
         var requested: [Key: CloneRule] = [:]
         for rule in options.rules { requested[Key(rule.entity, rule.relationship, rule.isAtRoot)] = rule.rule }

@@ -1,6 +1,6 @@
 /// The treatment of the objects that a relationship leads to.
 public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
-    /// The copy has no such link.
+    /// The copy is not linked to the objects.
     case skip = 0
     /// The objects are copied, too.
     case copy = 1

@@ -21,7 +21,7 @@ struct OldRelatives {
         }
     }
 
-    /// Returns the properties with the name or its former name that relatives of an entity declare.
+    /// Returns the properties that relatives of an entity declare under the name or its former name.
     ///
     /// Complexity: O(old entities that declare the name).
     func places(of name: NameMatch.Name, _ entity: Entity) -> [SchemaMatcher.Key] {

@@ -174,7 +174,7 @@ struct SchemaMatcher {
             }
             if before.type.widens(to: attribute.type) { continue }
             if attribute.isDerived {
-                // A derived attribute of another type is a new one: no value is lost.
+                // If the type of a derived attribute changes, the store computes the values again, so no value is lost.
                 properties[key] = nil
                 continue
             }

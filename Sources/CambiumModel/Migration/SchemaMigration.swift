@@ -50,7 +50,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Assigns numbers to the new entities and properties of a schema, and the old numbers to the others.
+/// Assigns new numbers to the new entities and properties of a schema. The other entities and properties keep their numbers.
 struct SchemaNumbering {
     private(set) var definition: SchemaDefinition
 

@@ -2,7 +2,7 @@
 package enum Op: Sendable, Equatable {
     /// Sets the schema of all later ops.
     case schema(SchemaCatalog)
-    /// Inserts an object of a concrete entity. Attributes that are not assigned have their defaults.
+    /// Inserts an object of a concrete entity. Attributes without an assignment get their default values.
     case insert(ObjectID, entity: EntityNumber, [Assignment])
     case set(ObjectID, [Assignment])
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,

@@ -49,7 +49,7 @@ extension StoredValueCheck {
         return nil
     }
 
-    /// Checks all texts at once. If their concatenation is UTF-8, each text is UTF-8, unless it begins in the middle of a character.
+    /// Checks all texts in one pass. If their concatenation is UTF-8, each text is UTF-8, unless it begins in the middle of a character.
     private static func areUTF8(_ heap: UnsafeRawBufferPointer, _ counts: [UInt32]) -> Bool {
         let (isUTF8, isASCII) = encoding(heap)
         if !isUTF8 || isASCII { return isUTF8 }

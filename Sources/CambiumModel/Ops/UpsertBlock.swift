@@ -3,7 +3,7 @@ package struct UpsertBlock: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         /// Inserts objects. Every attribute of the entity has a column.
         case insert = 0
-        /// Inserts objects of which only the identity is known.
+        /// Inserts stubs: objects of which only the identity is known.
         case insertStub = 1
         /// Changes objects that exist. Each changed attribute has a column.
         case update = 2
@@ -35,7 +35,7 @@ package struct AttributeColumn: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         /// `width` bytes for each object, little-endian; zeros for null.
         case fixed(width: Int, bytes: [UInt8])
-        /// The bytes of each object, one after the other; length 0 for null.
+        /// The bytes of all values, concatenated; length 0 for null.
         case variable(byteCounts: [UInt32], bytes: [UInt8])
     }
 

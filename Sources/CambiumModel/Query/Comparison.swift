@@ -6,7 +6,7 @@ public struct Comparison: Hashable, Sendable {
         /// The left text contains the right text, or the left to-many path leads to the right object or value.
         case contains
         case beginsWith, endsWith
-        /// The left text matches a pattern in which `*` stands for any characters and `?` for one character.
+        /// The left text matches a pattern in which `*` matches any characters and `?` matches one character.
         case like
         /// The left text as a whole matches a regular expression (RE2 syntax).
         case matches

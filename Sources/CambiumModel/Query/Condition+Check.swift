@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// The rules that a tree from code may break. Parsed conditions obey all of them.
+/// Checks the rules that a condition built in code may break. A parsed condition obeys all of them.
 extension Condition {
     /// Throws if the condition breaks a rule of the language: `.limitExceeded` for a tree that is too deep, a list or a path that is too
     /// long, and `.invalidInput` for a part in the wrong place.
@@ -18,10 +18,10 @@ extension Condition {
                 try path.check()
                 stack.append((part, depth + 1))
             }
-            // A parsed text counts a level for each part that has parts, as this does.
+            // The parser counts levels in the same way: one for each part that contains other parts.
             if depth > Self.depthMax {
                 throw CambiumError(
-                    .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Join more conditions in one .and or .or.")
+                    .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Put more parts into one .and or .or.")
             }
         }
     }
@@ -62,14 +62,14 @@ extension Comparison {
         if case .list = left.form { throw Self.error("A list is on the left side of a comparison. Put it on the right side.") }
         if quantifier != nil {
             guard case .path = left.form else {
-                throw Self.error("A quantifier is before \(Excerpt.plain(left.description)). Put a path on the left side.")
+                throw Self.error("A quantifier precedes \(Excerpt.plain(left.description)). Put a path on the left side.")
             }
         }
         try left.check()
         let takesList = relation == .isIn || relation == .isBetween
         switch right.form {
         case .list(let elements):
-            guard takesList else { throw Self.error("A list follows '\(relationText)'. Compare it by 'in'.") }
+            guard takesList else { throw Self.error("A list follows '\(relationText)'. Write 'in' before a list.") }
             try check(elements)
         case .parameter: break
         case .path, .aggregate, .literal:
@@ -106,7 +106,7 @@ extension Operand {
         case .path(let path): try path.check()
         case .aggregate(let aggregate): try aggregate.check()
         case .literal(.number(let digits)):
-            guard QueryLexer.isNumber(digits) else { throw Comparison.error("A literal is not a number as in JSON. Pass digits.") }
+            guard QueryLexer.isNumber(digits) else { throw Comparison.error("A literal is not a JSON number. Pass one such as -12.5.") }
         case .literal, .list, .parameter: break
         }
     }

@@ -28,7 +28,7 @@ extension Operand: CustomStringConvertible {
 }
 
 extension QueryPath: CustomStringConvertible {
-    /// The names with dots between them. A first name that is a word of the language follows a `#`; the empty path is `self`.
+    /// The names with dots between them. If the first name is a word of the language, a `#` precedes it. The empty path is `self`.
     public var description: String {
         var writer = QueryWriter()
         writer.write(self)

@@ -29,7 +29,7 @@ public struct Operand: Hashable, Sendable {
 
 /// The names that lead from an object to a value: to-one or to-many relationships, and at the end an attribute or a relationship.
 ///
-/// The last name may also be `_id`, the object itself, or `_entity`, the name of its entity. An empty path stands for the object itself.
+/// The last name may also be `_id`, the object itself, or `_entity`, the name of its entity. An empty path means the object itself.
 public struct QueryPath: Hashable, Sendable {
     public var names: [String]
 

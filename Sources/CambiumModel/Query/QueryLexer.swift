@@ -2,7 +2,7 @@ internal import CambiumJSON
 
 /// Reads the tokens of a query's text, one after the other.
 ///
-/// The lexer makes a token when the parser asks for it, so its memory does not depend on the length of the text.
+/// The lexer creates a token when the parser requests it, so its memory does not depend on the length of the text.
 struct QueryLexer: Sendable {
     let bytes: [UInt8]
     /// The offset of the next byte.
@@ -65,7 +65,7 @@ struct QueryLexer: Sendable {
 
     private mutating func skipSpace() {
         while let byte = peek(0) {
-            // Asking for the property of a character takes longer than a comparison.
+            // Looking up a property of a character takes longer than a comparison.
             if byte == UInt8(ascii: " ") {
                 index += 1
             } else if byte > UInt8(ascii: " "), byte < 0x7F {
@@ -85,7 +85,7 @@ struct QueryLexer: Sendable {
 
     // MARK: Names
 
-    /// Whether a character may stand in a name of a schema, at its beginning or after it. `_id` and `_entity` begin with `_`.
+    /// Whether a name of a schema may contain the character: as its first character, or after that. `_id` and `_entity` begin with `_`.
     func isInName(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
         if scalar == "_" { return true }
         if scalar.value < 0x80 {
@@ -133,8 +133,8 @@ struct QueryLexer: Sendable {
 
     // MARK: Options
 
-    /// Takes the letters of an option such as `[cd]` whose bracket begins at an offset. Returns `nil` if there are no letters with a
-    /// bracket after them.
+    /// Takes an option such as `[cd]`, whose bracket begins at an offset, and returns its letters. Returns `nil` unless letters and a
+    /// closing bracket follow.
     mutating func takeOption(at start: Int) -> String? {
         let end = bytes[(start + 1)...].firstIndex { !(0x61...0x7A).contains($0 | 0x20) } ?? bytes.count
         guard end > start + 1, end < bytes.count, bytes[end] == UInt8(ascii: "]") else { return nil }
@@ -148,7 +148,7 @@ struct QueryLexer: Sendable {
         CambiumError(code, message, place: .init(offset: offset, in: bytes))
     }
 
-    /// Returns the start of a part of the text for a message.
+    /// Returns a part of the text for a message, shortened if it is long.
     func excerpt(_ range: Range<Int>) -> String {
         Excerpt.plain(String(decoding: bytes[range].prefix(4 * (Excerpt.characterCountMax + 1)), as: UTF8.self))
     }

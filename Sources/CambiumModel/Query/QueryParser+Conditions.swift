@@ -1,6 +1,6 @@
 /// Parsing conditions.
 extension QueryParser {
-    /// A condition and the number of levels in it. A comparison has none.
+    /// A condition and the number of levels in it. A comparison has 0 levels.
     private struct Nested {
         var condition: Condition
         var depth = 0
@@ -112,7 +112,7 @@ extension QueryParser {
 
     // MARK: Comparisons
 
-    /// The relation that the token is.
+    /// The relation that the token denotes, or `nil` for any other token.
     private var relation: Comparison.Relation? {
         if case .symbol(let symbol) = token.kind { symbol.relation } else { token.word?.relation }
     }

@@ -10,7 +10,7 @@ extension QueryParser {
         return Operand(form, at: start)
     }
 
-    /// The form of an operand that is one token.
+    /// The form of an operand that consists of one token.
     private var simpleForm: Operand.Form? {
         switch token.kind {
         case .number(let digits): .literal(.number(digits))
@@ -55,7 +55,7 @@ extension QueryParser {
         return path
     }
 
-    /// Takes names with dots between them, and the dot before an aggregate. Then the path is open.
+    /// Takes names with dots between them. If a dot and an aggregate follow, takes that dot, too, and the path is open.
     private mutating func names(_ expectation: String) throws(CambiumError) -> (path: QueryPath, isOpen: Bool) {
         var names: [String] = []
         switch token.kind {
@@ -104,7 +104,7 @@ extension QueryParser {
     }
 
     mutating func wholeOperands() throws(CambiumError) -> [Operand] {
-        try refuseEmpty("Write paths with commas between them, such as name,owner.name.")
+        try refuseEmpty("Write paths separated by commas, such as name,owner.name.")
         var operands: [Operand] = []
         repeat { operands.append(try pathOrAggregate("a path such as owner.name")) } while try take(.comma)
         try finish("','")

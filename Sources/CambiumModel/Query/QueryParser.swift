@@ -1,6 +1,6 @@
 /// Parses the text of a condition, an operand or sort keys, with one token of lookahead.
 ///
-/// The recursion is bounded: each level of it opens a parenthesis, and there may be `Condition.depthMax` of them.
+/// The recursion is bounded: each level consumes a `(` or a `not`, and a text may nest at most `Condition.depthMax` of them.
 struct QueryParser: Sendable {
     var lexer: QueryLexer
     /// The next token.
@@ -41,7 +41,7 @@ struct QueryParser: Sendable {
 
     // MARK: Levels
 
-    /// Notes that the token opens a parenthesis or negates a condition.
+    /// Counts a level for a token that opens a parenthesis or negates a condition.
     mutating func enter() throws(CambiumError) {
         level += 1
         try checkDepth(level, at: token.start)
@@ -84,13 +84,13 @@ struct QueryParser: Sendable {
 
     // MARK: Errors
 
-    /// Returns the error that the token is not the one that the language needs.
+    /// Returns the error for a token other than the expected one.
     func expected(_ expectation: String, remedy: String? = nil) -> CambiumError {
         let remedy = (remedy ?? remedyOfCharacter).map { " \($0)" } ?? ""
         return lexer.error("Expected \(expectation), but found \(found).\(remedy)", at: token.start)
     }
 
-    /// The token as the text has it.
+    /// The token as the text spells it.
     private var found: String {
         switch token.kind {
         case .end: "the end"
@@ -99,7 +99,7 @@ struct QueryParser: Sendable {
         }
     }
 
-    /// The remedy for a character of another language.
+    /// The remedy for a character that other query languages use.
     private var remedyOfCharacter: String? {
         guard case .unknown(let scalar) = token.kind else { return nil }
         return switch scalar {

@@ -47,7 +47,7 @@ struct QueryToken: Sendable {
     let start: Int
     let end: Int
 
-    /// The word of the language that the token is, or `nil` if the token is no such word.
+    /// The word of the query language that the token represents, or `nil` for any other token.
     var word: QueryWord? { if case .name(let name) = kind { QueryWord(name) } else { nil } }
 
     func isSymbol(_ symbol: Symbol) -> Bool { kind == .symbol(symbol) }
@@ -61,7 +61,7 @@ enum QueryWord: String, Hashable, Sendable, CaseIterable {
 
     private static let byteCountMax = allCases.map(\.rawValue.utf8.count).max() ?? 0
 
-    /// Finds the word that a name is, without regard to the case of its ASCII letters.
+    /// Finds the word that a name spells, regardless of the case of its ASCII letters.
     init?(_ name: String) {
         guard name.utf8.count <= Self.byteCountMax, name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         self.init(rawValue: name.lowercased())

@@ -2,8 +2,8 @@ internal import CambiumJSON
 
 /// Writes conditions and their parts as text that parses to the same tree.
 ///
-/// A tree that code made may be deeper than `Condition.depthMax`. The writer puts `...` in place of deeper parts, so its recursion is
-/// bounded.
+/// A tree that was built in code may be deeper than `Condition.depthMax`. The writer puts `...` in place of deeper parts, so its recursion
+/// is bounded.
 struct QueryWriter: Sendable {
     private(set) var text = ""
     /// The number of levels above the current part.
@@ -43,7 +43,7 @@ struct QueryWriter: Sendable {
         }
     }
 
-    /// Writes a condition with parentheses if it consists of several.
+    /// Writes a condition, in parentheses if it consists of several conditions.
     private mutating func writeGrouped(_ condition: Condition) {
         switch condition {
         case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty:
@@ -170,6 +170,6 @@ struct QueryWriter: Sendable {
 }
 
 extension Comparison.Relation {
-    /// The relation as a text writes it.
+    /// The relation as the query language spells it.
     package var text: String { QueryWriter.text(self) }
 }

@@ -61,12 +61,12 @@ package final class LinearRegex: @unchecked Sendable {
         return text.withUTF8 { matchesWhole(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether the whole text matches, whose bytes are UTF-8.
+    /// Whether the whole text matches. Its bytes must be UTF-8.
     package func matchesWhole(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let regex else { return false }
         return text.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }
     }
 
-    /// Whether the expression was used, so that it takes memory.
+    /// Whether the expression was compiled, so that it takes memory.
     var isCompiled: Bool { compiled.load(ordering: .acquiring) != nil }
 }

@@ -10,7 +10,7 @@ package struct AttributeConstraints: Sendable {
     package let minLength: Int?
     package let maxLength: Int?
     package let regex: LinearRegex?
-    /// The values that are allowed, or `nil` if all are.
+    /// The values that are allowed, or `nil` if all values are allowed.
     package let allowed: [Value]?
     private let allowedValues: Set<Value>
     /// Whether there is no constraint to check.

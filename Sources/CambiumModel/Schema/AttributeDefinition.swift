@@ -21,10 +21,10 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     package var maxLength: Int?
     /// A regular expression in RE2 syntax that must match the whole text.
     package var regex: String?
-    /// The values that are allowed, or `nil` if all are.
+    /// The values that are allowed, or `nil` if all values are allowed.
     package var allowed: [JSONValue]?
     package var isTransient = false
-    /// The expression that the store computes the value by; `nil` if users set the value.
+    /// The expression by which the store computes the value; `nil` if users set the value.
     package var derivation: Derivation?
     package var userInfo: [String: String] = [:]
     /// The attribute's name in an earlier version of the schema.
@@ -43,7 +43,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     ///   - maxLength: The maximum length, in the same units.
     ///   - regex: A regular expression in RE2 syntax that must match the whole text.
     ///   - allowed: The only values that are allowed. `nil` allows all values.
-    ///   - derived: The expression that the store computes the value by. A transaction cannot set the value then.
+    ///   - derived: The expression by which the store computes the value. Transactions cannot set a derived attribute.
     ///   - renamedFrom: The attribute's name in the schema that a migration replaces.
     public init(
         _ name: String, _ type: AttributeType, _ presence: Presence = .mandatory, default defaultValue: Value? = nil, min: Value? = nil,

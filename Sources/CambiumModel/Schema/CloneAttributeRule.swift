@@ -19,7 +19,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
     /// Copies the value unchanged.
     package static let plain = CloneAttributeRule(source: .original, follow: nil)
 
-    /// Leaves the value of a derived attribute to the end of the transaction.
+    /// Leaves a derived attribute without a value until the store computes it at the end of the transaction.
     package static let computed = CloneAttributeRule(source: .defaultValue, follow: nil)
 
     init(source: Source, follow: Follow?) {

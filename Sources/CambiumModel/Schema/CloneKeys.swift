@@ -5,7 +5,7 @@ public struct CloneKeys: Hashable, Sendable {
     package var followParent: String
     package var withoutParent: String
 
-    /// Creates keys. A parameter that is omitted stands for the standard key, which has the name of the parameter.
+    /// Creates keys. A parameter that is omitted means the standard key, which has the name of the parameter.
     public init(
         exclude: String = "exclude", rebuild: String = "rebuild", followParent: String = "followParent",
         withoutParent: String = "withoutParent"

@@ -9,7 +9,7 @@ enum CloneRules {
         let inverses = Inverses(definition)
         for (index, entity) in definition.entities.enumerated() {
             let place = SchemaPlace.entity(entity.name)
-            // A copy gets derived values of its own, so rules in their userInfo have no effect.
+            // The store computes the derived values of a copy, so rules in the `userInfo` of derived attributes have no effect.
             for attribute in entity.attributes where !attribute.userInfo.isEmpty && attribute.derivation == nil {
                 let place = place["attributes"][attribute.name]["userInfo"]
                 // A path of several levels is resolved only when an object is cloned.

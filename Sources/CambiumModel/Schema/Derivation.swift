@@ -8,14 +8,14 @@
 public enum Derivation: Sendable, Hashable {
     /// The number of members of a to-many relationship. The attribute is an `int32` or `int64`.
     case count(String)
-    /// The sum of an attribute of the members, such as `items.price`: an `int64` of whole numbers, a `double` of floating-point numbers, a
-    /// `decimal` of decimals. The sum of nothing is 0.
+    /// The sum of an attribute of the members, such as `items.price`; 0 without values. The sum of whole numbers is an `int64`, of
+    /// floating-point numbers a `double`, and of decimals a `decimal`.
     case sum(String)
-    /// The least value of an attribute of the members, of its type. Null if no member has a value.
+    /// The least value of an attribute of the members; null if no member has a value. It has the type of that attribute.
     case min(String)
-    /// The greatest value of an attribute of the members, of its type. Null if no member has a value.
+    /// The greatest value of an attribute of the members; null if no member has a value. It has the type of that attribute.
     case max(String)
-    /// A text of the same object without differences of case and diacritics.
+    /// A text of the same object with the differences of case and diacritics removed.
     case folded(String)
 
     /// Creates the expression with a key of a schema in JSON. Returns `nil` if there is no such key.
@@ -44,7 +44,7 @@ public enum Derivation: Sendable, Hashable {
         }
     }
 
-    /// The relationship, the relationship and the attribute with a dot between them, or the attribute.
+    /// The value of the key in JSON: a relationship, a relationship and an attribute with a dot between them, or an attribute.
     package var path: String {
         switch self {
         case .count(let path), .sum(let path), .min(let path), .max(let path), .folded(let path): path

@@ -17,7 +17,7 @@ package struct DerivationCheck {
         return mistakes.all.first?.message
     }
 
-    /// Returns the types that a derived attribute of an entity may have; none if its expression cannot be resolved.
+    /// Returns the types that a derived attribute of an entity may have. The list is empty if its expression cannot be resolved.
     package mutating func types(_ attribute: AttributeDefinition, of index: Int) -> [AttributeType] {
         attribute.derivation.map { resolver.types($0, of: index) } ?? []
     }

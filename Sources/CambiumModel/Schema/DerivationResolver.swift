@@ -64,7 +64,7 @@ struct DerivationResolver {
             throw Mistake(message: "'\(derivation.path)' must be a relationship and an attribute of its members, such as 'items.price'")
         }
         // Another rule reports a destination that does not exist.
-        guard let destination = places[relationship.destination] else { throw Mistake(message: "the relationship leads to no entity") }
+        guard let destination = places[relationship.destination] else { throw Mistake(message: "the destination does not exist") }
         return (relationship, try source(name, of: destination))
     }
 
@@ -124,7 +124,7 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that the attribute may have; none if the expression cannot read the source.
+    /// Returns the types that the attribute may have. The list is empty if the expression cannot read the source.
     private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
         switch (function, source?.type) {
         case (.count, _): [.int64, .int32, .int16]
@@ -141,7 +141,7 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that an attribute with this expression may have; none if the expression has a mistake.
+    /// Returns the types that an attribute with this expression may have. The list is empty if the expression has a mistake.
     mutating func types(_ derivation: Derivation, of index: Int) -> [AttributeType] {
         do throws(Mistake) {
             return types(derivation.function, try operands(derivation, index).source)

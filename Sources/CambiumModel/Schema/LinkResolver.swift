@@ -1,11 +1,11 @@
-/// Finds the inverse of each relationship, and makes one link of the two.
+/// Finds the inverse of each relationship, and combines the two into one link.
 struct LinkResolver {
     let definition: SchemaDefinition
     let byName: [String: EntityDefinition]
     private(set) var links: [Link] = []
     /// The relationships that each entity declares, by the entity's index in the definition.
     private(set) var relationships: [[Relationship]] = []
-    /// The link and the end of each relationship that has its link.
+    /// The link of each relationship that already has one, and the relationship's end of it.
     private var placed: [Key: (link: Int, end: Int)] = [:]
     private var inverses: [Key: Key] = [:]
     private let tree: SchemaTree

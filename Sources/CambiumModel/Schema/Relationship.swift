@@ -22,7 +22,7 @@ public final class Relationship: Sendable {
     /// The maximum number of members, or `nil` for no limit.
     public let maxCount: Int?
     public let userInfo: [String: String]
-    /// The index of the link in `Schema.links`, and the end of the link that this relationship is.
+    /// The index of the link in `Schema.links`, and the end of the link that belongs to this relationship.
     package let link: Int
     package let end: Int
     package let schemaName: SchemaName
@@ -56,7 +56,7 @@ public final class Relationship: Sendable {
 /// If the schema names no inverse, the second end is hidden: it has no property, is to-many and unordered.
 package struct Link: Sendable, Hashable {
     package struct End: Sendable, Hashable {
-        /// The root entity, whose table this end starts from.
+        /// The root entity whose table contains the objects at this end.
         package let root: EntityNumber
         /// The property at this end, or `nil` for a hidden end.
         package let property: PropertyNumber?

@@ -12,7 +12,7 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     package var deleteRule: DeleteRule
     /// The minimum number of members, or `nil` for no minimum.
     package var minCount: Int?
-    /// The maximum number of members. `nil` stands for no limit, or for one member of a to-one relationship.
+    /// The maximum number of members. `nil` means no limit, or one member of a to-one relationship.
     package var maxCount: Int?
     package var userInfo: [String: String] = [:]
     /// The relationship's name in an earlier version of the schema.

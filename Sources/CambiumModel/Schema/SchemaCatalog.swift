@@ -29,7 +29,7 @@ extension Schema {
         try self.init(resolving: definition.numbered(), .compileAll)
     }
 
-    /// Creates a schema of definitions. Throws as `init(_:)` does.
+    /// Creates a schema from definitions of entities. Throws as `init(_:)` does.
     ///
     ///     let schema = try Schema { EntityDefinition("Note") { AttributeDefinition("title", .string) } }
     public convenience init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) throws(CambiumError) {

@@ -121,7 +121,7 @@ struct SchemaResolver {
         for place in definition.entities.indices { checkProperties(place, inherited[place] ?? []) }
     }
 
-    /// Returns, for each entity, the names of its properties that an ancestor has, too.
+    /// Returns, for each entity, the names of its own properties that an ancestor also declares.
     private func inheritedNames() -> [Int: Set<String>] {
         var found: [Int: Set<String>] = [:]
         var declared: Set<String> = []
@@ -257,7 +257,7 @@ struct SchemaResolver {
             indexes: (parent?.indexes ?? []) + indexes(of: entity, byName), userInfo: entity.userInfo)
     }
 
-    /// Returns the indexes of an entity, each once.
+    /// Returns the indexes of an entity, without duplicates.
     private func indexes(of entity: EntityDefinition, _ attributes: [String: Attribute]) -> [EntityIndex] {
         var indexes: [EntityIndex] = []
         var known: Set<EntityIndex> = []

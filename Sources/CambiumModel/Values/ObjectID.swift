@@ -19,7 +19,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// Creates the id of an object that an edit inserts: a serial that no store assigns, with the number of the edit and of the object.
     ///
     /// - Parameters:
-    ///   - edit: The number of the edit, of which 20 bits count.
+    ///   - edit: The number of the edit, of which the lowest 20 bits are used.
     ///   - number: The number of the object in the edit, from 1 to `provisionalCountMax`.
     package init(root: EntityNumber, edit: UInt64, number: UInt64) {
         let serial = Self.provisionalBit | (edit & 0xF_FFFF) << Self.provisionalShift | number & Self.provisionalCountMax
@@ -28,7 +28,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     private static let provisionalBit: UInt64 = 1 << 47
     private static let provisionalShift: UInt64 = 27
-    /// The largest number of objects that one edit inserts: 2^27 - 1.
+    /// The maximum number of objects that one edit inserts: 2^27 - 1.
     package static let provisionalCountMax: UInt64 = (1 << 27) - 1
 
     /// Whether an `Edit` inserted the object and no commit has given it its permanent id yet. A graph has no object with such an id.

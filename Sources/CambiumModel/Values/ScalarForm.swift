@@ -16,7 +16,7 @@ package enum ScalarForm: Sendable {
 
 /// The reason why a text or JSON value is not a value of a type.
 package enum ConversionError: Error, Hashable, Sendable {
-    /// The value has another kind, such as a number in place of text.
+    /// The value has another kind, such as a number instead of a text.
     case wrongKind(AttributeType, found: String)
     /// The value has the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The bytes with which a value is stored, hashed and logged: either up to 16 bytes in two words, or any number of bytes.
+/// The bytes that represent a value when it is stored, hashed or logged: either up to 16 bytes in two words, or any number of bytes.
 ///
 /// A whole number has the two's complement bits of its column's width, zero-extended. A date has the bits of its seconds since 2001. A UUID
 /// has its 16 bytes in the order of RFC 9562, the first in the lowest byte of `low`.

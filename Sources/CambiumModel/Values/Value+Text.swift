@@ -19,7 +19,7 @@ extension Value {
         let parser = JSONParser()
         let bytes = Array(json.text.utf8)
         self = try bytes.withUnsafeBytes { bytes -> Result<Value, ConversionError> in
-            guard let tokens = try? parser.parse(bytes) else {  // Text that `JSONValue` wrote parses, unless it nests too deep.
+            guard let tokens = try? parser.parse(bytes) else {  // Text that `JSONValue` wrote parses, unless it nests too deeply.
                 return .failure(.malformed(type, json.text))
             }
             return Result { () throws(ConversionError) in try Value(tokens, 0, type: type) }
