@@ -7,7 +7,7 @@ extension ChangeFinder {
         let second: UInt64
     }
 
-    /// Compares the rows of edges that differ. An edge that lies in another row is still the same edge.
+    /// Compares the rows of edges that differ. An edge that has moved to another row is still the same edge.
     mutating func compareEdges(_ table: Int, _ layout: ColumnMeanings.Edges) {
         let keepsEnds = keepsRows(meanings.ends[layout.firstEnd].table) && keepsRows(meanings.ends[layout.firstEnd + 1].table)
         var (removed, added): ([Edge], [Edge]) = ([], [])
@@ -42,7 +42,7 @@ extension ChangeFinder {
         return layout.isSymmetric && first > second ? Edge(first: second, second: first) : Edge(first: first, second: second)
     }
 
-    /// Notes the ordered lists in which the position of an edge may differ.
+    /// Records the ordered lists in which the position of an edge may differ.
     private mutating func noteReorderedEdges(
         _ table: Int, _ layout: ColumnMeanings.Edges, _ before: RowGroup, _ after: RowGroup, _ rows: UInt64, _ word: Int
     ) {
@@ -58,7 +58,7 @@ extension ChangeFinder {
     private mutating func noteEdges(_ layout: ColumnMeanings.Edges, _ removed: [Edge], _ added: [Edge]) {
         let kept = removed.isEmpty || added.isEmpty ? [] : Set(removed).intersection(added)
         for edge in kept {
-            // The edge was removed and added again, or its row has moved.
+            // The edge was removed and added again, or it has moved to another row.
             noteReordered(layout.firstEnd, owner: edge.first)
             noteReordered(layout.firstEnd + 1, owner: edge.second)
         }
@@ -69,7 +69,7 @@ extension ChangeFinder {
     private mutating func note(_ kind: ChangeEvent.Kind, _ edge: Edge, _ layout: ColumnMeanings.Edges) {
         for side in 0...1 {
             let end = meanings.ends[layout.firstEnd + side]
-            // An object that is its own member has the edge once.
+            // If an object is a member of itself, this edge counts once.
             guard let property = end.property, side == 0 || !layout.isSymmetric || edge.first != edge.second else { continue }
             let (owner, member) = side == 0 ? (edge.first, edge.second) : (edge.second, edge.first)
             note(ChangeEvent(kind, end.root, owner, property, target: member))

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Compares the groups that differ: row by row if both hold the rows of one virtual page, otherwise serial by serial.
+    /// Compares the groups that differ: row by row if both groups contain the rows of one virtual page, otherwise serial by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in
@@ -15,7 +15,7 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Returns whether both groups belong to the same virtual page, and each group has all objects of this page in its graph.
+    /// Returns whether both groups belong to the same virtual page, and each group contains all objects that this page has in its graph.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other
@@ -53,7 +53,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Returns whether equal row numbers in a column may be different objects.
+    /// Returns whether a row number in a column may refer to different objects in the two graphs.
     private mutating func meansOtherRows(_ column: ColumnMeanings.Column) -> Bool {
         switch column.meaning {
         case .partner(let end), .owner(let end): !keepsRows(meanings.ends[end].targetTable)
@@ -61,7 +61,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the objects of a virtual page one by one, regardless of the places of their rows.
+    /// Compares the objects of a virtual page one by one, regardless of the rows that they have.
     private mutating func compareSerials(_ table: Int, _ virtualPage: UInt32) {
         let first = UInt64(virtualPage) << UInt64(PageLayout.fanOutShift)
         for serial in first..<first + UInt64(PageLayout.fanOut) {
@@ -78,7 +78,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the contents of a column for one object, whose rows in both graphs are given.
+    /// Compares the contents of a column for one object. The parameters contain the object's rows in both graphs.
     private mutating func compareCell(_ table: Int, _ column: ColumnMeanings.Column, before: UInt32, after: UInt32) {
         let (oldRows, newRows) = (old.rows(table), new.rows(table))
         switch column.meaning {

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Notes the ordered lists that have the same members in another order.
+    /// Records the ordered lists that have the same members in another order.
     mutating func compareOrders() {
         if reordered.isEmpty { return }
         let changed = listsWithOtherMembers()

@@ -3,7 +3,7 @@ import CambiumModel
 /// Compares two graphs whose columns have the same meanings, page by page.
 ///
 /// If a group has the rows of one virtual page in both graphs, its rows are compared in place. If packing has moved rows, objects are
-/// compared by their serials. Row numbers mean the same object in both graphs only if `keepsRows` reports so.
+/// compared by their serials. A row number refers to the same object in both graphs only if `keepsRows` returns `true`.
 struct ChangeFinder {
     let old: Reader
     let new: Reader
@@ -52,7 +52,7 @@ struct ChangeFinder {
 
     // MARK: Groups and rows
 
-    /// Calls `body` with each group that is not the same page in both graphs.
+    /// Calls `body` with each group whose page differs between the graphs.
     mutating func forEachGroup(_ table: Int, _ body: (inout Self, _ old: RowGroup, _ new: RowGroup) -> Void) {
         let (old, new) = (self.old, self.new)
         RadixVector.forEachDifference(
@@ -62,7 +62,7 @@ struct ChangeFinder {
         }
     }
 
-    /// Returns whether each row number is the same object in both graphs, if both have an object there.
+    /// Returns whether each row number refers to the same object in both graphs, if both graphs have an object in the row.
     mutating func keepsRows(_ table: Int) -> Bool {
         if keepsRows.isEmpty { keepsRows = [Bool?](repeating: nil, count: layout.tables.count) }
         if let known = keepsRows[table] { return known }
@@ -75,7 +75,7 @@ struct ChangeFinder {
         return keeps
     }
 
-    /// Returns the leaves of a column of two groups, or `nil` if both are one page or a graph does not have the group.
+    /// Returns the leaves of a column of two groups. Returns `nil` if both leaves are the same page, or if a graph does not have the group.
     func leaves(_ before: RowGroup, _ after: RowGroup, _ slot: Int) -> LeafPair? {
         let (leaf, other) = (before.leaf(slot), after.leaf(slot))
         if leaf == 0 || other == 0 || sharing.isOnePage(leaf, other) { return nil }
@@ -97,7 +97,7 @@ struct ChangeFinder {
         if after != 0 { events.append(ChangeEvent(.added, end.root, serial, property, target: after)) }
     }
 
-    /// Notes that a member of a list has another owner, or no owner. The end is the end of the member.
+    /// Notes that a member of a list has another owner, or no owner. `end` is the member's end of the link.
     mutating func noteOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
         let owner = meanings.ends[end ^ 1]
         guard let property = owner.property else { return }

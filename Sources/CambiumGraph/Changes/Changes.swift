@@ -16,7 +16,7 @@ public struct Changes: Sendable {
     /// The graph that the changes lead to.
     public let after: Graph
     let events: [ChangeEvent]
-    /// The places at which the events of each object begin, and the end of all events. Empty if there are no events.
+    /// The indexes at which the events of each object begin, and the number of all events. Empty if there are no events.
     private let starts: [Int]
 
     init(_ before: Graph, _ after: Graph, _ events: [ChangeEvent]) {
@@ -33,9 +33,9 @@ public struct Changes: Sendable {
         self.starts = starts
     }
 
-    /// Whether the schemas of the two moments differ.
+    /// Whether the schema changed between the two moments.
     ///
-    /// Complexity: O(1) for two moments of one opening without a migration in between, otherwise O(properties of both schemas).
+    /// Complexity: O(1) for two moments of one opened store without a migration in between, otherwise O(properties of both schemas).
     public var changesSchema: Bool { !before.hasSameSchema(as: after) }
 
     /// The labels that were given, moved to another transaction or removed, by name. Complexity: O(labels x log labels).
@@ -71,9 +71,9 @@ extension Changes: RandomAccessCollection {
 /// A label that names different transactions at two moments.
 public struct LabelChange: Sendable, Hashable {
     public let name: String
-    /// The transaction that had the name at the earlier moment; `nil` if there was no such label.
+    /// The transaction that the label named at the earlier moment; `nil` if the label did not exist.
     public let before: TransactionNumber?
-    /// The transaction that has the name at the later moment; `nil` if there is no such label.
+    /// The transaction that the label names at the later moment; `nil` if the label does not exist.
     public let after: TransactionNumber?
 
     package init(name: String, before: TransactionNumber?, after: TransactionNumber?) {
@@ -84,8 +84,8 @@ public struct LabelChange: Sendable, Hashable {
 }
 
 extension Graph {
-    /// Compares this graph with an earlier moment of the same store. If `older` is the later moment, the changes lead back from it to this
-    /// graph.
+    /// Compares this graph with an earlier moment of the same store. If `older` is the later of the two, the changes lead from it back to
+    /// this graph.
     ///
     /// The comparison skips all pages that both graphs share. So its cost does not depend on the size of the graph or on the number of
     /// transactions between the moments. Two graphs of one open store share all pages that did not change. Graphs from different openings,

@@ -3,8 +3,8 @@ package import CambiumModel
 extension Graph {
     /// Returns the digest of this graph, computed from the digest of an earlier moment of the same timeline and the changes since then.
     ///
-    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed). An ordered
-    /// relationship that differs counts with all of its members. O(graph) if the schema has changed.
+    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed). If an ordered
+    /// relationship differs, all of its members count. O(graph) if the schema has changed.
     ///
     /// - Parameter known: The digest of `older`.
     package func digest(after known: GraphDigest, of older: Graph) -> GraphDigest {
@@ -56,7 +56,7 @@ struct DigestDifference {
     // MARK: Objects
 
     private mutating func add(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, _ events: ArraySlice<ChangeEvent>) {
-        // If only one of the graphs has an object, the object's changes do not name all of its links.
+        // If only one of the graphs has an object, the object's changes do not include all of its links.
         if events.contains(where: { $0.kind == .inserted || $0.kind == .deleted }) { return addWhole(table, root, serial) }
         guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial) else {
             return addWhole(table, root, serial)
@@ -90,7 +90,7 @@ struct DigestDifference {
         if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }
     }
 
-    /// Returns the serials whose objects are of another entity in the later graph. All values of such an object may be the same.
+    /// Returns the serials of objects that have another entity in the later graph. Even then, all values of such an object may be the same.
     private mutating func serialsOfOtherEntities(_ table: TableLayout) -> Set<UInt64> {
         guard let slot = table.entitySlot else { return [] }
         var pages = Set<UInt32>()

@@ -14,7 +14,8 @@ struct LeafPair {
         self.after = after
     }
 
-    /// Returns the rows of a word whose cells differ, among the rows whose bits are set. For texts, it returns all rows that may differ.
+    /// Returns the rows of a word whose cells differ. `rows` has a bit for each row to compare. For texts, the method returns all rows that
+    /// may differ.
     func differingRows(_ kind: ColumnKind, _ rows: UInt64, _ word: Int) -> UInt64 {
         if rows == 0 { return 0 }
         switch kind {
@@ -49,8 +50,8 @@ struct LeafPair {
         return bits
     }
 
-    /// Returns the rows of a word whose texts may differ. A leaf that was copied and changed has the heap of the old leaf, and more. Equal
-    /// cells are then equal texts, unless the texts are in separate pages.
+    /// Returns the rows of a word whose texts may differ. If one leaf is a changed copy of the other, its heap begins with the heap of the
+    /// other leaf. Then equal cells mean equal texts, unless the texts are in separate pages.
     private func differingTexts(_ word: Int) -> UInt64 {
         let byteCount = min(StringLeaf.heapUsed(before), StringLeaf.heapUsed(after))
         let hasSameHeap = memcmp(before + PageLayout.heapOffset, after + PageLayout.heapOffset, byteCount) == 0

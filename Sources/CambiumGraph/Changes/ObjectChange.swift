@@ -10,7 +10,7 @@ public struct ObjectChange: Sendable {
 
     private let before: Graph
     private let after: Graph
-    /// The events of the object. There is at least one, and an event about the object itself comes first.
+    /// The events of the object, at least one. If an event is about the object itself, it comes first.
     private let events: ArraySlice<ChangeEvent>
 
     init(before: Graph, after: Graph, events: ArraySlice<ChangeEvent>) {

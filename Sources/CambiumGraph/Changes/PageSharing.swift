@@ -1,6 +1,6 @@
 /// The pages that two graphs share, which a comparison may skip.
 ///
-/// A page that both graphs share refers only to pages that both share. So everything below it is the same in both graphs.
+/// A page that both graphs share refers only to pages that both graphs share. So everything below it is the same in both graphs.
 struct PageSharing {
     private enum Extent {
         /// Both graphs are in one page space. There, equal references from versions mean the same page.
@@ -8,7 +8,7 @@ struct PageSharing {
         /// Both spaces map the chunks of one file, and no process changes these chunks while one of the spaces exists. Pages that were born
         /// after the checkpoint of a space are in other chunks.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
-        /// The graphs share only leaves without content, which have the same references in every space.
+        /// The graphs share only the leaves without content, which have the same references in every space.
         case constants
     }
 
@@ -44,8 +44,8 @@ struct PageSharing {
         return Self.isStored(page, old, oldEpoch) && Self.isStored(page, new, newEpoch)
     }
 
-    /// Returns whether a page belongs to the checkpoint that its space was opened with. A chunk without an address has never been touched.
-    /// The comparison does not touch it either, because the first touch of a chunk reads all of it to check its checksum.
+    /// Returns whether a page belongs to the checkpoint from which its space was opened. A chunk without an address has never been touched.
+    /// The comparison does not touch it either, because the first touch of a chunk reads the whole chunk to verify its checksum.
     @inline(__always) private static func isStored(_ page: PageRef, _ chunks: Chunks, _ epoch: UInt64) -> Bool {
         chunks[chunk: Int(page &>> 12)] == nil || chunks.birth(page) <= epoch
     }

@@ -1,5 +1,5 @@
 extension RadixVector {
-    /// Calls `body` with each index at which the vectors refer to different pages, and with both references. Indexes ascend.
+    /// Calls `body` with each index at which the vectors refer to different pages, and with both references, by ascending index.
     ///
     /// Complexity: O(nodes that are not shared).
     static func forEachDifference(
@@ -12,7 +12,8 @@ extension RadixVector {
         walk.visit(before.vector.lifted(to: level), after.vector.lifted(to: level), level: Int(level), first: 0, body)
     }
 
-    /// Returns the root as a node at this level. If the tree has fewer levels, the root counts as the leftmost descendant of a node.
+    /// Returns the root as a node at this level. If the tree has fewer levels, the root counts as the leftmost descendant of a node at this
+    /// level.
     private func lifted(to level: UInt32) -> VectorWalk.Node {
         VectorWalk.Node(reference: height == 0 ? 0 : root, missingLevels: height == 0 ? 0 : Int(level - height))
     }
@@ -38,7 +39,7 @@ private struct VectorWalk {
             return
         }
         let (left, right) = (old[before.reference] + PageLayout.header, new[after.reference] + PageLayout.header)
-        // Compares two references at a time, because mostly they are the same.
+        // Compares two references at a time, because most references are the same.
         for slot in stride(from: 0, to: PageLayout.fanOut, by: 2)
         where left.load(fromByteOffset: 4 &* slot, as: UInt64.self) != right.load(fromByteOffset: 4 &* slot, as: UInt64.self) {
             visit(slot, of: before, after, level: level, first: first, body)

@@ -28,7 +28,7 @@ struct RowGroup {
 
     // MARK: Bits
 
-    /// The number of words with a bit for each row: two, or one if groups are small.
+    /// The number of words that contain a bit for each row: two, or one if groups are small.
     static let wordCount = PageLayout.fanOut / 64
 
     func live(_ word: Int) -> UInt64 { bits(GroupLayout.liveBitsOffset, word) }

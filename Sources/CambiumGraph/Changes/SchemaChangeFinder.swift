@@ -52,7 +52,7 @@ struct SchemaChangeFinder {
         }
     }
 
-    /// Returns whether two values are equal, with the narrower one converted to the wider type.
+    /// Returns whether two values are equal after the narrower value is converted to the wider type.
     private static func isSame(_ before: Value, _ oldType: AttributeType?, _ after: Value, _ newType: AttributeType?) -> Bool {
         guard let oldType, let newType, oldType != newType else { return before == after }
         return oldType.widened(before, to: newType) == after || newType.widened(after, to: oldType) == before

@@ -1,4 +1,4 @@
-/// An unordered list in which all members of every copied owner are copied, too. So its chain can be copied column by column.
+/// An unordered list of which every copied owner has all of its members copied, too. So its chain can be copied column by column.
 struct CloneChain {
     let link: Int
     let chain: Draft.Chain
@@ -8,7 +8,7 @@ struct CloneChain {
 }
 
 extension GraphLayout {
-    /// Returns the lists that are copied whole.
+    /// Returns the lists that are copied as a whole.
     func wholeChains(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules) -> [CloneChain] {
         var found: [CloneChain] = []
         if plan.options.depth != nil { return found }
@@ -29,7 +29,7 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// Returns the copy of a copied row. Usually the row is one of the span's rows.
+    /// Returns the copy of a copied row. Usually, the row belongs to the span.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }
@@ -47,14 +47,14 @@ extension Draft {
         (ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Returns whether no row has a value in a column.
+    /// Returns whether a column has no value in any row.
     private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
         let column = GroupLayout.columnsOffset &+ 4 &* slot
         return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
     }
 
-    /// Links the copies of members to the copies of their owner and neighbours. A copy gets no links if the original's owner is not copied.
-    /// Returns whether there is such a copy.
+    /// Links the copies of members to the copies of their owners and neighbours. A copy gets no links if the owner of the original is not
+    /// copied. Returns whether there is such a copy.
     mutating func copyMembers(
         _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {
@@ -71,7 +71,7 @@ extension Draft {
             span.forEach { row, place in
                 let original = owners[row]
                 if original == noRow { return }
-                // Consecutive members mostly have the same owner.
+                // Consecutive members usually have the same owner.
                 if original != known.original {
                     guard chain.owners.contains(original) else {
                         isAnyAlone = true

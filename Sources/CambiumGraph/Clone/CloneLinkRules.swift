@@ -1,11 +1,12 @@
 import CambiumModel
 
-/// The rules that decide which links of originals their copies have. The rules of both sides of a link matter.
+/// The rules that decide which links of the originals also exist between the copies. The rules of both sides of a link matter.
 struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// For each link and end, the rule that holds for all concrete entities with the relationship, both for roots and for other objects.
+    /// For each link and end, the rule, if it is the same for all concrete entities with the relationship, both for roots and for other
+    /// objects.
     private let rules: [Stance]
 
     private enum Stance {

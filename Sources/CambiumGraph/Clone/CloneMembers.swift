@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The rules of a clone for the objects of each concrete entity, and the relationships that the walk follows.
+/// The rules of a clone for each concrete entity, and the relationships that the walk follows.
 struct CloneMembers {
     /// An attribute whose value comes from an ancestor: the parent in the walk, the parent's parent, and so on.
     struct Follower {
@@ -42,7 +42,7 @@ struct CloneMembers {
         needsOrder = found.contains { $0?.followers.isEmpty == false }
     }
 
-    /// The rules of a concrete entity of the schema.
+    /// The rules for a concrete entity of the schema.
     @inline(__always) subscript(_ entity: EntityNumber) -> Member {
         guard Int(entity.rawValue) < byEntity.count, let member = byEntity[Int(entity.rawValue)] else {
             preconditionFailure("A row must have a concrete entity of its schema.")

@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// The objects that a clone will copy. They are found, counted and checked, and nothing is changed yet. A plan is valid for the graph or
-/// draft that it was made from, until that graph or draft changes.
+/// The objects that a clone will copy. They have been found, counted and checked, but nothing has been changed. A plan is valid for the
+/// graph or draft from which it was made, until that graph or draft changes.
 package struct ClonePlan: Sendable {
     package let options: CloneOptions
     let members: CloneMembers
@@ -13,7 +13,7 @@ package struct ClonePlan: Sendable {
     package let rootIDs: [ObjectID]
     package let hierarchies: [CloneOp.Hierarchy]
     package let setHash: UInt64
-    /// Whether copies get new UUIDs, which need a seed. `needsTime` tells whether copies get the time of the clone.
+    /// Whether copies get new UUIDs, which require a seed. `needsTime` states whether copies get the time of the clone.
     package let needsSeed: Bool
     package let needsTime: Bool
 
@@ -44,13 +44,13 @@ package struct ClonePlan: Sendable {
 }
 
 extension Graph {
-    /// Plans a clone of objects of this graph, for callers that want to know its extent in advance.
+    /// Plans a clone of objects of this graph, for callers that must know the size of the clone in advance.
     package func planClone(_ ids: [ObjectID], _ request: CloneRequest) throws(CambiumError) -> ClonePlan {
         try ClonePlanner(reader: reader, layout: layout, space: nil).plan(ids, request)
     }
 
-    /// Returns the object that an object is a copy of, or `nil` if the object was not made by a clone. The clone is the transaction that
-    /// made the copy. Complexity: O(1).
+    /// Returns the original of which an object is a copy, or `nil` if the object was not made by a clone. The transaction that created the
+    /// copy is the clone. Complexity: O(1).
     package func source(of id: ObjectID) -> ObjectID? {
         guard let place = self.place(of: id), let serial = reader.rows(Int(place.table)).source(place.row) else { return nil }
         return ObjectID(root: id.root, serial: serial)

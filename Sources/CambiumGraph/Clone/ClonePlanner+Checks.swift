@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The conditions under which a clone can be carried out.
 extension ClonePlanner {
-    /// Throws `.ruleViolated` if copies would have all the values of a unique set that their originals have.
+    /// Throws `.ruleViolated` if copies would have the same values as their originals in all attributes of a unique set.
     func checkUnique(
         _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
     ) throws(CambiumError) {
@@ -33,7 +33,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Throws `.ruleViolated` if no ancestor has a value that a copy must take from an ancestor, and there is no fallback.
+    /// Throws `.ruleViolated` if a copy must take a value from an ancestor, no ancestor has it, and there is no fallback.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -57,7 +57,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Checks the value that a copy takes from an ancestor against the attribute that gets it.
+    /// Checks whether the attribute of a copy allows the value that it takes from an ancestor.
     private func checkFollowed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -74,7 +74,7 @@ extension ClonePlanner {
                 + "which \(violation). Change that value, or '\(options.keys.followParent)' in the userInfo of the attribute.")
     }
 
-    /// Returns the value that a copy gets, or `nil` if the value is made for the copy.
+    /// Returns the value that a copy gets, or `nil` if the value is created for the copy.
     private func value(
         of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) -> Value? {
@@ -107,7 +107,8 @@ extension ClonePlanner {
         options.rootValues.contains { $0.root == attribute.root && $0.attribute == attribute.number }
     }
 
-    /// Returns the ancestor that a value is taken from, and its attribute. Returns `nil` if there is no such ancestor or attribute.
+    /// Returns the ancestor from which a value is taken, and the ancestor's attribute. Returns `nil` if there is no such ancestor or
+    /// attribute.
     func followed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry]
     ) -> (place: ObjectPlace, attribute: Attribute)? {

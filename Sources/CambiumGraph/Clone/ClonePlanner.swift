@@ -4,7 +4,7 @@ import CambiumModel
 struct ClonePlanner {
     let reader: Reader
     let layout: GraphLayout
-    /// The space that must have enough pages for the copies; `nil` if that is not checked.
+    /// The space that must have enough pages for the copies; `nil` if the number of pages is not checked.
     let space: PageSpace?
 
     /// Plans a clone. Throws the errors of `CloneOptions.init`, and `.notFound` for a root that does not exist. Throws `.limitExceeded`

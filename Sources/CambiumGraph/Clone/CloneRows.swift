@@ -6,15 +6,15 @@ import CambiumBytes
 
 /// The copied rows of one table, and the places of their copies.
 ///
-/// Takes one bit for each row of the table, in memory that is only touched where rows are copied. Also takes 36 bytes for each group of
-/// 128 rows from which anything is copied.
+/// Uses one bit for each row of the table, in memory that is touched only where rows are copied. Also uses 36 bytes for each group of 128
+/// rows that contains a copied row.
 struct CloneRows: Sendable {
-    /// A group with copied rows, or the rows of a shared group that belong to one virtual page. Pages are in the order of serials, which
-    /// is the order of virtual pages.
+    /// A group with copied rows, or the rows of a shared group that belong to one virtual page. The pages are sorted by virtual page, so
+    /// their serials ascend.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32
-        /// The number of copied rows with smaller serials than those of the page.
+        /// The number of copied rows whose serials precede those of the page.
         let rank: UInt32
         let bits: UInt128
     }
@@ -23,7 +23,7 @@ struct CloneRows: Sendable {
     private(set) var pages: [Page] = []
     /// The serial of the first copy.
     private(set) var firstSerial: UInt64 = 0
-    /// The groups of the copies, beginning with the group of the first serial.
+    /// The groups that contain the copies, beginning with the group of the first serial.
     private(set) var targets: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { chosen = CloneBits(groupCount: groupCount, chunks) }
@@ -32,7 +32,7 @@ struct CloneRows: Sendable {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { chosen.contains(row) }
 
-    /// Determines the order of the copies when all rows are known. Complexity: O(g log g) for g groups from which anything is copied.
+    /// Determines the order of the copies once all rows are known. Complexity: O(g log g) for g groups that contain a copied row.
     mutating func rank(_ rows: Rows, firstSerial: UInt64) {
         self.firstSerial = firstSerial
         var found: [(virtualPage: UInt32, group: UInt32, bits: UInt128)] = []
@@ -89,15 +89,15 @@ struct CloneRows: Sendable {
     }
 }
 
-/// A set of rows of one table, and the number of its rows before each row.
+/// A set of rows of one table. For each row, it can count the preceding rows of the set.
 ///
 /// SAFETY: each row is compared with the number of groups that the set was made with, because pages that are not proven may name any row.
 ///
-/// SENDABLE: the set changes only while the thread that made it fills and ranks it. This thread shares the set afterwards.
+/// SENDABLE: one thread fills and ranks the set, and shares it afterwards. After that, the set does not change.
 final class CloneBits: @unchecked Sendable {
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
-    // The kernel zeroes this memory when it is touched first.
+    // The kernel fills this memory with zeros at the first touch.
     private let words: UnsafeMutablePointer<UInt64>
     private let ranks: UnsafeMutablePointer<UInt32>
     private let wordCount: Int
@@ -112,7 +112,7 @@ final class CloneBits: @unchecked Sendable {
         self.chunks = chunks
         wordCount = groupCount * Self.wordsPerGroup
         guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
-            Trap.because("The operating system refused memory for a clone.")
+            Trap.because("The operating system cannot supply memory for a clone.")
         }
         self.words = words.assumingMemoryBound(to: UInt64.self)
         self.ranks = ranks.assumingMemoryBound(to: UInt32.self)

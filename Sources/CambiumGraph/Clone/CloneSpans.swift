@@ -45,7 +45,7 @@ struct CloneSpan {
         }
     }
 
-    /// Returns the bits of the copied rows without gaps, shifted to the place of the first copy.
+    /// Moves the bits of the copied rows together, and shifts them to the place of the first copy.
     @inline(__always) func moved(_ bits: UInt128) -> UInt128 {
         let mask = count == 128 ? UInt128.max : (UInt128(1) &<< UInt128(truncatingIfNeeded: count)) &- 1
         if isRun { return ((bits &>> UInt128(truncatingIfNeeded: first)) & mask) &<< UInt128(truncatingIfNeeded: start) }
@@ -75,7 +75,7 @@ struct CloneSpans {
         serial = rows.firstSerial
     }
 
-    /// Replaces `spans` by the spans of the next group of copies.
+    /// Replaces `spans` by the spans of the next group that contains copies.
     mutating func next(_ spans: inout [CloneSpan]) {
         spans.removeAll(keepingCapacity: true)
         var start = Int(serial & UInt64(PageLayout.fanOutMask))

@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
 ///
-/// The hashes of the UUIDs ascend in the order of the copies, whatever the key of an index is, and lie as densely as those of the existing
-/// objects. So the index takes the UUIDs bucket by bucket, and in few buckets if the copies are few.
+/// The hashes of the UUIDs ascend in the order of the copies, whatever the key of an index is, and are as dense as the hashes of the
+/// existing objects. So the index receives the UUIDs bucket by bucket, and a small clone changes few buckets.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -16,8 +16,8 @@ struct CloneUUIDs {
     private var firstSeries = SIMD2<UInt64>()
 
     /// - Parameters:
-    ///   - count: The number of copies in the attribute's hierarchy.
-    ///   - objectCount: The number of objects that the hierarchy had before.
+    ///   - count: The number of copies in the hierarchy of the attribute.
+    ///   - objectCount: The number of objects in the hierarchy before the clone.
     init(
         _ seed: CloneSeed, _ algorithm: CloneOp.Algorithm, _ attribute: Attribute, firstSerial: UInt64, _ count: Int,
         among objectCount: Int
@@ -45,8 +45,7 @@ struct CloneUUIDs {
         return algorithm == .series ? numbered(place) : ascending(place)
     }
 
-    /// Returns a UUID of algorithm 2: a number of a series. One series may have fewer numbers than there are copies, then further series
-    /// follow.
+    /// Returns a UUID of algorithm 2: a number of a series. If one series has fewer numbers than there are copies, further series follow.
     @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
         let series = place &>> bitCount
         let first = series == 0 ? firstSeries : start(ofSeries: series)
@@ -67,7 +66,7 @@ struct CloneUUIDs {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)
         let hash = start &+ place &* distance &+ chance.multipliedFullWidth(by: distance).high
-        // The same bits change both halves and set the version. So the hash can still be computed from the UUID.
+        // The same bits of both halves change, and the version is set in both. So the hash can still be computed from the UUID.
         let rest = Mixing.mixed(low &+ stride) & ~(Self.versionMask | Self.variantMask) | 0x80
         let first = Mixing.unmixed(hash) ^ rest &* Mixing.step
         let version = (first ^ 4 << 52) & Self.versionMask

@@ -7,10 +7,10 @@ struct CloneColumn {
         case fill(StoredCell)
         case uuid(CloneUUIDs)
         case source
-        /// The members' side of a chain that is copied completely: the owners are in the column, and the neighbours are in two other
-        /// columns.
+        /// The members' side of a chain that is copied as a whole: this column contains the owners, and two other columns contain the
+        /// neighbours.
         case members(CloneChain)
-        /// The owners' side of a chain that is copied completely.
+        /// The owners' side of a chain that is copied as a whole.
         case owners(CloneChain)
     }
 
@@ -21,7 +21,7 @@ struct CloneColumn {
     let family: Set<EntityNumber>?
 }
 
-/// The values of the copies of a plan that are not their originals' values. They are checked and converted before anything is written.
+/// The values that the copies of a plan do not take from their originals. They are checked and converted before anything is written.
 struct CloneValues {
     struct OfRoot {
         let table: Int
@@ -31,7 +31,7 @@ struct CloneValues {
         let cell: StoredCell
     }
 
-    /// The columns of each table. Empty if no row of the table is copied.
+    /// The columns of each table. The array of a table is empty if no row of it is copied.
     let columns: [[CloneColumn]]
     let ofRoots: [OfRoot]
     /// The defaults of attributes that take their value from an ancestor, for copies without such an ancestor.
@@ -39,7 +39,7 @@ struct CloneValues {
 
     /// Resolves the values of a plan. Throws `.invalidInput` or `.limitExceeded` if an attribute cannot hold a value.
     ///
-    /// - Parameter reader: Reads the draft before it has anything of the clone.
+    /// - Parameter reader: Reads the draft as it was before the clone.
     init(_ plan: borrowing ClonePlan, _ op: CloneOp, _ layout: GraphLayout, _ reader: Reader) throws(CambiumError) {
         var columns = [[CloneColumn]](repeating: [], count: layout.tables.count)
         for hierarchy in plan.hierarchies {
@@ -90,7 +90,7 @@ struct CloneValues {
         return columns
     }
 
-    /// Returns the contents of an attribute's column, or `nil` if the copies are null.
+    /// Returns the contents of an attribute's column, or `nil` if the copies have null.
     private static func content(
         _ attribute: Attribute, _ rule: CloneAttributeRule, _ table: TableLayout, _ plan: borrowing ClonePlan, _ op: CloneOp,
         _ reader: Reader

@@ -2,8 +2,8 @@ import CambiumModel
 
 /// Finds the objects that a clone copies: breadth-first from the roots, without recursion.
 ///
-/// Keeps one bit for each row, and the objects of one level from which the walk continues. If values come from parents, keeps 12 bytes for
-/// each object.
+/// Keeps one bit for each row, and the objects of one level from which the walk continues. If values come from parents, the walk also keeps
+/// 12 bytes for each object.
 struct CloneWalk {
     /// An object that the walk reached, and the entry from which it was reached.
     struct Entry {
@@ -33,7 +33,7 @@ struct CloneWalk {
     /// For each table, whether the walk continues from any of its rows.
     private let leadsOn: [Bool]
     private let branches: CloneBranches
-    /// For each branch, the place that was read last.
+    /// For each branch, the place that was last read.
     private var caches: [BranchCache]
     private let needsOrder: Bool
 
@@ -99,7 +99,7 @@ struct CloneWalk {
         }
     }
 
-    /// Visits the members of a chain if the order does not matter.
+    /// Visits the members of a chain. The order does not matter here.
     private mutating func visit(_ place: Int, _ table: Int) {
         if !leadsOn[table] {
             objectCount &+= rows[table].chosen.insert(&caches[place].chain)

@@ -25,14 +25,14 @@ extension Draft {
 
     private func mismatch(_ op: CloneOp) -> CambiumError {
         let roots = op.roots.prefix(3).map { text(of: $0) }.joined(separator: ", ")
-        return CambiumError(.damaged, "The clone of \(roots) does not give the objects that the log states.")
+        return CambiumError(.damaged, "The clone of \(roots) does not produce the objects that the log states.")
     }
 
-    /// Carries out a plan that was made of the current state of this draft. The op must be the op of the plan. Keeps memory ready for
+    /// Carries out a plan that was made from the current state of this draft. The op must belong to the plan. Keeps memory ready for
     /// another clone afterwards.
     ///
-    /// Throws `.invalidInput` for a value of the roots that does not fit. Resolving a request finds such a value earlier. Nothing is
-    /// changed in this case. Complexity: O(copied objects and their links).
+    /// Throws `.invalidInput`, and changes nothing, if a value for the roots does not fit its attribute. Resolving a request finds such a
+    /// value earlier. Complexity: O(copied objects and their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         try checkUsable()
         try checkCapacity()
@@ -69,7 +69,7 @@ extension Draft {
         noteCopies(plan, originalsPending)
     }
 
-    /// Estimates the number of bytes of the copies' pages. Assumes that a copy takes as much as the average object.
+    /// Estimates the number of bytes of the copies' pages. Assumes that a copy takes as many bytes as the average object.
     private func byteCount(of plan: borrowing ClonePlan) -> Int {
         let all = layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
         return Int(Double(space.liveGranules * PageLayout.granule) * Double(plan.objectCount) / Double(max(1, all)))
@@ -106,7 +106,7 @@ extension Draft {
 
     // MARK: Values from above
 
-    /// Takes values from parents. Goes through the objects in the order in which they were reached, so that a parent has its own values
+    /// Takes values from parents. Visits the objects in the order in which the walk reached them, so that a parent gets its own values
     /// first.
     private mutating func followParents(_ plan: borrowing ClonePlan, _ values: CloneValues) {
         guard plan.members.needsOrder else { return }
@@ -123,7 +123,7 @@ extension Draft {
                     let above = layout.tables[Int(place.table)]
                     let parent = plan.rows[above.index].copy(of: place.row)
                     let slot = above.slot(of: attribute.number)
-                    // Both attributes have the same type. The value may lie in the page that is written to, so it is copied first.
+                    // Both attributes have the same type. The value may lie in the page that is about to be written, so it is copied first.
                     let cell = reader.rows(above.index).withCell(parent, slot, above.columns[slot]) { StoredCell(copying: $0) }
                     assign(cell, follower.attribute, table, copy)
                 } else if follower.follow.fallback == .blank, let cell = values.blanks[ObjectIdentifier(follower.attribute)] {
@@ -153,7 +153,7 @@ extension Draft {
         }
     }
 
-    /// Notes the copies that break a rule now. Later changes note their objects themselves.
+    /// Records the copies that break a rule now. Later changes record the objects that they affect.
     private mutating func noteCopies(_ plan: borrowing ClonePlan, _ originals: [ObjectPlace]) {
         for place in originals where plan.rows[Int(place.table)].contains(place.row) {
             pending.noteObject(Int(place.table), plan.rows[Int(place.table)].copy(of: place.row))

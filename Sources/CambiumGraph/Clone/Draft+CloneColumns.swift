@@ -5,12 +5,12 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Makes the rows of a table's copies and copies their attributes, one group of copies after another.
+    /// Creates the rows of a table's copies and copies their attributes, one group of copies after another.
     ///
     /// - Parameters:
     ///   - columns: The contents of each column, except the columns of chains.
-    ///   - chains: The chains that are copied whole.
-    ///   - lonely: Receives the links of the chains in which the owner of some copied member is not copied.
+    ///   - chains: The chains that are copied as a whole.
+    ///   - lonely: Receives the links of those chains in which a member is copied but its owner is not.
     mutating func copyColumns(
         _ table: TableLayout, _ plan: borrowing ClonePlan, _ columns: [CloneColumn], _ chains: [CloneChain], lonely: inout Set<Int>
     ) {
@@ -50,7 +50,7 @@ extension Draft {
         store(live, group, GroupLayout.liveBitsOffset)
         store(stubs, group, GroupLayout.stubBitsOffset)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
-        // Unless a leaf states otherwise, the transaction that made a group counts as the one that made and changed its rows.
+        // Unless a leaf states otherwise, the rows of a group were created and last changed by the transaction that created the group.
         guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {
@@ -101,7 +101,7 @@ extension Draft {
         }
     }
 
-    /// Calls `body` with the row of each copy whose entity has the attribute.
+    /// Calls `body` with the row of each copy that has the attribute.
     @inline(__always)
     private mutating func forEachCopy(
         _ column: CloneColumn, _ table: TableLayout, _ target: UInt32, _ spans: [CloneSpan], _ body: (inout Draft, UInt32) -> Void
@@ -179,7 +179,7 @@ extension Draft {
             span.forEach { row, _ in byteCount &+= Int(cells[row] &>> 16 & 0xFF) }
         }
         let reference = (group + column).assumingMemoryBound(to: PageRef.self)
-        // A value without bytes has a cell, too, so `byteCount` does not show whether all values are null.
+        // A value of zero bytes has a cell, too, so `byteCount` does not show whether all values are null.
         let isNull = spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
         if isNull { return }
         own(&reference.pointee, .stringLeaf)

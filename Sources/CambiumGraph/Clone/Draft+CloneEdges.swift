@@ -51,7 +51,7 @@ extension Draft {
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
     }
 
-    /// Chooses the edges of one side's objects that are copied. If a relationship is its own inverse, both sides are one.
+    /// Chooses the edges of one side's objects that are copied. If a relationship is its own inverse, both sides are the same.
     private func choose(
         _ chosen: CloneBits, _ sides: [Int], _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>,
         _ rules: CloneLinkRules
@@ -76,25 +76,25 @@ extension Draft {
                     if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
                 }
             }
-            // The walk may have copied the owner by way of this link. Its copy is then linked to copies only.
+            // The walk may have copied the owner because of this link. Then the owner's copy is linked to copies only.
             if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
         }
     }
 
-    /// Makes an edge, and appends it to its unordered lists. The caller adds the edge to the index.
+    /// Creates an edge, and appends it to its unordered lists. The caller adds the edge to the index.
     private mutating func addCopy(
         _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
     ) -> UInt32 {
         let (first, second) = EndLayout.pair(0, isSymmetric, left, right)
         let edge = newEdge(table, first, second)
         if !lists[0].isOrdered { add(lists[0], owner: first, member: edge) }
-        // An object that is linked to itself has the edge once.
+        // If an object is linked to itself, the edge is in one list only.
         if !lists[1].isOrdered, !(isSymmetric && first == second) { add(lists[1], owner: second, member: edge) }
         return edge
     }
 
-    /// Gives the copied owners of one side their edges, in the order of the originals' edges. Appends the other copied edges to the lists
-    /// of owners that are not copied, in the order of the copies' ids.
+    /// Puts the edges into the lists of the copied owners of one side, in the order of the originals' edges. Appends the other copied edges
+    /// to the lists of owners that are not copied, in the order of the copies' ids.
     private mutating func orderEdges(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
@@ -109,17 +109,17 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Notes that objects on the other side that were not copied have more members now, because they got links to copies of one side.
+    /// Notes that objects of the other side that were not copied have more members, because they were linked to copies of this side.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
-        // The owners are on the other side, and the copies that they were linked to are on this side.
+        // The owners are on the other side, and the copies to which they were linked are on this side.
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
             draft.noteChange(number, 1 - side, owner)
         }
     }
 
-    /// Calls `body` for each link between a copy of the other side and an object of one side that is not copied. The owner is this object.
+    /// Calls `body` for each link between a copy of the other side and an object of this side that is not copied. The owner is this object.
     private mutating func forEachJoined(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
         _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void

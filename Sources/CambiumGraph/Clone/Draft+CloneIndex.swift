@@ -1,10 +1,10 @@
 import CambiumModel
 
 extension Draft {
-    /// Adds many rows to an index, bucket by bucket, and notes the rows whose key the index already has.
+    /// Adds many rows to an index, bucket by bucket, and records the rows whose key the index already has.
     ///
     /// - Parameter rows: New rows that are in no index yet.
-    /// - Parameter hasNewUUIDs: Whether each key has a UUID that was made for it and that no other key has.
+    /// - Parameter hasNewUUIDs: Whether each key contains a UUID that was created for it and that no other key has.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
         var entries: [UInt64] = []
         var other: [UInt64] = []
@@ -18,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// The number of groups in a batch. The entries of a batch are sorted together. They take 4 MiB, which the next batch uses again.
+    /// The number of groups in a batch. The entries of a batch are sorted together. They take 4 MiB, which the next batch reuses.
     static let batchPageCount = (1 << 18) / PageLayout.fanOut
 
     /// Adds the high half of the hash of each row's key, with the row in the low half. Omits rows without a key.

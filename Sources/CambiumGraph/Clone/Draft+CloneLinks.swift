@@ -1,7 +1,6 @@
 import CambiumModel
 
-/// Up to three link columns of a table that are written row by row. Mostly the rows are neighbours, so leaves are looked up once for each
-/// group.
+/// Up to three link columns of a table that are written row by row. Most rows are neighbours, so leaves are looked up once for each group.
 private struct LinkCursor {
     typealias Values = UnsafeMutablePointer<UInt32>
 
@@ -36,11 +35,11 @@ private struct LinkCursor {
 }
 
 extension Draft {
-    /// Gives copies the links of their originals, as the rules of both sides state.
+    /// Links copies as their originals are linked, if the rules of both sides of a link allow it.
     ///
     /// - Parameters:
-    ///   - whole: The links whose chains were copied with the columns.
-    ///   - lonely: The links of `whole` in which the owner of some copied member is not copied.
+    ///   - whole: The links whose chains were copied together with the columns.
+    ///   - lonely: The links of `whole` in which a member is copied but its owner is not.
     mutating func copyLinks(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules, whole: Set<Int>, _ lonely: Set<Int>) {
         for number in layout.links.indices {
             switch layout.links[number] {
@@ -137,7 +136,7 @@ extension Draft {
         }
     }
 
-    /// Gives the copy of each owner the copies of its members, in their order.
+    /// Links the copy of each owner to the copies of its members, in the same order.
     private mutating func copyTrees(
         _ number: Int, _ list: ListLayout, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {

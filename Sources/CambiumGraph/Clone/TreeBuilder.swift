@@ -1,7 +1,7 @@
-/// Makes the tree of an ordered list from its members in order, in linear time.
+/// Builds the tree of an ordered list from its members in order, in linear time.
 struct TreeBuilder {
     private let tree: Draft.Tree
-    /// The right spine, from the root down. Each node has the number of nodes on its left.
+    /// The right spine, from the root down. Each node has the number of the nodes in its left subtree.
     private var spine: [(row: UInt32, leftCount: UInt32)] = []
 
     init(_ tree: Draft.Tree) { self.tree = tree }
@@ -26,7 +26,7 @@ struct TreeBuilder {
         spine.append((row, leftCount))
     }
 
-    /// Gives the list to its owner, and begins the next list.
+    /// Stores the list in its owner, and begins the next list.
     mutating func finish(owner: UInt32, _ draft: inout Draft) {
         guard let root = spine.first else { return }
         draft.setLink(tree.owners, owner, tree.root, root.row)

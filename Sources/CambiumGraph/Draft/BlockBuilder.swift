@@ -6,7 +6,8 @@ import CambiumModel
 
 /// Copies columns of a table into the columns of a block.
 struct BlockBuilder {
-    /// The maximum number of objects in one block. A block of this size fits into the cache, and its columns are worth compressing.
+    /// The maximum number of objects in one block. Such a block fits into the processor's cache, and its columns are large enough to
+    /// compress well.
     static let objectCountMax = 8192
     /// The maximum number of values in all columns of one block. It is less than the limit that a reader of a log sets for one block.
     static let valueCountMax = 1 << 23

@@ -1,6 +1,7 @@
 /// The objects whose derived attributes must be computed at the end of the transaction.
 struct DerivedNotes {
-    /// For each derived column, the objects whose members or text changed, and the members whose source changed. Empty if nothing is noted.
+    /// For each derived column, the objects whose members or text changed, and the members whose source changed. Empty if no change was
+    /// recorded.
     private var notes: [(objects: RowNotes, sources: RowNotes)] = []
 
     var isEmpty: Bool { notes.isEmpty }
@@ -25,7 +26,7 @@ struct DerivedNotes {
     func objects(_ column: DerivedColumn) -> RowNotes { notes[column.number].objects }
 }
 
-/// A set of rows that takes O(rows noted) memory: an array of few rows, or bits for many rows.
+/// A set of rows that takes memory in proportion to its size: an array of a few rows, or bits for many rows.
 struct RowNotes {
     private var rows: [UInt32] = []
     private var bits: RowSet?
@@ -40,7 +41,7 @@ struct RowNotes {
         }
     }
 
-    /// Removes repeated rows. Changes to bits if they take less memory.
+    /// Removes duplicate rows. Changes to bits if they take less memory.
     private mutating func settle() {
         rows = Self.sorted(rows)
         limit = 2 * max(rows.count, 512)
@@ -56,7 +57,7 @@ struct RowNotes {
         return found
     }
 
-    /// The rows, ascending, each once.
+    /// The rows in ascending order, without duplicates.
     var elements: [UInt32] {
         guard let bits else { return Self.sorted(rows) }
         var found: [UInt32] = []

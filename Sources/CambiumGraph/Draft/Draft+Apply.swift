@@ -67,9 +67,9 @@ extension Draft {
         directory = page
     }
 
-    /// Makes a directory for the layout.
+    /// Creates a directory for the layout.
     ///
-    /// - Parameter table: Makes or finds the page of a table.
+    /// - Parameter table: Creates or finds the page of a table.
     mutating func newDirectory(
         sharedBlobs: RadixVector, register: PageRef, table: (inout Draft, TableLayout) -> PageRef
     ) -> PageRef {
@@ -81,7 +81,7 @@ extension Draft {
         return page
     }
 
-    /// Makes a directory for the layout. The references to its tables are not set yet.
+    /// Creates a directory for the layout. It does not refer to its tables yet.
     mutating func newDirectory(sharedBlobs: RadixVector, register: PageRef) -> PageRef {
         let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
@@ -153,7 +153,7 @@ extension Draft {
         _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
     ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
-        // In pages that are not proven, a reference may lead anywhere.
+        // In pages that are not proven, a reference may lead to any address.
         if space.isProven { reader.rows(table.index).prefetch(values, place.row, table) }
         var cells = space.spareCells.take()
         defer { space.spareCells.recycle(&cells) }
@@ -163,7 +163,7 @@ extension Draft {
         for (attribute, value) in values {
             if attribute.isDerived { throw derivedRefusal(attribute) }
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
-            // A value that the object has already counts as a change if an earlier assignment changes the same attribute.
+            // Even if the object already has a value, the value counts as a change if an earlier assignment changes the same attribute.
             let isAssigned = cells.contains { $0.slot == assigned.slot }
             if !isAssigned, holds(assigned, table, place.row) { continue }
             changed.append(Assignment(attribute.number, value))

@@ -27,10 +27,10 @@ extension Draft {
         return page
     }
 
-    /// Copies the head of a blob and some of its extents, keeps the number of cells that refer to it, and discards the old pages. The
-    /// caller must change all these cells.
+    /// Copies the head of a blob and some of its extents, keeps the number of cells that refer to the blob, and discards the old pages. The
+    /// caller must update all these cells.
     ///
-    /// - Parameter isMoved: Whether an extent is copied. All other extents stay where they are.
+    /// - Parameter isMoved: Whether an extent is copied. All other extents stay in place.
     mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
         let count = sharedBlobs.get(Blob.place(page), chunks)
         let (head, byteCount) = Blob.head(page, chunks)

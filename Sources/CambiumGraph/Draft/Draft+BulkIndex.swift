@@ -2,7 +2,7 @@ internal import CMachine
 import CambiumModel
 
 extension Draft {
-    /// Adds the rows of a block to an index, bucket by bucket, and notes the rows whose key the index already has.
+    /// Adds the rows of a block to an index, bucket by bucket, and records the rows whose key the index already has.
     ///
     /// - Parameter rows: New rows of one entity that are in no index yet.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
@@ -18,7 +18,7 @@ extension Draft {
         addEntries(table, index, &entries, &other, isUnique: pending.isOff)
     }
 
-    /// Adds new edges to the index of pairs. The index must have none of them.
+    /// Adds new edges to the index of pairs, which must not contain them yet.
     mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
         let reader = reader
         let rows = reader.rows(table.index)
@@ -50,7 +50,7 @@ extension Draft {
     /// The bits of a hash that a bucket uses: the bits that determine splits, and the fragment.
     static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
 
-    /// Adds the entries that belong to one bucket, as many as it has space for. Returns the place of the next entry.
+    /// Adds as many of the entries that belong to one bucket as the bucket has space for. Returns the index of the next entry.
     private mutating func fillBucket(
         _ table: TableLayout, _ index: IndexLayout, _ entries: [UInt64], from first: Int, isUnique: Bool
     ) -> Int {
@@ -88,7 +88,7 @@ extension Draft {
         return next
     }
 
-    /// Returns whether a bucket has no space for all of its new entries. Such a bucket is better split than copied first.
+    /// Returns whether a bucket lacks the space for all of its new entries. Such a bucket is split without being copied first.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

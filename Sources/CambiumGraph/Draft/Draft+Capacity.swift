@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Checks that refuse a change before it writes, if the graph may not have enough pages for it.
+/// Checks that refuse a change before it writes, if the graph might not have enough pages for it.
 extension Draft {
     /// Throws `.limitExceeded` if only the reserve for deletions is left. O(1).
     ///
@@ -23,19 +23,19 @@ extension Draft {
             remedy: "Delete fewer objects in one transaction.")
     }
 
-    /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve. O(tables).
+    /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve. Complexity: O(tables).
     ///
     /// - Parameter groupCount: The number of groups of rows that the migration rebuilds.
     func checkCapacity(forMigrating groupCount: Int) throws(CambiumError) {
-        // A rebuilt group may also have values of a wider type.
+        // A rebuilt group may also store values of a wider type.
         let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
         let needed = chunkCount(Int(Double(space.liveGranules) * share), buckets: 0)
         if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
         throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }
 
-    /// Returns the number of chunks for copies of this many granules, and for the index buckets and index nodes that this many objects
-    /// change.
+    /// Returns the number of chunks that are needed for copies of this many granules, and for the index buckets and index nodes that change
+    /// with this many objects.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
@@ -54,7 +54,8 @@ extension Draft {
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
-    /// Returns the granules of all groups that have one of these objects, one of their edges or an object that is linked to them.
+    /// Returns the number of granules of all groups that contain one of these objects, one of their edges, or an object that is linked to
+    /// them.
     private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {
@@ -71,7 +72,7 @@ extension Draft {
         }
     }
 
-    /// Returns the granules of the page of a group and of its leaves, without the constant pages.
+    /// Returns the number of granules of the page of a group and of its leaves, not counting the constant pages.
     private func granules(ofGroup index: UInt32, _ table: TableLayout) -> Int {
         let page = reader.vector(table.index, TablePage.rowsOffset).get(Int(index), chunks)
         if page == 0 { return 0 }

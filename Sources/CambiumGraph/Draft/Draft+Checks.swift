@@ -4,7 +4,7 @@ extension Draft {
     /// Checks the rules that must hold at the end of a transaction: mandatory attributes, numbers of members, uniqueness and denied
     /// deletions. Complexity: O(changes).
     ///
-    /// Before that, the derived attributes are computed, which may be unique.
+    /// Computes the derived attributes first, because a derived attribute may be part of a unique set.
     ///
     /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration,
     ///   which limits their number.
@@ -15,8 +15,8 @@ extension Draft {
         if !violations.isEmpty { throw CambiumError(violations) }
     }
 
-    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because a denied deletion breaks many
-    /// other rules, too.
+    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because each of them breaks many other rules,
+    /// too.
     mutating func violations() -> RuleViolations {
         var found: [Violation] = []
         for denial in pending.denials { found += violation(of: denial) }

@@ -9,7 +9,7 @@ extension Draft {
         return true
     }
 
-    /// Stores a value as `set` does, without comparing it first, because it most likely differs.
+    /// Stores a value as `set` does, but without comparing it first, because the value is probably new.
     mutating func replace(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) {
         let indexes = table.indexesOfSlot[slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }
@@ -36,8 +36,8 @@ extension Draft {
         }
     }
 
-    /// Adds a row to an index if the index covers its entity and its key has no null. If another row has the same key, notes a check for
-    /// the commit.
+    /// Adds a row to an index if the index covers the row's entity and the row's key contains no null. If another row has the same key,
+    /// schedules a check for the commit.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, _ row: UInt32) {
         guard covers(index, table, row) else { return }
         let reader = reader
@@ -59,7 +59,7 @@ extension Draft {
         index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table))
     }
 
-    /// Makes an object a stub, or makes a stub a full object.
+    /// Turns an object into a stub, or a stub into a full object.
     mutating func setStub(_ table: TableLayout, _ row: UInt32, _ isStub: Bool) {
         guard reader.rows(table.index).isStub(row) != isStub else { return }
         Rows.setBit(ownedGroup(table.index, row), GroupLayout.stubBitsOffset, row, isStub)

@@ -41,7 +41,7 @@ extension Draft {
         return schema.entity(reader.rows(table.index).entity(place.row, table))
     }
 
-    /// Notes the members that must be gone at commit to satisfy a `deny` rule.
+    /// Records the members that must not exist at commit, because a `deny` rule requires this.
     private mutating func noteDenials(_ place: ObjectPlace) {
         guard let entity = entity(at: place) else { return }
         for relationship in entity.relationships where relationship.deleteRule == .deny {

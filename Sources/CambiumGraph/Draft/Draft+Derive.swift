@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension Draft {
-    /// Notes from now on which objects change, so that `deriveOps` can emit the net changes.
+    /// Starts to record which objects change, so that `deriveOps` can emit the net changes.
     package mutating func trackChanges() { trackChanges(HubLimits()) }
 
     package mutating func trackChanges(_ limits: HubLimits) { touched = TouchedRows(layout, limits) }
@@ -11,7 +11,7 @@ extension Draft {
     /// Blocks of inserted and changed objects come first, then blocks of links. Deletions are not derived, so no object may have been
     /// deleted since `trackChanges`. Complexity: O(objects changed).
     ///
-    /// - Parameter emit: Receives each op as soon as it is made, so that not all ops are in memory at once.
+    /// - Parameter emit: Receives each op as soon as it is created, so that not all ops are in memory at once.
     package borrowing func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         if touched != nil { try derivation.run(emit) }
     }
@@ -26,9 +26,9 @@ extension Draft {
 extension Graph {
     /// Emits the ops that make this graph from a graph with its schema and without objects.
     ///
-    /// The next serial of a hierarchy is part of a graph. If no object has the last serial of a hierarchy, the ops insert an object with
-    /// that serial and delete it. The ops do not contain provenance: which transactions changed an object, and which object it is a copy
-    /// of.
+    /// The next serial of a hierarchy is part of a graph. If the object with the last serial was deleted, the ops insert an object with
+    /// that serial and delete it. The ops do not contain provenance: which transactions changed an object, and of which object it is a
+    /// copy.
     ///
     /// Complexity: O(graph).
     package func deriveOps(_ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {

@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// Keeps derived attributes up to date. Changes note the objects that they affect, and the end of the transaction computes the values. See
-/// Docs/DERIVED.md.
+/// Keeps derived attributes up to date. A change records the objects that it affects, and the end of the transaction computes the values.
+/// See Docs/DERIVED.md.
 extension Draft {
     // MARK: Notes
 
@@ -40,8 +40,8 @@ extension Draft {
 
     // MARK: Values
 
-    /// Computes the derived attributes that the changes since the last call affect. The end of every transaction calls it, live or
-    /// replayed.
+    /// Computes the derived attributes that the changes since the last call affect. Every transaction calls it at its end, whether it is
+    /// live or replayed.
     ///
     /// Complexity: O(objects affected, and the members of those with a sum, a minimum or a maximum).
     ///
@@ -78,7 +78,7 @@ extension Draft {
         setProvenance(column.table, row, TableLayout.changedSlot)
     }
 
-    /// More chunks than storing one value takes.
+    /// A number of chunks that is more than storing one value requires.
     private static var derivedChunkCountMin: Int { 4 }
 
     private func hasDerived(_ column: DerivedColumn, _ row: UInt32) -> Bool {
@@ -97,8 +97,7 @@ extension Draft {
         }
     }
 
-    /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if the stored value is that
-    /// value.
+    /// Returns the value that a derived attribute of an object has after the changes so far. Returns `nil` if this value is already stored.
     func pendingValue(of attribute: Attribute, at place: ObjectPlace) -> Value? {
         guard attribute.isDerived, !derived.isEmpty else { return nil }
         let column = layout.derived.ofTable[Int(place.table)].first { $0.attribute === attribute }

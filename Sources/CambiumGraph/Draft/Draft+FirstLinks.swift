@@ -2,7 +2,7 @@ extension Draft {
     /// The number of edges that are made in one step.
     private static let stepCount = 64
 
-    /// Links an object that has no members yet to distinct objects, in this order.
+    /// Links an object without members to distinct objects, in this order.
     mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
         guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
             for target in targets { link(end, owner: owner, target: target) }
@@ -18,8 +18,7 @@ extension Draft {
         }
     }
 
-    /// Adds edges that do not exist yet. The edges use memory in many distant places, so the method prefetches all of them before it uses
-    /// one of them.
+    /// Adds edges that do not exist yet. The edges use memory in many distant places, so the method prefetches all of it first.
     private mutating func addEdges(
         _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
     ) {

@@ -16,7 +16,7 @@ package final class ImportTable {
     /// The column of each attribute of the entity, in the order of the attributes. `defaults` has their default values, or `nil`.
     let slots: [Int]
     let defaults: [StoredCell?]
-    /// Whether a new object must be checked for its numbers of members.
+    /// Whether the numbers of members of a new object must be checked.
     let isCounted: Bool
 
     init(table: TableLayout, entity: Entity, identity: IndexLayout?, slots: [Int], defaults: [StoredCell?], isCounted: Bool) {
@@ -37,7 +37,7 @@ package final class ImportTable {
     package func hasDefault(_ attribute: Int) -> Bool { defaults[attribute] != nil }
 }
 
-/// The index over an identity, and the column of its first attribute. These plain numbers are cheap to pass on.
+/// The index over an identity, and the column of its first attribute. The fields are plain numbers, so a copy is cheap.
 package struct KeyPlace {
     let table: Int
     let index: Int
@@ -47,10 +47,10 @@ package struct KeyPlace {
 }
 
 extension Cell {
-    /// Returns the hash that an index over one attribute of this type uses for the value, in a graph with this key.
+    /// Returns the hash that an index over one attribute of this type stores for the value, in a graph with this key.
     @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
         var hash = KeyHash(key)
-        // Text needs no conversion: equal texts have equal bytes, unlike 0.0 and -0.0.
+        // Text needs no conversion: unlike 0.0 and -0.0, equal texts have equal bytes.
         if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
         return hash.value
     }
@@ -61,7 +61,7 @@ extension Graph {
     package var hashKey: HashKey { reader.hashKey }
 }
 
-/// Row-wise writing for imports. The caller checks each row, and the ops are derived afterwards.
+/// Writes row by row, for imports. The caller checks each row, and the ops are derived afterwards.
 extension Draft {
     /// Resolves an entity for writing many of its objects.
     ///
@@ -97,7 +97,7 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// Makes another thread supply memory for some MiB of pages, if less than that is available.
+    /// Lets another thread supply memory for some MiB of pages, if less memory than that is available.
     package borrowing func prepareMemory() { space.memory.prepareAhead() }
 
     /// Prefetches the memory in which a key is looked up.
@@ -135,7 +135,7 @@ extension Draft {
         reader.rows(table.number).serial(row) < base.reader.nextSerialOrOne(table.number, of: base.layout)
     }
 
-    /// Makes an object that has no attributes and is in no index yet.
+    /// Inserts an object that has no attributes and is not in any index yet.
     package mutating func beginInsert(_ table: ImportTable) throws(CambiumError) -> UInt32 {
         let serial = reader.nextSerial(table.number)
         guard serial <= ObjectID.serialMax else {
@@ -188,7 +188,7 @@ extension Draft {
         table.defaults[attribute]?.withCell { _ = change(table, row, attribute: attribute, $0) }
     }
 
-    /// Makes a stub a full object.
+    /// Turns a stub into a full object.
     package mutating func fill(_ table: ImportTable, _ row: UInt32) {
         setStub(table.table, row, false)
         setProvenance(table.number, row, TableLayout.changedSlot)
@@ -210,7 +210,7 @@ extension Draft {
         ImportEnd(end: layout.handle(relationship).end, isOrdered: relationship.isOrdered)
     }
 
-    /// Makes a to-one relationship lead to a row, or to no row if `target` is `nil`.
+    /// Links a to-one relationship to a row, or to no row if `target` is `nil`.
     package mutating func setTarget(_ end: ImportEnd, _ owner: UInt32, _ target: UInt32?) {
         if let target { link(end.end, owner: owner, target: target) } else { clearTarget(end.end, owner) }
     }
@@ -241,10 +241,10 @@ extension Draft {
     /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// Returns the first rule that the last written row breaks. All checks that this row noted count as done.
+    /// Returns the first rule that the last written row breaks. Afterwards, all checks that this row scheduled count as done.
     ///
-    /// A unique value may belong to another object until a later row changes that object, so the check of such values is deferred to the
-    /// end. The indexes in `finding` are checked at once: the import finds objects by them, so two objects never share a value there.
+    /// A unique value may belong to another object until a later row changes that object, so the check of such a value is deferred to the
+    /// end. The indexes in `finding` are checked immediately: the import finds objects by them, so two objects never share a value there.
     ///
     /// - Parameter deferred: Receives each deferred check, for `check(_:)`.
     @inline(__always)
@@ -278,7 +278,7 @@ extension Draft {
         return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
     }
 
-    /// Returns, for each entity, the number of original objects that a deletion of these objects would delete.
+    /// Returns, for each entity, the number of original objects that would disappear if these objects were deleted.
     package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
         var counts: [EntityNumber: Int] = [:]
         for place in closure(of: ids.compactMap { self.place(of: $0) }) {
@@ -291,8 +291,8 @@ extension Draft {
         return counts
     }
 
-    /// Counts the objects of each entity by the net effect on them. Covers the objects in `seen` (a set of rows for each table) and all
-    /// changed objects.
+    /// Counts the objects of each entity by their net change. Covers the objects in `seen` (a set of rows for each table) and all changed
+    /// objects.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
         // The array is indexed by entity number. Lookups in a dictionary would take longer than all other work.
@@ -345,7 +345,7 @@ extension Draft {
         }
     }
 
-    /// An end of a link, with the objects whose members were touched at this end.
+    /// An end of a link, with the objects whose members at this end were touched.
     private struct TouchedEnd {
         let end: EndLayout
         let owners: RowSet
@@ -389,7 +389,7 @@ extension Draft {
     }
 }
 
-/// The numbers of objects by the net effect on them.
+/// The numbers of objects by their net change.
 package struct NetCounts: Equatable {
     package var inserted = 0
     package var updated = 0

@@ -4,8 +4,8 @@ extension Draft {
         countEntry(table, index, by: 1)
         let fragment = Bucket.fragment(hash)
         let found = reader.bucket(table, index, hash)
-        // Only pages of the draft refer to a page of the draft. So all slots of the directory for this bucket already refer to the draft's
-        // copy.
+        // Only pages of the draft refer to a page of the draft. So all slots that the directory has for this bucket already refer to the
+        // draft's copy.
         if found != 0, chunks.birth(found) == trustedEpoch, Bucket(chunks[found]).count < Bucket.capacity {
             return Bucket(chunks[found]).add(fragment, row)
         }
@@ -18,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// Removes the entry of a row, which was added with this hash.
+    /// Removes the entry of a row. The entry was added with this hash.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
         let first = ownedBucketSlot(table, index, hash)
@@ -37,7 +37,7 @@ extension Draft {
         }
     }
 
-    /// Makes the entry of a row lead to another row with the same key.
+    /// Changes the row in an entry to another row with the same key.
     mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
         var reference = ownedBucketSlot(table, index, hash)
         var overflowCount = 0
@@ -64,7 +64,7 @@ extension Draft {
         return slot
     }
 
-    /// Copies a bucket unless the draft owns it. Several slots of the directory may refer to the bucket, and all of them must refer to
+    /// Copies a bucket unless the draft owns it. Several slots of the directory may refer to the bucket, and all of them must then refer to
     /// the copy.
     private mutating func ownShared(
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
@@ -86,7 +86,7 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two buckets that have half of its hashes each. The draft need not own the bucket.
+    /// Replaces a bucket by two buckets, each of which gets half of its hashes. The draft need not own the bucket.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
@@ -114,7 +114,7 @@ extension Draft {
         discardBucket(page)
     }
 
-    /// Distributes the entries of a bucket to two others, by the bit of their hashes at its depth.
+    /// Distributes the entries of a bucket to two other buckets. The bit of an entry's hash at the depth of the bucket decides.
     private func distribute(_ bucket: Bucket, _ lower: Bucket, _ upper: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
         if depth >= 8, depth < 24 {
             let mask: UInt16 = 1 << UInt16(23 - depth)

@@ -44,7 +44,7 @@ extension Draft {
         }
     }
 
-    /// Returns the rows of the members that a block names. A row is `noRow` if a to-one relationship gets no target.
+    /// Returns the rows of the members that a block names. If a to-one relationship gets no target, the row is `noRow`.
     private func rows(
         _ serials: [UInt64], of relationship: Relationship, _ targets: TableLayout
     ) throws(CambiumError) -> [UInt32] {
@@ -65,7 +65,7 @@ extension Draft {
         return found
     }
 
-    /// Returns whether the counts divide all members into lists, and no list names a member twice.
+    /// Returns whether the counts divide all members into lists, and no list contains a member twice.
     private func areLists(_ members: [UInt64], _ counts: [UInt32]) -> Bool {
         guard counts.reduce(0, { $0 + Int($1) }) == members.count else { return false }
         var rest = members[...]
@@ -75,9 +75,9 @@ extension Draft {
         }
     }
 
-    /// Returns whether a list names no member twice. Without this check, a few bytes could stand for the same member millions of times.
+    /// Returns whether a list contains no member twice. Without this check, a few bytes could repeat the same member millions of times.
     private func areDistinct(_ serials: ArraySlice<UInt64>) -> Bool {
-        // Most lists ascend.
+        // The members of most lists ascend.
         if zip(serials, serials.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
         var seen = Set<UInt64>()
         return serials.allSatisfy { seen.insert($0).inserted }
@@ -107,7 +107,7 @@ extension Draft {
     }
 }
 
-/// An entity and its descendants. The last entity is kept, because consecutive rows mostly have the same entity.
+/// An entity and its descendants. The last answer is kept, because consecutive rows usually have the same entity.
 private struct Family {
     private let numbers: Set<EntityNumber>
     private var last: EntityNumber?

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The checks that are common to all calls that link, unlink or move.
+/// The checks that linking, unlinking and moving have in common.
 extension Draft {
     /// Returns the ends of a link that an op names. Throws the errors of `linkEnds`.
     func resolve(
@@ -28,7 +28,7 @@ extension Draft {
             "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) has another entity.")
     }
 
-    /// Returns the ends of a link that a caller names: the relationship in this schema, and the places of both objects.
+    /// Returns the ends of a link that a caller requests: the relationship in this schema, and the places of both objects.
     ///
     /// - Throws: `.notFound` for a missing object. `.invalidInput` if the entity of the object does not have the relationship, or the
     ///   relationship cannot hold the target.
@@ -45,8 +45,8 @@ extension Draft {
         return LinkEnds(relationship: own, owner: owner, target: row)
     }
 
-    /// Returns the links that a caller wants to make from a new object, all checked. Throws as `linkEnds` does, and `.invalidInput` for two
-    /// objects of a to-one relationship.
+    /// Returns the links from a new object that a caller requests, all of them checked. Throws as `linkEnds` does, and `.invalidInput` for
+    /// two objects of a to-one relationship.
     package func linkTargets(
         _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
     ) throws(CambiumError) -> [(Relationship, ObjectID)] {
@@ -76,7 +76,7 @@ extension Draft {
     }
 }
 
-/// The two ends of a link that a caller wants to make or remove, both checked.
+/// The two ends of a link that a caller wants to create or remove, both checked.
 package struct LinkEnds {
     package let relationship: Relationship
     let owner: ObjectPlace
@@ -84,6 +84,6 @@ package struct LinkEnds {
 }
 
 extension Relationship {
-    /// Returns whether a relationship of another schema is this relationship.
+    /// Returns whether a relationship of another schema corresponds to this relationship.
     fileprivate func isNamed(as other: Relationship) -> Bool { name == other.name && number == other.number && root == other.root }
 }

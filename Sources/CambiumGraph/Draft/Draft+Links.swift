@@ -87,7 +87,7 @@ extension Draft {
 
     // MARK: One to many
 
-    /// Gives a child another parent, or no parent if `parent` is `noRow`.
+    /// Moves a child to another parent, or removes it from its parent if `parent` is `noRow`.
     mutating func setParent(
         _ end: EndLayout, _ list: ListLayout, _ childEnd: Int, child: UInt32, parent: UInt32, at index: Int?
     ) {
@@ -135,7 +135,7 @@ extension Draft {
         let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
         let edge = insertEdge(table, first, second)
         add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
-        // An object that is linked to itself has the edge once.
+        // If an object is linked to itself, the edge is in one list only.
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }

@@ -1,5 +1,5 @@
 extension Draft {
-    /// Adds a member to a list: at the index if the list is ordered and an index is given, otherwise at the end.
+    /// Adds a member to a list: at the index if the list is ordered and an index is passed, otherwise at the end.
     mutating func add(_ list: ListLayout, owner: UInt32, member: UInt32, at index: Int? = nil) {
         if let chain = Chain(list) {
             append(chain, owner: owner, member: member)

@@ -1,11 +1,10 @@
-/// Buckets with more entries than a page holds. Most of these entries have one hash, and form the *crowd* of the bucket. The rows of a
-/// crowd have the same key, in a transaction whose end ensures that each key is unique.
+/// Buckets with more entries than a page can hold. Most of these entries have one hash, and form the *crowd* of the bucket. The rows of a
+/// crowd have the same key. This happens only within a transaction, whose end ensures that each key is unique.
 ///
 /// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
-/// entries need. It becomes an ordinary bucket as soon as its entries fit into one page. Other keys find their rows in a bucket of their
-/// own.
+/// entries need. It becomes an ordinary bucket as soon as its entries fit into one page. The rows of other keys are in other buckets.
 extension Draft {
-    /// Returns whether a full bucket takes another entry without being split, because a split would move few entries or none.
+    /// Returns whether a full bucket accepts another entry without a split, because a split would move few entries or none.
     func takesOverflow(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
         if bucket.depth >= Bucket.depthMax { return true }
         if bucket.overflow != 0 {

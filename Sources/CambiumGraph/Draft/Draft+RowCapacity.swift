@@ -7,7 +7,7 @@ extension Draft {
     @inline(__always)
     func checkRowCapacity(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let pageCount = serials.reduce(0) { $0 + Self.virtualPages(of: $1).count }
-        // Usually the groups that no row has ever used suffice.
+        // Usually, the groups without any row so far are enough.
         if reader.groupCount(table.index) &+ pageCount <= TableLayout.groupCountMax { return }
         if spareGroupCount(table) < pageCount { try checkGroups(table, serials) }
     }
@@ -22,7 +22,7 @@ extension Draft {
         return Int(freeCount) + TableLayout.groupCountMax - reader.groupCount(table.index)
     }
 
-    /// Counts the pages that need a group of their own. Throws `.limitExceeded` if there are fewer spare groups.
+    /// Counts the virtual pages that need a new group. Throws `.limitExceeded` if there are fewer spare groups.
     private func checkGroups(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let map = reader.vector(table.index, TablePage.virtualPagesOffset)
         let rows = reader.rows(table.index)

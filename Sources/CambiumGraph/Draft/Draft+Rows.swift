@@ -6,7 +6,7 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Makes the row of a new object. No object may ever have had its serial.
+    /// Creates the row of a new object. No object may ever have had its serial.
     mutating func insertRow(_ table: TableLayout, serial: UInt64, entity: EntityNumber) -> UInt32 {
         let row = newRow(table, serial: serial)
         if let slot = table.entitySlot { setFixed(table.index, row, slot, entity.rawValue) }
@@ -17,7 +17,7 @@ extension Draft {
         return row
     }
 
-    /// Removes the row of an object from the table. Its columns, indexes and links must be clear.
+    /// Removes the row of an object from the table. The row must have no values, links and index entries any more.
     mutating func removeRow(_ table: TableLayout, _ row: UInt32) {
         count(table, reader.rows(table.index).entity(row, table), by: -1)
         let group = ownedGroup(table.index, row)
@@ -44,12 +44,12 @@ extension Draft {
         prune(map, Int(virtualPage))
     }
 
-    /// Releases a group whose rows have moved and to which no virtual page is mapped any more.
+    /// Releases a group whose rows have moved, and to which no virtual page is mapped any longer.
     mutating func releaseMovedGroup(_ table: TableLayout, _ index: UInt32) {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears the remains of a row that moved, in a group that is not released.
+    /// Clears the remains of a row that has moved, in a group that is not released.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
@@ -76,7 +76,7 @@ extension Draft {
         if mapped.pointee == 0 {
             mapped.pointee = newGroup(table, virtualPage: virtualPage) + 1
         } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
-            // An object of another virtual page may have this place in the shared group.
+            // An object of another virtual page may have this row of the shared group.
             mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
@@ -92,7 +92,7 @@ extension Draft {
         count(page + table.countOffset(of: entity), by: step)
     }
 
-    /// Changes a count. If a page was not proven, its count may be too low.
+    /// Changes a count. In a page that is not proven, the count may be too low.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
         if count < 0 { chunks.refuse("a count of a table is too low") }
@@ -136,7 +136,7 @@ extension Draft {
         return group
     }
 
-    /// Releases a group that has no live rows and whose serials have all been assigned.
+    /// Releases a group that has no live rows, and all of whose serials were assigned before.
     ///
     /// - Parameter virtualPage: The last virtual page that was mapped to the group; `nil` if no virtual page is mapped to it.
     private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32, virtualPage: UInt32?) {
@@ -159,7 +159,7 @@ extension Draft {
 
     // MARK: Provenance
 
-    /// Notes the current transaction as the one that made a row or last changed it.
+    /// Records the current transaction as the transaction that created a row or last changed it.
     @inline(__always)
     mutating func setProvenance(_ table: Int, _ row: UInt32, _ slot: Int) {
         let group = ownedGroup(table, row)
@@ -182,7 +182,7 @@ extension Draft {
         }
     }
 
-    /// Replaces a leaf of 32-bit offsets by a leaf of 64-bit offsets, which a group needs 2^32 transactions after it was made.
+    /// Replaces a leaf of 32-bit offsets by a leaf of 64-bit offsets. A group needs this 2^32 transactions after its creation.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
         let old = chunks[reference.pointee]
         let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)
@@ -197,14 +197,14 @@ extension Draft {
 
     // MARK: Edges
 
-    /// Makes a row in a table of edges, with both owners, and adds it to the index of pairs.
+    /// Creates a row in a table of edges, with both owners, and adds it to the index of pairs.
     mutating func insertEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let row = newEdge(table, first, second)
         addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)
         return row
     }
 
-    /// Makes a row in a table of edges, with both owners. The caller must add the row to the index of pairs.
+    /// Creates a row in a table of edges, with both owners. The caller must add the row to the index of pairs.
     mutating func newEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
@@ -229,7 +229,7 @@ extension Draft {
         return row
     }
 
-    /// Removes an edge, which must have left the lists of its owners.
+    /// Removes an edge. It must not be in the lists of its owners any more.
     mutating func removeEdge(_ table: TableLayout, _ row: UInt32) {
         let hash = reader.edgeHash(link(table.index, row, 0), link(table.index, row, 1))
         removeEntry(table.index, 0, hash: hash, row: row)

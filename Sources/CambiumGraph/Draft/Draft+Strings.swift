@@ -27,7 +27,7 @@ extension Draft {
         forgetCell(leaf, row, cell)
     }
 
-    /// Clears a cell whose value, with its blob if it has one, is now in another leaf.
+    /// Clears a cell. Its value, together with its blob if it has one, is now in another leaf.
     mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
         let cell = StringLeaf.cell(leaf, row)
@@ -58,8 +58,8 @@ extension Draft {
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
-    /// Moves a leaf to a page with more space, without its garbage. A leaf grows by half, so that filling it one value at a time copies
-    /// each byte a constant number of times.
+    /// Moves the contents of a leaf, without its garbage, to a larger page. A leaf grows by half, so that filling it one value at a time
+    /// copies each byte a constant number of times.
     mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int
     ) -> UnsafeMutableRawPointer {

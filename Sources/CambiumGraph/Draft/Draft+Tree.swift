@@ -2,7 +2,7 @@ import CambiumModel
 
 extension Draft {
     /// The columns of an ordered list: a treap over the members, by position. The priority of a member is a hash of its row. So the shape
-    /// needs no storage and does not depend on history. Insert, remove, index: O(log n) expected.
+    /// needs no storage and does not depend on history. Inserting, removing and indexing take O(log n) expected time.
     struct Tree {
         let owners: Int
         let members: Int
@@ -42,7 +42,7 @@ extension Draft {
         }
     }
 
-    /// Refuses a tree in which a walk takes more steps than the table has rows, because the walk goes in circles.
+    /// Refuses a tree in which a walk takes more steps than the table has rows, because the tree must have a cycle.
     @inline(__always) private func countDown(_ restCount: inout Int) {
         restCount &-= 1
         if restCount < 0 { chunks.refuse("an ordered list has a cycle") }
@@ -103,8 +103,8 @@ extension Draft {
         setLink(tree.members, parent, tree.size, UInt32(truncatingIfNeeded: left + right + 1))
     }
 
-    /// Replaces a member by another row at the same position. The row has another priority, so it may rise or sink. The members keep their
-    /// order.
+    /// Replaces a member by another row at the same position. The new row has another priority, so it may rise or sink in the tree. The
+    /// members keep their order.
     mutating func redirect(_ tree: Tree, owner: UInt32, from row: UInt32, to target: UInt32) {
         let parent = link(tree.members, target, tree.up)
         if parent == noRow {

@@ -1,5 +1,5 @@
 extension Draft {
-    /// Grows the tree at its root until the vector can hold an index.
+    /// Adds levels at the root until the vector can hold an index.
     mutating func grow(_ vector: inout RadixVector, toHold index: Int) {
         while index >> (Int(vector.height) * PageLayout.fanOutShift) != 0 || vector.height == 0 {
             let node = newVectorNode()
@@ -27,7 +27,7 @@ extension Draft {
         }
     }
 
-    /// Discards the nodes on the path to an element that hold only zeros. The draft must own all nodes of the path.
+    /// Discards those nodes on the path to an element that contain only zeros. The draft must own all nodes of the path.
     mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
         var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
         for level in (1..<max(1, Int(vector.pointee.height))).reversed() {
@@ -49,7 +49,7 @@ extension Draft {
         return page
     }
 
-    /// Releases every node of a vector. The caller is responsible for the pages that its elements refer to.
+    /// Releases every node of a vector. The caller releases the pages to which its elements refer.
     mutating func discard(_ vector: RadixVector) {
         guard vector.root != 0, vector.height > 0 else { return }
         var pending = [(vector.root, vector.height)]

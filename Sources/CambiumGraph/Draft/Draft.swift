@@ -12,8 +12,8 @@ package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
-    /// The birth of the pages that a reference may lead to without another check. If pages are not proven, no page has this birth: a
-    /// forged reference can lead to a page of the draft that is of another kind.
+    /// The birth of pages to which a reference may lead without another check. If pages are not proven, no page has this birth, because a
+    /// forged reference could lead to a page of the draft that has another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
@@ -21,7 +21,7 @@ package struct Draft: ~Copyable {
     package var transaction: UInt64
     /// The maximum number of requests that the register remembers.
     let requestCountMax: Int
-    /// The page from which all other pages are reached.
+    /// The page from which a reader reaches all other pages.
     var directory: PageRef
     /// The conditions that must hold at commit and have not been checked yet.
     var pending = PendingChecks()
@@ -29,8 +29,8 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// The error that made the draft unusable: a change threw after it had written. It is stored as a reference, because drafts are often
-    /// moved.
+    /// The error that made the draft unusable: a change threw after it had written. It is stored as a reference, because drafts are moved
+    /// often.
     private var failure: (any Error)?
     /// Whether the current change has written to a page.
     private var hasWritten = false
@@ -39,7 +39,7 @@ package struct Draft: ~Copyable {
     private var isPublished = false
     private var groupCache = GroupCache()
 
-    /// The group of rows that was written to last. The next write probably needs the same group.
+    /// The group of rows that was last written to. The next write probably needs the same group.
     private struct GroupCache {
         var table = -1
         var index: UInt32 = 0
@@ -62,8 +62,8 @@ package struct Draft: ~Copyable {
 
     deinit {
         if isPublished { return }
-        // A released page may have been allocated again. Then it is in the list twice, and its birth shows whether this loop has
-        // released it already.
+        // A released page may have been allocated again. Then the list contains it twice, and its birth shows whether this loop has already
+        // released it.
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
@@ -86,7 +86,7 @@ package struct Draft: ~Copyable {
         return born
     }
 
-    /// Writes the number of the transaction into the directory.
+    /// Writes the transaction number into the directory.
     mutating func stamp() {
         ownedDirectory().storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)
     }
@@ -97,9 +97,9 @@ package struct Draft: ~Copyable {
 // MARK: - All or nothing
 
 extension Draft {
-    /// Runs a change that checks everything before it writes. So the change happens as a whole or not at all.
+    /// Runs a change, which checks everything before it writes. So the change takes effect as a whole or not at all.
     ///
-    /// If the change throws after it has written to a page, the draft has failed: it refuses all later changes and its publication.
+    /// If the change throws after it has written to a page, the draft has failed: it refuses all later changes, and it cannot be published.
     @inline(__always)
     mutating func atomically(_ change: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         try checkUsable()
@@ -124,7 +124,7 @@ extension Draft {
     private borrowing func refusal() -> CambiumError {
         let reason = (failure as? CambiumError)?.message ?? ""
         return CambiumError(
-            .notWritable, "The transaction cannot continue, because a change failed halfway: \(reason) Repeat the transaction.",
+            .notWritable, "The transaction cannot continue, because a change stopped halfway: \(reason) Repeat the transaction.",
             underlying: failure)
     }
 }
@@ -149,7 +149,7 @@ extension Draft {
     ///
     /// - Parameters:
     ///   - kind: The kind of page that the caller writes to; `nil` for any kind.
-    ///   - byteCount: The minimum number of bytes that the page must hold.
+    ///   - byteCount: The minimum number of bytes that the page must have space for.
     @inline(__always)
     mutating func own(_ page: inout PageRef, _ kind: PageKind? = nil, byteCount: Int = 0) {
         if chunks.birth(page) != trustedEpoch { page = copy(page, kind, byteCount) }
@@ -159,7 +159,7 @@ extension Draft {
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // Keeps the size and the kind, but not the link to another free page.
+        // The copy has the same size and kind, but no link to another free page.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {
@@ -178,7 +178,7 @@ extension Draft {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
 
-    /// Releases a page: at once if the draft made it, otherwise when no version reaches it.
+    /// Releases a page: immediately if the draft created it, otherwise when no version reaches it.
     mutating func discard(_ page: PageRef) {
         if !space.isProven { space.checkCopied(page, chunks[page], nil, 0) }
         if chunks.birth(page) == epoch { space.release(page) } else { supersede(page) }
@@ -227,7 +227,7 @@ extension Draft {
         return pointer
     }
 
-    /// Clears the cache of the group that was written to last, for example because its page is released.
+    /// Clears the cache of the last written group, for example because the page of the group is released.
     mutating func forgetGroup() { groupCache.table = -1 }
 
     @inline(__always)

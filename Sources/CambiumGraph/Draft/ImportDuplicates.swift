@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Unique values that rows of an import gave to objects while other objects had them. Later rows resolve most of these duplicates.
+/// Unique values that rows of an import assigned to objects while other objects had them. Later rows resolve most of these duplicates.
 package struct ImportDuplicates {
     /// The indexes of a draft by which an import finds objects.
     package struct Indexes {
@@ -33,7 +33,7 @@ package struct ImportDuplicates {
         package fileprivate(set) var isCertain: Bool
     }
 
-    /// For each object and index, the last row that gave the object a value that was not unique.
+    /// For each object and index, the last row of the import that assigned a duplicate value to the object.
     private var places: [Entry: Int] = [:]
 
     package init() {}
@@ -41,12 +41,12 @@ package struct ImportDuplicates {
     package var isEmpty: Bool { places.isEmpty }
     package var count: Int { places.count }
 
-    /// The rows of the import that gave these values to objects.
+    /// The rows of the import that assigned these values.
     package var rows: Set<Int> { Set(places.values) }
 
     /// Adds an entry.
     ///
-    /// - Parameter place: The number of the row in the import. The caller adds rows in their order.
+    /// - Parameter place: The number of the row in the import. The caller adds rows in ascending order.
     package mutating func append(_ entry: Entry, place: Int) { places[entry] = place }
 }
 
@@ -63,11 +63,11 @@ extension ImportDuplicates {
 }
 
 extension Draft {
-    /// Returns the rows of an import that must be left out, ascending. Their values are not unique after all rows are applied.
+    /// Returns the rows of an import that must be omitted, in ascending order. Their values are still duplicates after all rows are
+    /// applied.
     ///
-    /// Of the objects that share a value, one object keeps the value: an object that had it without a conflict, otherwise the object of
-    /// the earliest row.
-    /// Complexity: O(d log d) for d duplicates.
+    /// Among the objects that share a value, one object keeps it: an object that had the value without a conflict, otherwise the object of
+    /// the earliest row. Complexity: O(d log d) for d duplicates.
     package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         var refusals: [ImportDuplicates.Refusal] = []
         var seen = Set<ImportDuplicates.Entry>()
@@ -82,7 +82,7 @@ extension Draft {
         return refusals.sorted { $0.place < $1.place }
     }
 
-    /// Removes the values that are unique by now. Complexity: O(d) for d duplicates.
+    /// Removes the values that have become unique. Complexity: O(d) for d duplicates.
     package borrowing func forgetResolved(_ duplicates: inout ImportDuplicates) {
         duplicates.keep { entry in
             guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { return false }
@@ -90,7 +90,7 @@ extension Draft {
         }
     }
 
-    /// Returns the rows that gave a value to these objects, except the row of the object that keeps it.
+    /// Returns the rows that assigned a value to these objects, except the row of the object that keeps the value.
     private borrowing func refused(_ entries: [ImportDuplicates.Entry], _ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         let keeper = entries.min { (duplicates.place(of: $0) ?? 0, $0.row) < (duplicates.place(of: $1) ?? 0, $1.row) }
         guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The rules of a new schema that existing objects may break. They are checked together with all other rules of the transaction. This is a
-/// class, because a draft has a field for it and is often moved.
+/// The rules of a new schema that existing objects may break. They are checked together with all other rules of the transaction. This type
+/// is a class, because each draft has a field for it, and drafts are moved often.
 final class MigrationChecks {
     /// An attribute that must be checked in the objects of some entities.
     struct Mandatory: Sendable {

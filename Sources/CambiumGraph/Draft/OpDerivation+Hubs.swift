@@ -5,7 +5,7 @@ extension OpDerivation {
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///
-    /// - Parameter sides: The columns of an edge that may have the owner. A relationship that is its own inverse has two such columns.
+    /// - Parameter sides: The columns of an edge that may contain the owner. A relationship that is its own inverse has two such columns.
     func hubs(among owners: [UInt32], _ end: EndLayout, sides: [Int]) -> [UInt32: HubChange] {
         guard let touched else { return [:] }
         var candidates = RowSet()
@@ -39,15 +39,15 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// Returns whether an object may be a hub. The number of its touched members is not known yet, but is at least the change of its number
-    /// of members.
+    /// Returns whether an object may be a hub. The number of its touched members is not known yet, but it is at least the difference
+    /// between its old and its new number of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)
         return isHub(abs(new - old), new + old)
     }
 
-    /// Returns the owner that the row of a member refers to, and the member. Returns `nil` if the graph has no such member.
+    /// Returns the owner to which the row of a member refers, and the member. Returns `nil` if the graph has no such member.
     private func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
         switch end.layout {
         case .pair: return nil
@@ -71,8 +71,7 @@ extension OpDerivation {
         return places.before != places.after
     }
 
-    /// Emits the changed order of a hub. It emits one block if few members follow the first difference, otherwise ops for each touched
-    /// member.
+    /// Emits the changed order of a hub: one block if few members follow the first difference, otherwise ops for each touched member.
     func emitOrdered(
         _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void
@@ -90,7 +89,7 @@ extension OpDerivation {
         try emitMoves(hub, places.after, id, relationship, before.reader.memberCount(end, owner: owner), emit)
     }
 
-    /// Returns the first index at which two lists differ. Their other members must be the same, in the same order.
+    /// Returns the first index at which two lists differ. All other members of the lists must be the same, in the same order.
     private static func firstDifference(_ before: [HubChange.Place], _ after: [HubChange.Place]) -> Int? {
         for place in 0..<max(before.count, after.count) {
             let old = place < before.count ? before[place] : nil
@@ -100,9 +99,9 @@ extension OpDerivation {
         return nil
     }
 
-    /// Emits ops that remove the touched members or move them to the end, and then put them in their places in ascending order.
+    /// Emits ops that remove the touched members or move them to the end, and then put them in their positions in ascending order.
     ///
-    /// A block of the other end may have added a member earlier, at the end. In this case, too, the ops result in the right order.
+    /// An earlier block of the other end may have appended a member. The ops produce the right order in this case, too.
     ///
     /// - Parameter oldCount: The number of members before the change.
     private func emitMoves(

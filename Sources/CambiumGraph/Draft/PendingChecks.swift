@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The conditions that must hold at the end of a transaction and cannot be checked earlier.
+/// The conditions that must hold at the end of a transaction, and that cannot be checked earlier.
 struct PendingChecks {
     struct Denial {
         let object: ObjectID
@@ -9,12 +9,12 @@ struct PendingChecks {
         let members: [ObjectID]
     }
 
-    /// Whether no check is noted. A replay needs no checks, because they were made before.
+    /// Whether no check is recorded. A replay needs no checks, because the writer made them.
     var isOff = false
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
-    /// The ranges of `objects` that deletions noted.
+    /// The ranges of `objects` that deletions added.
     private(set) var deletions: [Range<Int>] = []
     /// The checks that a migration needs.
     var migration: MigrationChecks?
@@ -37,12 +37,12 @@ struct PendingChecks {
         }
     }
 
-    /// Notes that a deletion noted all objects after the first `count` objects.
+    /// Records that a deletion added the objects after the first `count` elements of `objects`.
     mutating func noteDeletion(since count: Int) {
         if count < objects.count { deletions.append(count..<objects.count) }
     }
 
-    /// Returns the objects that changes other than deletions noted, and the objects that deletions noted. An object may be in both arrays.
+    /// Returns the objects that changes other than deletions added, and the objects that deletions added. An object may be in both arrays.
     func split() -> (changed: [ObjectPlace], reached: [ObjectPlace]) {
         if deletions.isEmpty { return (objects, []) }
         var (changed, reached): ([ObjectPlace], [ObjectPlace]) = ([], [])

@@ -1,13 +1,13 @@
-/// A set of places. The set keeps most rows of a large change as bits, because a hash table would cost a cache miss for each of them.
+/// A set of places. The set keeps most rows of a large change as bits, because a hash table would cost a cache miss for each row.
 struct PlaceSet {
     private var rows: [RowSet]
     private var others: Set<ObjectPlace> = []
-    /// The number of words of bits that each table may use.
+    /// The number of words of bits that each table may have.
     private let wordCountMax: UInt32
 
     /// - Parameters:
-    ///   - placeCount: The approximate number of places that will be added. The set takes some bytes for each of them.
-    ///   - tableCount: The number of tables; the table of each place is less.
+    ///   - placeCount: The approximate number of places that will be added. The set uses some bytes for each of them.
+    ///   - tableCount: The number of tables. The table of each place must be less than this number.
     init(placeCount: Int, tableCount: Int) {
         wordCountMax = UInt32(clamping: placeCount / max(1, tableCount))
         rows = wordCountMax == 0 ? [] : [RowSet](repeating: RowSet(), count: tableCount)

@@ -1,4 +1,5 @@
-/// Finds the rows of many serials of one table. It keeps the group that it found last, because consecutive serials mostly lie in one group.
+/// Finds the rows of many serials of one table. It keeps the last group that it found, because consecutive serials usually lie in one
+/// group.
 ///
 /// Valid as long as nothing writes to the table.
 struct RowFinder {

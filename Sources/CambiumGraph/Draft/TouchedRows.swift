@@ -17,7 +17,7 @@ struct TouchedRows {
     @inline(__always) mutating func markEnd(_ link: Int, _ end: Int, _ row: UInt32) { ends[2 * link + end].insert(row) }
     @inline(__always) mutating func markEdge(_ link: Int, _ edge: UInt32) { edges[link].insert(edge) }
 
-    /// Notes a member that moved in an ordered list.
+    /// Records a member that moved in an ordered list.
     mutating func markMember(_ end: EndLayout, _ member: UInt32) {
         switch end.layout {
         case .pair: break

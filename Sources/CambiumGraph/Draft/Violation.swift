@@ -7,9 +7,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// Another object has the same values.
         case duplicate(attributes: [String], of: String)
         case deleteDenied(relationship: String, by: String)
-        /// After a migration: a value that the attribute no longer allows, and the reason.
+        /// After a migration, a value that the attribute no longer allows, and the reason.
         case valueRefused(String, String)
-        /// After a migration: a member that is not of the entity that the relationship holds.
+        /// After a migration, a member whose entity the relationship does not hold.
         case wrongMember(String, String, wanted: String)
     }
 

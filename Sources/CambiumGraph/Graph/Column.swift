@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The positions of the leaves of one column: an address for each group of rows, so that reading a cell takes two loads.
+/// The addresses of the leaves of one column, one for each group of rows, so that reading a cell takes two loads.
 struct LeafDirectory {
     private let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks
@@ -40,7 +40,7 @@ struct LeafDirectory {
     }
 }
 
-/// An attribute of one graph, for loops over many objects: the position of its values is looked up once.
+/// An attribute of one graph, for loops over many objects: its column is looked up only once.
 ///
 /// The value is null if the object's entity does not have the attribute.
 ///
@@ -50,8 +50,8 @@ public struct Column {
     private let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
-    /// The same table if the column has values of this kind; otherwise `ObjectPlace.noTable`. So one comparison checks the table and the
-    /// kind.
+    /// The same table if the column has values of this kind; otherwise `ObjectPlace.noTable`. So a single comparison checks both the table
+    /// and the kind.
     private let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field

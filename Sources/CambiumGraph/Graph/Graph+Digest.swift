@@ -106,8 +106,8 @@ struct Digester {
         }
     }
 
-    /// Whether the digest takes the links from this end. Each ordered end contributes the index of each member. If neither end is ordered,
-    /// the to-one end contributes for both, or the first end if there is no single to-one end.
+    /// Whether the digest includes the links from this end. Each ordered end contributes the index of each member. If neither end is
+    /// ordered, the to-one end contributes for both. The first end contributes if there is not exactly one to-one end.
     func isListingEnd(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstListingEnd(end) }
 
     private func isFirstListingEnd(_ end: EndLayout) -> Bool {

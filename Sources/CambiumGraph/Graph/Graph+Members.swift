@@ -1,8 +1,9 @@
 public import CambiumModel
 
-/// A relationship resolved for reading. A handle is made once and can be used for any graph. It is fastest for graphs with the same schema.
+/// A relationship resolved for reading. A handle is created once and can be used for any graph. It is fastest for graphs with the same
+/// schema.
 package struct EndHandle: Sendable {
-    /// The resolved end; `nil` if the graph that the handle is resolved for has no such relationship.
+    /// The resolved end; `nil` if the graph for which the handle was resolved has no such relationship.
     private let resolved: EndLayout?
     /// The table of the objects that have the relationship; -1 if there is no such relationship.
     let ownerTable: Int
@@ -28,8 +29,7 @@ package struct EndHandle: Sendable {
         self.layout = layout
     }
 
-    /// Whether objects at a place may have the relationship. An object of the same hierarchy may have an entity without the relationship.
-    /// It has no members.
+    /// Whether the object at a place may have the relationship. Its entity may still lack the relationship; then the object has no members.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { ownerTable == Int(place.table) }
 
     var end: EndLayout {
@@ -39,8 +39,8 @@ package struct EndHandle: Sendable {
 }
 
 extension Graph {
-    /// Resolves a relationship for reading. A relationship that the graph does not have, because it is of an earlier or later schema, has
-    /// no members.
+    /// Resolves a relationship for reading. If the graph does not have the relationship, because it belongs to an earlier or later schema,
+    /// no object has members.
     package func end(_ relationship: Relationship) -> EndHandle {
         layout.handle(relationship)
     }
@@ -48,7 +48,7 @@ extension Graph {
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link. Complexity: O(1).
     @inline(__always)
     package func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        // The handle is passed on unchanged: a copy would retain each of its parts.
+        // The handle is passed on unchanged, because a copy would retain each of its parts.
         if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
         return reader.target(handle, of: place)
     }

@@ -1,9 +1,9 @@
 public import CambiumModel
 
-/// An attribute resolved for reading: the position of its column, and the form of its values. A field is made once and can be used for any
-/// number of objects of any graph. It is fastest for graphs with the same schema.
+/// An attribute resolved for reading: the position of its column, and the form of its values. A field is created once and can be used for
+/// any number of objects of any graph. It is fastest for graphs with the same schema.
 package struct Field: Sendable {
-    /// The table of the objects that have the attribute; -1 if the graph that the field is resolved for has no such attribute.
+    /// The table of the objects that have the attribute; -1 if the graph for which the field was resolved has no such attribute.
     let table: Int
     let slot: Int
     let kind: ColumnKind
@@ -14,14 +14,13 @@ package struct Field: Sendable {
     let name: SchemaName
     let layout: UInt64
 
-    /// Whether objects at a place may have the attribute. For an object of the same hierarchy whose entity does not have it, the value is
-    /// null.
+    /// Whether the object at a place may have the attribute. Its entity may still lack the attribute; then the value is null.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { table == Int(place.table) }
 }
 
 extension Graph {
-    /// Resolves an attribute for reading. An attribute that the graph does not have, because it is of an earlier or later schema, is null
-    /// for every object.
+    /// Resolves an attribute for reading. If the graph does not have the attribute, because it belongs to an earlier or later schema, the
+    /// value is null for every object.
     package func field(_ attribute: Attribute) -> Field {
         layout.field(attribute)
     }
@@ -49,7 +48,8 @@ extension Graph {
 
     /// Returns the place of the object with these identity values, in the order of `entity.identity`.
     ///
-    /// Returns `nil` if there is no such object. A value of another type than the attribute's finds nothing. Complexity: O(1) expected.
+    /// Returns `nil` if there is no such object. A value whose type is not the type of the attribute finds no object. Complexity: O(1)
+    /// expected.
     public func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
         reader.find(entity, identity: values, layout)
     }
@@ -70,7 +70,7 @@ extension GraphLayout {
 
     /// Returns the field of a property. If the layout does not have the property, the field has no table.
     ///
-    /// - Parameter type: The type that the field has if the layout does not have the attribute.
+    /// - Parameter type: The type of the field if the layout does not have the attribute.
     private func field(_ root: EntityNumber, _ property: PropertyNumber, _ type: AttributeType, _ name: SchemaName) -> Field {
         guard let table = table(of: root), table.hasSlot(for: property, name) else {
             return Field(
@@ -135,7 +135,7 @@ extension Reader {
         return find(entity, forms[...], [], layout)
     }
 
-    /// Finds an object by an identity of one value, which is not null.
+    /// Finds an object by an identity of one attribute. The value is not null.
     private func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
         if case .string(let text) = value { return find(entity, identity: text, layout) }
         guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }

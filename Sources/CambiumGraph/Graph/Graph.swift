@@ -8,14 +8,14 @@ public import CambiumModel
 ///     let graph = store.graph
 ///     for id in try graph.objects(of: "Note") { print(try graph[id, "title"]) }
 ///
-/// The subscripts read by id. A loop over many objects binds each attribute to a `Column` and each relationship to a `Relation`.
+/// The subscripts read by id. A loop over many objects uses a `Column` for each attribute and a `Relation` for each relationship.
 public struct Graph: Sendable {
     let version: Version
 
     init(version: Version) { self.version = version }
 
     var reader: Reader { version.reader }
-    /// Whether a check proved all pages to be a valid graph before they were read. Otherwise, each value must be checked.
+    /// Whether a check has proved that the pages form a valid graph. If not, each value must be checked when it is read.
     package var isProven: Bool { version.space.isProven }
     /// Ends the process because a stored page has impossible content.
     package func refuse(_ reason: String) -> Never { version.space.refuse(reason) }
@@ -57,7 +57,7 @@ public struct Graph: Sendable {
 
     // MARK: Objects
 
-    /// Returns the place of an object in this graph, or `nil` if the object is not in it. Complexity: O(log serials), a few loads.
+    /// Returns the place of an object in this graph, or `nil` if the object is not in it. Complexity: O(log serials), which is a few loads.
     public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
     /// Returns the id of the object at a place of this graph. Complexity: O(1).
@@ -79,7 +79,7 @@ public struct Graph: Sendable {
         return reader.rows(table.index).entity(place.row, table)
     }
 
-    /// Whether all objects that the table of an object can contain are of one entity.
+    /// Whether the table of an object can contain objects of only one entity.
     package func hasOneEntity(_ place: ObjectPlace) -> Bool {
         layout.tables[Int(place.table)].entities.count { schema.entity($0)?.isAbstract == false } == 1
     }
@@ -90,7 +90,7 @@ public struct Graph: Sendable {
     /// Whether only the identity of the object is known.
     package func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
-    /// Returns the transaction that made an object, and the last transaction that changed it.
+    /// Returns the transaction that created an object, and the last transaction that changed it.
     public func provenance(of place: ObjectPlace) -> (created: TransactionNumber, changed: TransactionNumber) {
         let rows = reader.rows(Int(place.table))
         return (
@@ -102,8 +102,8 @@ public struct Graph: Sendable {
     /// Returns the ids of the objects of an entity and its sub-entities, ascending.
     public func objects(of entity: Entity) -> ObjectSequence { ObjectSequence(graph: self, entity: entity) }
 
-    /// Returns the places of the objects of an entity and its sub-entities, by ascending id. Loops over places read bound columns and
-    /// relations.
+    /// Returns the places of the objects of an entity and its sub-entities, by ascending id. A loop reads attributes and relationships at a
+    /// place through a `Column` and a `Relation`.
     public func places(of entity: Entity) -> PlaceSequence { PlaceSequence(objects: objects(of: entity)) }
 
     /// Calls `body` with the places of the objects of an entity and its sub-entities, by ascending id.
@@ -157,7 +157,7 @@ public struct ObjectSequence: Sequence, Sendable {
             return nil
         }
 
-        /// Skips a serial without an object. If its virtual page has no group, it continues at the next virtual page that has one.
+        /// Skips a serial without an object. If its virtual page has no group, continues at the next virtual page that has a group.
         private mutating func skip(_ table: TableLayout) {
             let map = reader.vector(table.index, TablePage.virtualPagesOffset)
             let page = Int(serial >> PageLayout.fanOutShift)

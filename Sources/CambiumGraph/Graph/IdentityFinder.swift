@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The identities of one entity of one graph, for finding many objects: the positions of buckets and keys are looked up once.
+/// The identities of one entity of one graph, for finding many objects: the addresses of buckets and keys are looked up only once.
 ///
 ///     let packages = graph.finder(package)!
 ///     for name in names { print(packages.find(name) != nil) }
@@ -61,7 +61,7 @@ public struct IdentityFinder {
     }
 
     @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
-        // The shift has two parts, because an index of one bucket would shift by all 64 bits.
+        // The shift is done in two steps, because an index of one bucket would require a shift by 64 bits.
         var page = buckets[Int((hash.value &>> 1) &>> shift)]
         var overflowCount = 0
         while let start = page {

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A relationship of one graph, for loops over many objects: the position of its links is looked up once.
+/// A relationship of one graph, for loops over many objects: its columns are looked up only once.
 public struct Relation {
     private enum Shape {
         /// To one: a column of the owner contains the row at the other end.
@@ -20,8 +20,8 @@ public struct Relation {
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
-    /// The same table if the relationship has this shape; otherwise `ObjectPlace.noTable`. So one comparison checks the table and the
-    /// shape.
+    /// The same table if the relationship has this shape; otherwise `ObjectPlace.noTable`. So a single comparison checks both the table and
+    /// the shape.
     private let oneTable, chainTable, edgesTable: UInt32
     private let targetTable: Int
     /// Keeps the pages alive.

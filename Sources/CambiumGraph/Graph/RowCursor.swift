@@ -20,11 +20,11 @@ extension Graph {
         return CursorField(slot: Int32(field.slot), width: width, type: field.type)
     }
 
-    /// A number that distinguishes the store of this graph from other stores. It is the same for all graphs of a store, in all processes.
+    /// A number that distinguishes the store of this graph from other stores. It is the same for all graphs of a store, in every process.
     package var storeKey: UInt64 { reader.hashKey.bytes.x }
 }
 
-/// Reads single values of the objects of one table: the parts of an address that a row's values share are computed once per row.
+/// Reads single values of the objects of one table. The parts of an address that all values of a row share are computed once for each row.
 ///
 /// A field must belong to the table of the cursor, and a place to the cursor's graph.
 package struct RowCursor {
@@ -35,7 +35,7 @@ package struct RowCursor {
     /// Keeps the pages alive.
     private let version: Version
 
-    /// - Parameter fields: The fields that will be read. Their memory is requested at once.
+    /// - Parameter fields: The fields that will be read. The cursor prefetches all of them together.
     package init(_ graph: Graph, at place: ObjectPlace, reading fields: [CursorField]) {
         version = graph.version
         self.place = place
@@ -47,7 +47,8 @@ package struct RowCursor {
 
     /// Moves to another object of the graph.
     ///
-    /// - Parameter fields: The fields that will be read. If the rows of the object are elsewhere, their memory is requested at once.
+    /// - Parameter fields: The fields that will be read. If the object's rows are elsewhere in memory, the cursor prefetches all of them
+    ///   together.
     package mutating func move(to place: ObjectPlace, reading fields: [CursorField]) {
         if place.table != self.place.table { rows = version.reader.rows(Int(place.table)) }
         self.place = place
@@ -97,10 +98,10 @@ package struct RowCursor {
     /// Returns true or false, or `nil` if the value is null or the attribute has another type.
     package func bool(_ field: CursorField) -> Bool? { field.type == .bool ? fixed(field, as: UInt8.self).map { $0 != 0 } : nil }
 
-    /// Returns a number, or `nil` if the value is null or the attribute has another type than `double`.
+    /// Returns a number, or `nil` if the value is null or the attribute is not a `double`.
     package func double(_ field: CursorField) -> Double? { field.type == .double ? fixed(field, as: Double.self) : nil }
 
-    /// Returns a text, or `nil` if the value is null or the attribute has another type than `string`, `uri` and `json`.
+    /// Returns a text, or `nil` if the value is null or the attribute is not a `string`, a `uri` or a `json`.
     package func string(_ field: CursorField) -> String? {
         guard field.isText, field.type != .data, field.type != .decimal else { return nil }
         let leaf = leaf(field)

@@ -1,4 +1,4 @@
-/// One published state of the graph. Only versions are retained and released.
+/// One published state of the graph. Only whole versions are retained and released.
 ///
 /// SENDABLE: only the writer touches `dead`, through its `Timeline`; the rest does not change.
 final class Version: @unchecked Sendable {

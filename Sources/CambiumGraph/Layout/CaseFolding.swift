@@ -1,7 +1,7 @@
 import CambiumBytes
 
-/// Folds texts so that they compare without regard to case. Each character becomes the lower case of its upper case, so that `Straße` and
-/// `STRASSE` are the same.
+/// Folds texts so that they can be compared without regard to case. Each character is converted to upper case and then to lower case, so
+/// that `Straße` and `STRASSE` are the same.
 enum CaseFolding {
     /// Calls `body` with each byte of the folded text until it returns `false`. Bytes that are not UTF-8 are replaced.
     @inline(__always) static func forEachByte(_ bytes: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) {
@@ -22,8 +22,8 @@ enum CaseFolding {
     /// Returns the text as an index compares it.
     static func folded(_ text: String) -> String { text.unicodeScalars.reduce(into: "") { $0 += folded($1) } }
 
-    /// A hash of the folding of all characters below U+20000. A later version of Unicode folds more characters. Indexes are rebuilt if the
-    /// hash differs.
+    /// A hash of the folding of all characters below U+20000. A later version of Unicode may fold more characters. If the hash differs,
+    /// indexes are rebuilt.
     ///
     /// Complexity: some milliseconds for the first call, then O(1).
     static var fingerprint: UInt64 { known }

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// For each table, the columns that contain data of objects, and the meanings of these columns. Columns for bookkeeping (provenance,
-/// chains, counts) are left out.
+/// For each table, the columns that contain data of objects, and the meaning of each column. Columns for bookkeeping (provenance, chains,
+/// counts) are omitted.
 ///
 /// A comparison of two graphs looks only at these columns. Layouts with equal meanings may differ in names, rules and indexes.
 final class ColumnMeanings: Sendable, Equatable {
@@ -15,7 +15,7 @@ final class ColumnMeanings: Sendable, Equatable {
         /// The number of the relationship; `nil` for the hidden inverse of a relationship.
         let property: PropertyNumber?
         let isOrdered: Bool
-        /// The number of the list. Both ends of a relationship that is its own inverse are one list, which has the number of the first end.
+        /// The number of the list. If a relationship is its own inverse, both ends are one list, which has the number of the first end.
         let list: Int
     }
 
@@ -43,7 +43,7 @@ final class ColumnMeanings: Sendable, Equatable {
         let isSymmetric: Bool
     }
 
-    /// The root entity of each table of objects. These tables come first.
+    /// The root entity of each table of objects. Tables of objects precede tables of edges.
     let roots: [EntityNumber]
     /// The layout of each link, which determines how members are found.
     let links: [LinkLayout]

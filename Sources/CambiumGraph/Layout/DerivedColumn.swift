@@ -14,7 +14,7 @@ final class DerivedColumn: Sendable {
     let coversTable: Bool
     /// The end of the link from an object to its members; `nil` for `folded`.
     let members: EndLayout?
-    /// The same link, from a member to the objects that have it.
+    /// The same link from the other side: from a member to the objects that have it as a member.
     let owners: EndLayout?
     /// The attribute that the expression reads, and its column; `nil` for `count`.
     let source: Source?
@@ -43,14 +43,15 @@ final class DerivedColumn: Sendable {
         self.source = source
     }
 
-    /// Returns whether another column has the values of this column, if both graphs have the same objects, values and links.
+    /// Returns whether another column contains the same values as this column, provided that both graphs have the same objects, values and
+    /// links.
     func hasSameValues(as other: DerivedColumn) -> Bool {
         attribute.root == other.attribute.root && attribute.number == other.attribute.number && attribute.type == other.attribute.type
             && attribute.derivation == other.attribute.derivation && family == other.family && source?.type == other.source?.type
     }
 }
 
-/// The derived attributes of a schema, and what changes each of them.
+/// The derived attributes of a schema, and the changes that affect each of them.
 struct DerivedLayout: Sendable {
     let columns: [DerivedColumn]
     /// For each table, the derived columns that it has.

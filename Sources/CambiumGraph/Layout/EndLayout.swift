@@ -19,8 +19,8 @@ final class EndLayout: Sendable {
     }
 }
 
-/// The properties of one end of a link that `noteChange` needs. They are numbers, so copying them changes no reference count. A copy of an
-/// `EndLayout` would change several.
+/// The properties of one end of a link that `noteChange` needs. They are plain numbers, so copying them changes no reference count. A copy
+/// of an `EndLayout` would change several.
 struct EndMark: Sendable {
     /// The table of the owners.
     let table: Int

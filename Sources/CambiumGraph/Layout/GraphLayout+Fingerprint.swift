@@ -30,7 +30,7 @@ extension GraphLayout {
 }
 
 // These are the texts that Swift's reflection returned when the format was made, because the fingerprints of stored checkpoints depend on
-// them. The code does not call reflection: it takes a fifth of the time of an opening, and its texts may change.
+// them. The code does not call reflection, because it takes a fifth of the time of an opening, and because its texts may change.
 
 extension ColumnKind {
     var fingerprintText: String {

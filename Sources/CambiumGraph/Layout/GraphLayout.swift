@@ -5,7 +5,7 @@ import Synchronization
 /// The form of a schema in pages: the tables, their columns, and the way in which each link is stored.
 package final class GraphLayout: Sendable {
     package let schema: Schema
-    /// The number of this layout in the process. A handle that was resolved for another layout must be resolved again.
+    /// The number of this layout in the process. A handle that was resolved for one layout must be resolved again for another.
     let number = GraphLayout.count.wrappingAdd(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
     /// A table for each root entity, in the order of `schema.roots`, and then one for each link that is stored as edges.
@@ -35,10 +35,10 @@ package final class GraphLayout: Sendable {
     /// The meanings of the columns; `nil` until a comparison needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
-    /// The objects that higher modules derived from the layout, by the identity of a type.
+    /// The objects that higher modules derive from the layout, by the identity of a type.
     private let derivedObjects = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// Returns the object that `make` derives from the layout for a type. It is made once, unless several threads ask at the same time.
+    /// Returns the object that `make` derives from the layout for a type. It is created once, unless several threads ask at the same time.
     ///
     /// `make` may ask for the objects of other types.
     package func derivedObject<Object: AnyObject & Sendable, Failure: Error>(
@@ -147,7 +147,7 @@ package final class GraphLayout: Sendable {
         }
     }
 
-    /// Returns the table of a root entity that is known to exist, because a relationship or an attribute of this schema names it.
+    /// Returns the table of a root entity that must exist, because a relationship or an attribute of this schema names it.
     @inline(__always)
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
 }
@@ -157,7 +157,7 @@ enum ColumnKind: Hashable, Sendable {
     /// Values of 1, 2, 4, 8 or 16 bytes with presence bits.
     case fixed(width: Int)
     case string
-    /// Rows of a table; `noRow` stands for no row.
+    /// Rows of a table; `noRow` means no row.
     case rows
     /// Counts and offsets that start at zero.
     case numbers
@@ -181,7 +181,7 @@ final class IndexLayout: Sendable {
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
-    /// For each component, the bits that an index treats as zero, because they are -0.0.
+    /// For each component, the bits of -0.0, which an index treats as zero.
     let negativeZeros: [UInt64]
 
     init(
@@ -206,9 +206,9 @@ final class TableLayout: Sendable {
     static let sourceSlot = 2
     /// The column with the virtual page of each row, in groups that several virtual pages share.
     static let virtualPageSlot = 3
-    /// The largest number of rows. Rows are numbered with 32 bits, and the last number stands for no row.
+    /// The maximum number of rows. Rows are numbered with 32 bits, and the last number means no row.
     static let rowCountMax = UInt64(UInt32.max)
-    /// The number of entities up to which a linear search is faster than hashing.
+    /// The number of entities up to which a linear search is faster than a hash table.
     private static let comparedCountMax = 16
     static let groupCountMax = Int(rowCountMax / UInt64(PageLayout.fanOut))
 
@@ -221,7 +221,7 @@ final class TableLayout: Sendable {
     let indexes: [IndexLayout]
     /// For each column, the numbers of the indexes that it is a part of.
     let indexesOfSlot: [[Int]]
-    /// The entities of the hierarchy, in the order of their counts in the table page.
+    /// The entities of the hierarchy, in the order of their counts in the page of the table.
     let entities: [EntityNumber]
     private let places: [EntityNumber: Int]
     private let slotOfProperty: [Int32]

@@ -54,11 +54,11 @@ final class OrderedIndexLayout: Sendable {
     /// The version of the encoding of keys and of the layout of nodes.
     private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
-    /// The maximum number of indexes of a schema that are kept. Further indexes are not used.
+    /// The maximum number of indexes of a schema that are built. Further indexes are ignored.
     static let countMax = 2000
 
-    /// Returns the indexes of a schema: the declared indexes, and one for each unique set except the identities. Omits an index of an
-    /// entity if an earlier one has the same order.
+    /// Returns the indexes of a schema: the declared indexes, and one for each unique set except the identities. Omits an index if an
+    /// earlier index of the same entity has the same order.
     static func all(of schema: Schema, tables: [TableLayout], table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
         var made: [OrderedIndexLayout] = []
         for entity in schema.entities {
@@ -75,6 +75,6 @@ final class OrderedIndexLayout: Sendable {
         return made
     }
 
-    /// Returns whether both indexes make keys alike, from the same attributes with the same types.
+    /// Returns whether both indexes create the same keys, from the same attributes with the same types.
     func hasSameKeys(as other: OrderedIndexLayout) -> Bool { specification == other.specification }
 }

@@ -4,12 +4,12 @@ import CambiumModel
 ///
 /// An object's answer is computed from properties along paths that begin at the object. If the answer differs between two graphs, then some
 /// property on such a path differs, while the path to it is the same in both graphs. So the inverses in the later graph lead from each
-/// object that changed to all objects whose answer may differ.
+/// changed object to all objects whose answer may differ.
 struct LiveDependencies {
-    /// A place that paths reach.
+    /// The end of some paths.
     private struct Level {
         let entity: Entity
-        /// The level that the step comes from, and the step; `nil` for the objects of the query.
+        /// The preceding level and the step from it to this level; `nil` for the objects of the query.
         let origin: (level: Int, step: LinkStep)?
         /// The levels that the steps of this level lead to, by the numbers of the relationships.
         var next: [UInt16: Int] = [:]
@@ -22,7 +22,7 @@ struct LiveDependencies {
     let ownKeys: Set<LiveKey>
     private let layout: GraphLayout
 
-    /// - Parameter query: A query that `QueryRun` has bound, so all of its names are known.
+    /// - Parameter query: A query that was bound by `QueryRun`, so all of its names are known.
     init(_ query: Query, _ entity: Entity, _ layout: GraphLayout) {
         self.layout = layout
         levels = [Level(entity: entity, origin: nil)]
@@ -94,8 +94,8 @@ struct LiveDependencies {
 
     // MARK: Objects whose answer may differ
 
-    /// Returns the serials of the objects of the query's hierarchy whose answer may differ in a graph; `nil` if more than a limit would be
-    /// visited.
+    /// Returns the serials of those objects of the query's hierarchy whose answer may differ in a graph. Returns `nil` if the search would
+    /// visit more objects than the limit.
     func candidates(_ touched: [TouchedObjects], _ reader: Reader, countMax: Int) -> Set<UInt64>? {
         var found: Set<UInt64> = []
         var linked: [Int: [UInt64]] = [:]
@@ -119,7 +119,7 @@ struct LiveDependencies {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // A deleted object has no paths to it. The links that led to it have changed, too.
+        // No path leads to a deleted object. But the links that led to it have changed, too.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {
             var owners: Set<UInt32> = []

@@ -11,12 +11,12 @@ struct LiveEntries {
     private var bySerial: [UInt64: LiveEntry] = [:]
     private let isInOrderOfSerials: Bool
 
-    /// The number of entries of a new chunk; a chunk with more than twice as many is divided.
+    /// The number of entries of a new chunk. A chunk with more than twice as many entries is divided.
     private static let chunkCount = 256
-    /// The share of changes from which all entries are merged with them.
+    /// If the number of changes exceeds this share of the entries, all entries are merged with the changes.
     private static let mergedShare = 16
 
-    /// - Parameter sorted: The entries, which ascend.
+    /// - Parameter sorted: The entries in ascending order.
     init(_ sorted: [LiveEntry], isInOrderOfSerials: Bool) {
         self.isInOrderOfSerials = isInOrderOfSerials
         fill(sorted)
@@ -34,7 +34,7 @@ struct LiveEntries {
 
     var last: LiveEntry? { chunks.last?.last }
 
-    /// The entries from an index to another one, or to the end. Complexity: O(entries up to the end of the range).
+    /// The entries of a range of indexes. Complexity: O(entries up to the end of the range).
     subscript(range: Range<Int>) -> [LiveEntry] {
         var found: [LiveEntry] = []
         found.reserveCapacity(max(0, min(range.upperBound, count) - range.lowerBound))
@@ -61,13 +61,14 @@ struct LiveEntries {
         return counts[..<chunk].reduce(index, +)
     }
 
-    /// Returns the first place whose entry is not less than an entry. The chunk is the number of chunks if every entry is less.
+    /// Returns the position of the first entry that is not less than an entry. If every entry is less, the chunk is the number of chunks.
     private func place(of entry: LiveEntry) -> (chunk: Int, index: Int) {
         let chunk = Self.firstIndex(in: chunks) { ($0.last.map { $0 < entry }) ?? false }
         return (chunk, chunk < chunks.count ? Self.firstIndex(in: chunks[chunk]) { $0 < entry } : 0)
     }
 
-    /// Returns the index of the first element for which `isBefore` is false. It is true for all elements up to some index.
+    /// Returns the index of the first element for which `isBefore` is false. `isBefore` must be true for all earlier elements and false for
+    /// all later elements.
     private static func firstIndex<Element>(in elements: [Element], after isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, elements.count)
         while low < high {
@@ -108,7 +109,7 @@ struct LiveEntries {
         var (chunk, index) = place(of: entry)
         count += 1
         if chunk == chunks.count {
-            // The entry follows all others.
+            // The entry follows all other entries.
             if chunks.isEmpty { return fill([entry]) }
             (chunk, index) = (chunk - 1, counts[chunk - 1])
         }
@@ -140,7 +141,7 @@ struct LiveEntries {
         return merged + added
     }
 
-    /// Removes the entries from an index on. Complexity: O(entries).
+    /// Removes all entries beginning at an index. Complexity: O(entries).
     mutating func truncate(to kept: Int) {
         for entry in self[kept..<count] { bySerial[entry.serial] = nil }
         fill(self[0..<kept])

@@ -1,22 +1,22 @@
 package import CambiumModel
 
-/// The result of a query on the newest graph that it was brought up to, and its differences from graph to graph.
+/// The result of a query on a graph, which can be updated to later graphs, and its differences from graph to graph.
 ///
-/// With a limit, the result keeps a reserve of entries beyond it, so that a deletion does not run the query again.
+/// With a limit, the result keeps a reserve of further entries, so that a deletion does not require another run of the query.
 package struct LiveResult {
-    /// The query, whose first sort key is that of the sections if there are any.
+    /// The query. If there are sections, its first sort key is the section key.
     private let query: Query
     private let hasSections: Bool
     private var dependencies: LiveDependencies
     private var root: EntityNumber
     private var entries: LiveEntries
-    /// The last entry that is certainly kept: all objects of the answer up to it are in `entries`. `nil` if all objects are.
+    /// The last entry up to which `entries` contains all objects of the answer. `nil` if `entries` contains the whole answer.
     private var boundary: LiveEntry?
     private var sections = LiveSections()
     /// The number of times that the whole query ran.
     package private(set) var runCount = 0
 
-    /// The entries beyond the limit that are kept at least.
+    /// The minimum number of entries that are kept beyond the limit.
     private static let reserveMin = 16
 
     /// Runs a query.
@@ -27,7 +27,7 @@ package struct LiveResult {
             throw CambiumError(.invalidInput, "A live query begins at the first object. Remove the cursor, and use a limit or an offset.")
         }
         if let key, !key.folding.isEmpty {
-            throw CambiumError(.invalidInput, "The section key '\(key)' ignores a part of its texts. Remove the option in brackets.")
+            throw CambiumError(.invalidInput, "The section key '\(key)' ignores differences between texts. Remove the option in brackets.")
         }
         self.query = query.sorted(firstBy: key)
         hasSections = key != nil
@@ -94,12 +94,12 @@ package struct LiveResult {
 
     // MARK: Following a graph
 
-    /// Brings the result up to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
+    /// Updates the result to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
     ///
-    /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window), where candidates are objects
-    /// whose answer may differ. If there are too many candidates, the cost is that of the query.
+    /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window), where the candidates are the
+    /// objects whose answer may differ. If there are too many candidates, the cost is that of the query.
     ///
-    /// - Parameter touched: At least the objects that differ between the last graph and this one.
+    /// - Parameter touched: All objects that differ between the last graph and this one, and possibly others.
     package mutating func advance(_ touched: [TouchedObjects], to graph: Graph) throws -> LiveUpdate? {
         if touched.contains(where: \.changesSchema) { return try reload(in: graph) }
         var run = try QueryRun(query, graph)
@@ -117,7 +117,7 @@ package struct LiveResult {
         return update.isEmpty ? nil : update
     }
 
-    /// The number of candidates that are always evaluated one by one, and the share of all objects up to which they are.
+    /// The number of candidates up to which they are always evaluated one by one, and the share of all objects up to which they are.
     private static let candidateCountMin = 256
     private static let candidateShare = 8
 
@@ -152,7 +152,7 @@ package struct LiveResult {
 
     // MARK: Updates
 
-    /// Returns the objects of the query's hierarchy of which an attribute has changed.
+    /// Returns the serials of those objects of the query's hierarchy that have a changed attribute.
     private func ownSerials(_ touched: [TouchedObjects]) -> Set<UInt64> {
         var serials: Set<UInt64> = []
         for (key, own) in touched.lazy.flatMap(\.serials) where dependencies.ownKeys.contains(key) { serials.formUnion(own) }
@@ -190,7 +190,7 @@ extension LiveUpdate {
 }
 
 extension Query {
-    /// Returns the query with a sort key before its own.
+    /// Returns the query with an additional first sort key.
     fileprivate func sorted(firstBy key: SortKey?) -> Query {
         guard let key else { return self }
         var sorted = self

@@ -15,7 +15,7 @@ public struct LiveUpdate: Sendable {
         public let id: ObjectID
     }
 
-    /// An object that has another place among the others, or is in another section.
+    /// An object that has moved relative to the other objects, or to another section.
     public struct Move: Hashable, Sendable {
         public let from: Int
         public let to: Int
@@ -24,8 +24,8 @@ public struct LiveUpdate: Sendable {
 
     /// The graph that the new result belongs to.
     public let graph: Graph
-    /// Whether `inserted` is the whole result, which replaces the old one: the first time, after a change of the schema, and if the
-    /// consumer has missed too many changes.
+    /// Whether `inserted` is the whole result, which replaces the old one. This is the case for the first update, after a change of the
+    /// schema, and if the consumer has missed too many changes.
     public let isWhole: Bool
     /// The number of objects in the new result.
     public let count: Int
@@ -35,7 +35,7 @@ public struct LiveUpdate: Sendable {
     public let inserted: [Place]
     /// The objects that moved, by ascending index in the new result.
     public let moved: [Move]
-    /// The objects with another value of an attribute that did not move, by ascending index in the new result.
+    /// The objects that did not move and in which an attribute has changed, by ascending index in the new result.
     public let updated: [Place]
     /// The sections of the new result; empty if the query has no sections.
     public let sections: [LiveSection]
@@ -47,7 +47,7 @@ public struct LiveUpdate: Sendable {
     /// The last transaction that the new result contains.
     public var transaction: TransactionNumber { graph.transaction }
 
-    /// Makes the new result from the old one. Complexity: O(objects of the result).
+    /// Turns the old result into the new one. Complexity: O(objects of the result).
     public func apply(to ids: inout [ObjectID]) {
         if isWhole { ids = [] }
         let gone = Set(deleted.map(\.index) + moved.map(\.from))

@@ -1,12 +1,12 @@
 import CambiumModel
 
-/// The objects that changed between two graphs, by the properties that changed. All live queries of a store share it.
+/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share them.
 package final class TouchedObjects: Sendable {
-    /// The objects for each property, by their serials.
+    /// For each property, the serials of the objects that changed.
     let serials: [LiveKey: [UInt64]]
-    /// The number of serials for all properties.
+    /// The total number of serials for all properties.
     package let count: Int
-    /// Whether the schemas of the two graphs differ. The properties may have other meanings then.
+    /// Whether the schemas of the two graphs differ. Then the properties may have different meanings.
     package let changesSchema: Bool
 
     /// Complexity: O(changes).
@@ -16,7 +16,7 @@ package final class TouchedObjects: Sendable {
         var last: (key: LiveKey, serial: UInt64)?
         for event in changes.events {
             let key = LiveKey(event)
-            // The events of one property of an object are neighbours.
+            // The events of one property of an object are adjacent.
             if let last, last == (key, event.serial) { continue }
             last = (key, event.serial)
             serials[key, default: []].append(event.serial)

@@ -17,7 +17,7 @@ struct ColumnMigration {
     let filledEntities: Set<EntityNumber>
     /// The entities whose objects no longer have the attribute.
     let clearedEntities: Set<EntityNumber>
-    /// The entity of all objects, if their table gets a column for the entity.
+    /// The entity of all objects, if their table gets an entity column.
     let onlyEntity: EntityNumber?
 
     init(

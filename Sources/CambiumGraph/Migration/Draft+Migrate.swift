@@ -34,7 +34,7 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // The notes so far name columns of the old layout.
+        // The recorded changes refer to columns of the old layout.
         derived = DerivedNotes()
         if plan.mayChangeDerived { noteAllDerived() }
         pending.migration = plan.checks
@@ -42,7 +42,7 @@ extension Draft {
 
     // MARK: Removed objects and links
 
-    /// Deletes the objects of dropped entities, and removes other objects from relationships that they no longer have.
+    /// Deletes the objects of dropped entities, and unlinks other objects from relationships that they no longer have.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
         let kept = Set(plan.links.compactMap(\.old))
         for table in layout.tables where table.root != nil {
@@ -78,7 +78,7 @@ extension Draft {
         return found
     }
 
-    /// Translates the pending checks of numbers of members. The objects keep their rows, but their tables have other numbers.
+    /// Translates the pending checks of numbers of members. The objects keep their rows, but their tables get other numbers.
     private mutating func translatePending(_ plan: MigrationPlan) {
         let numbers = Dictionary(
             plan.tables.compactMap { table in table.old.map { ($0.index, table.new.index) } }, uniquingKeysWith: { first, _ in first })
@@ -153,7 +153,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that widens has up to 8 bytes, and the leaf has as many for each of its rows.
+            // SAFETY: a value of a type that widens has at most 8 bytes, and the leaf has this many bytes for each of its rows.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))

@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A column whose type changes, and the leaves that still have its old values, each with the number of its group.
+/// A column whose type changes, and the leaves that still contain its old values, each with the number of its group.
 struct ConvertedColumn {
     let slot: Int
     let conversion: ColumnMigration.Conversion
@@ -12,8 +12,8 @@ struct ConvertedColumn {
 }
 
 extension Draft {
-    /// Rebuilds the tables: makes a new directory, and new pages for tables and groups with other columns. Keeps the leaves. New columns
-    /// are empty.
+    /// Rebuilds the tables: creates a new directory, and new pages for the tables and groups whose columns change. Keeps the leaves. New
+    /// columns are empty.
     ///
     /// - Returns: For each table, the columns whose values must be converted.
     mutating func rebuild(_ plan: MigrationPlan) -> [[ConvertedColumn]] {
@@ -57,7 +57,7 @@ extension Draft {
         }
     }
 
-    /// Gives each group of a table a page with the new columns. Returns the columns whose values must be converted.
+    /// Replaces the page of each group of a table by a page with the new columns. Returns the columns whose values must be converted.
     private mutating func rebuildGroups(_ table: TableMigration) -> [ConvertedColumn] {
         var converted = table.columns.enumerated().compactMap { slot, column in
             column.conversion.map { ConvertedColumn(slot: slot, conversion: $0) }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The members of a link that changes its shape, by rows. Its ends are the ends of the new link.
+/// The members of a link that changes its shape, as rows. The ends are those of the new link.
 struct CollectedMembers {
     struct Side {
         var owners: [UInt32] = []
@@ -22,7 +22,7 @@ struct CollectedMembers {
 }
 
 extension Draft {
-    /// Reads the members of a link that cannot keep its columns. Returns `nil` if the link keeps them or begins without members.
+    /// Reads the members of a link that cannot keep its columns. Returns `nil` if the link keeps them, or if it begins without members.
     func collectMembers(ofLink number: Int, _ plan: MigrationPlan) -> CollectedMembers? {
         let source = plan.links[number]
         guard let old = source.old, !source.isKept else { return nil }
@@ -55,7 +55,7 @@ extension Draft {
         return side
     }
 
-    /// Gives the collected members to a link of the new layout, which has no members yet.
+    /// Links the collected members in the new layout, in which the link has no members yet.
     mutating func relink(_ number: Int, _ collected: CollectedMembers) {
         switch layout.links[number] {
         case .pair(let tables, let slots):
@@ -82,7 +82,7 @@ extension Draft {
     ) {
         var edges: [UInt32] = []
         collected.sides[0]?.forEach { owner, members in
-            // A link that is its own inverse has each pair of objects twice, once on each side. So only one of the two is used.
+            // A link that is its own inverse contains each pair of objects twice, once on each side. So only one of the two is used.
             for member in members where !isSymmetric || owner <= member {
                 let edge = newEdge(table, owner, member)
                 edges.append(edge)

@@ -39,7 +39,7 @@ extension MigrationChecks {
         }
     }
 
-    /// Attributes in the order in which they were added, with all entities for which they were added.
+    /// Attributes in the order in which they were added, each with the entities for which it was added.
     private struct AttributeSets {
         private(set) var all: [Mandatory] = []
         private var places: [ObjectIdentifier: Int] = [:]
@@ -56,7 +56,7 @@ extension MigrationChecks {
 
     /// Returns whether existing objects may have too few or too many members under the new limits.
     private static func mayBreakCount(_ relationship: Relationship, _ before: Relationship?, _ source: LinkSource) -> Bool {
-        // An old end without a relationship had no limits.
+        // A hidden end had no limits in the old schema.
         if relationship.minCount > (before?.minCount ?? 0) { return true }
         guard relationship.isToMany, let max = relationship.maxCount else { return false }
         return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)
@@ -67,7 +67,7 @@ extension MigrationChecks {
 private struct MemberFamilies {
     private let old: Schema
     private let new: Schema
-    /// For each root of the new schema, the number of entities of its hierarchy that existed before.
+    /// For each root of the new schema, the number of entities of its hierarchy that also existed before.
     private var stayingCounts: [EntityNumber: Int] = [:]
     private var known: [Key: Bool] = [:]
 
@@ -82,7 +82,7 @@ private struct MemberFamilies {
         for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
     }
 
-    /// Returns whether the relationship may have an existing member whose entity it can no longer hold.
+    /// Returns whether the relationship may contain a member whose entity it can no longer hold.
     mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
         let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
         let key = Key(destination: relationship.destination, before: before)

@@ -35,7 +35,7 @@ struct MigrationPlan {
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
-    /// Whether derived attributes may have other values after the migration: an expression or anything that it may read changes.
+    /// Whether derived attributes may get other values through the migration, because an expression changes, or something that it reads.
     var mayChangeDerived: Bool {
         if new.derived.isEmpty { return false }
         let isSame =
@@ -45,7 +45,7 @@ struct MigrationPlan {
             || new.derived.columns.count != old.derived.columns.count
     }
 
-    /// Returns the number of groups of rows that get other columns.
+    /// Returns the number of groups of rows whose columns change.
     func rebuiltGroupCount(_ reader: Reader) -> Int {
         tables.reduce(0) { count, table in
             guard let before = table.old, !table.hasSameColumns else { return count }
@@ -53,13 +53,13 @@ struct MigrationPlan {
         }
     }
 
-    /// Returns the old entities of a table whose objects are deleted, while other objects of the table stay.
+    /// Returns those old entities of a table whose objects are deleted, while other objects of the table stay.
     func dyingEntities(ofTable index: Int) -> Set<EntityNumber> {
         if dropped.contains(index) { return [] }
         return Set(old.tables[index].entities.filter { new.schema.entity($0) == nil })
     }
 
-    /// The old ends of links that stay, with the entities whose objects no longer have these ends.
+    /// The ends of remaining links that some objects lose, with the entities of these objects.
     var lostEnds: [(end: EndLayout, entities: Set<EntityNumber>)] {
         var found: [(EndLayout, Set<EntityNumber>)] = []
         let continued = Set(links.compactMap(\.old))
@@ -98,7 +98,7 @@ struct LinkSource: Sendable {
             let link = new.schema.links[number]
             let ends = source.isSwapped ? [before.second, before.first] : [before.first, before.second]
             let isAlike = zip([link.first, link.second], ends).allSatisfy { $0.isToMany == $1.isToMany && $0.isOrdered == $1.isOrdered }
-            // The index over the pairs of a many-to-many link hashes its first end first.
+            // In the index over the pairs of a many-to-many link, the hash begins with the first end.
             let isTurned = source.isSwapped && link.first.isToMany && link.second.isToMany
             return LinkSource(old: source.link, isSwapped: source.isSwapped, isKept: isOnly && isAlike && !isTurned)
         }

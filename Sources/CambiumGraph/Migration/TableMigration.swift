@@ -70,7 +70,7 @@ struct TableMigration {
             let wanted = slots.compactMap(\.self)
             let place = free[wanted]?.firstIndex { number in
                 let before = old.indexes[number]
-                // A table of edges has one index, over the pair.
+                // A table of edges has one index, over the pairs.
                 let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
                 return hasSameRows && before.coversTable == index.coversTable
             }
@@ -78,12 +78,12 @@ struct TableMigration {
         }
     }
 
-    /// Whether the groups of the table can stay unchanged.
+    /// Whether the group pages of the table can stay unchanged.
     var hasSameColumns: Bool {
         old?.columns.count == columns.count && columns.enumerated().allSatisfy { $0.element.keptSlot == $0.offset }
     }
 
-    /// Whether the page of the table can stay unchanged, too.
+    /// Whether the page of the table can stay unchanged.
     var hasSamePage: Bool {
         guard let old, hasSameColumns, droppedIndexes.isEmpty, old.entities == new.entities else { return false }
         return indexes.enumerated().allSatisfy { $0.element == $0.offset }

@@ -2,17 +2,18 @@
 extension Draft {
     /// Copies the directory page of the indexes, if that page lies in one of these chunks.
     ///
-    /// - Parameter victims: For each chunk, whether it will be emptied.
+    /// - Parameter victims: For each chunk, whether it is to be emptied.
     mutating func evacuateIndexDirectory(_ victims: [Bool]) {
         guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout) else { return }
         if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
     }
 
-    /// Copies those nodes on the way to an entry of an index that lie in these chunks, and such leaves under the last of these nodes.
+    /// Copies those nodes on the path to an entry of an index that lie in these chunks. Below the last of these nodes, also copies the
+    /// leaves that lie in these chunks.
     ///
     /// Complexity: O(children of a node).
     ///
-    /// - Parameter entry: The number of entries before the entry. If the index has fewer entries, the method uses its last entry.
+    /// - Parameter entry: The number of entries that precede the entry. If the index has fewer entries, the method uses its last entry.
     mutating func evacuateIndex(_ number: Int, _ entry: Int, _ victims: [Bool]) {
         guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout), number < directory.count
         else { return }
@@ -30,7 +31,7 @@ extension Draft {
         return IndexDirectory(chunks[slot.pointee])
     }
 
-    /// Moves a page, and the pages below it on the way to an entry, out of these chunks.
+    /// Moves a page, and the pages below it on the path to an entry, out of these chunks.
     ///
     /// - Returns: Whether the page or a page below it was moved. The draft owns the page in this case.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {

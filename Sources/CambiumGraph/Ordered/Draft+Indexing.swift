@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// Updates ordered indexes when a draft is published. The draft compares its pages with those of the previous version, sorts the
-/// differences and merges them into the trees. So ops do not handle ordered indexes.
+/// differences and merges them into the trees. So the ops need not update ordered indexes.
 extension Draft {
     /// Updates the ordered indexes, and continues to build the first incomplete index.
     ///
@@ -27,9 +27,9 @@ extension Draft {
             && layout.orderedByTable.allSatisfy { reader.tableReference($0.table) == base.reader.tableReference($0.table) }
     }
 
-    /// Makes a directory for the indexes of the layout. Keeps the trees of indexes that are the same, and releases all others.
+    /// Creates a directory for the indexes of the layout. Keeps the trees of indexes that stay the same, and releases all other trees.
     ///
-    /// - Parameter old: A reader of the existing directory. `oldLayout` is the layout in which it reads the directory.
+    /// - Parameter old: A reader of the existing directory, which has the layout `oldLayout`.
     private mutating func remakeIndexDirectory(_ old: Reader, _ oldLayout: GraphLayout) {
         var known = old.indexDirectory(of: oldLayout)?.records ?? []
         var records: [IndexDirectory.Record] = []
@@ -37,7 +37,7 @@ extension Draft {
             if let place = known.firstIndex(where: { $0.specification == index.specification }) {
                 records.append(known.remove(at: place))
             } else {
-                // The index of a table that had no rows needs no building.
+                // If a table had no rows, its indexes are complete from the beginning.
                 let isEmpty = oldTable(of: index.root).map { base.reader.groupCount($0.index) == 0 } ?? true
                 let groupCount = isEmpty ? IndexDirectory.Record.all : 0
                 records.append(IndexDirectory.Record(specification: index.specification, groupCount: groupCount))
@@ -95,7 +95,7 @@ extension Draft {
         if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
     }
 
-    /// Applies a batch and empties it. If the graph does not have enough pages, drops the index, which is built again when pages are free.
+    /// Applies a batch and empties it. If the graph does not have enough pages, drops the index. It is built again when pages are free.
     private mutating func merge(_ batch: inout OrderedBatch, into record: inout IndexDirectory.Record) {
         if batch.isEmpty || record.groupCount == 0 { return batch.removeAll() }
         guard hasPages(for: batch.count, batch.byteCount, record.tree) else {
@@ -109,7 +109,7 @@ extension Draft {
         batch.removeAll()
     }
 
-    /// Returns whether there are pages for copies of the leaves that change, for new leaves, and for the nodes above them.
+    /// Returns whether there are enough pages for copies of the leaves that change, for new leaves, and for the nodes above them.
     private func hasPages(for count: Int, _ byteCount: Int, _ tree: OrderedTree) -> Bool {
         let all = Int(clamping: tree.count) * OrderedNode.entryByteCountMax / OrderedNode.byteCount
         let nodes = 2 * (min(count, all) + 2 * byteCount / OrderedNode.byteCount) + 2 * OrderedNode.heightMax
@@ -136,7 +136,7 @@ extension Draft {
         var next = record.groupCount
         let rows = reader.rows(table.index)
         while next < groupCount, count < rowCountMax, !batch.isFull {
-            // To skip a missing group costs little, but there may be many of them. So each group counts like a row.
+            // Skipping a missing group costs little, but there may be many of them. So each group counts as one row.
             count += 1
             reader.forEachRow(of: table, groups: Int(next)..<Int(next) + 1) { row in
                 guard index.covers(row, rows, table) else { return }
@@ -145,7 +145,7 @@ extension Draft {
             }
             next += 1
         }
-        // `merge` ignores a record without groups. It sets the number of groups to 0 if there are not enough pages.
+        // `merge` ignores a record whose number of groups is 0. It sets that number to 0 if there are not enough pages.
         record.groupCount = max(next, 1)
         merge(&batch, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
@@ -172,11 +172,11 @@ extension Timeline {
     /// The maximum number of rows that a transaction adds to an incomplete index.
     package static let indexedRowCount = 512
 
-    /// Continues to build the ordered indexes that are incomplete. No draft may be under way, and the newest version must be final: it can
-    /// no longer be rolled back.
+    /// Continues to build the ordered indexes that are incomplete. No draft may be in progress, and it must not be possible to roll the
+    /// newest version back.
     ///
     /// - Parameter rowCountMax: The approximate maximum number of rows that are added to one index.
-    /// - Returns: Whether there is more to build, and there were pages for this step.
+    /// - Returns: Whether more remains to be built, and there were enough pages for this step.
     package func buildIndexes(
         rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Bool {

@@ -94,7 +94,7 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Prefetches a leaf, all at once: a search jumps through it, and adding an entry moves half of it.
+    /// Prefetches a whole leaf, because a search jumps through it, and adding an entry moves half of it.
     @inline(__always) private func prefetchLeaf(_ page: PageRef) {
         let start = chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }
@@ -138,8 +138,8 @@ extension Draft {
 
     /// Splits a full leaf into two halves and adds an entry to one of them, without rewriting them.
     ///
-    /// - Returns: `nil` if a rewrite is better: the entries and the new entry differ in shape, a half could have a longer prefix, or the
-    ///   entry comes last.
+    /// - Returns: `nil` if the leaf should be rewritten instead: the new entry differs in shape from the other entries, a half could have a
+    ///   longer prefix, or the new entry comes last.
     private mutating func split(_ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
         let (count, stride) = (leaf.count, leaf.stride)
         guard stride > 0, count >= 4, leaf.lowerBound(entry) < count else { return nil }
@@ -168,7 +168,7 @@ extension Draft {
     /// Writes the entries of `work` to leaves.
     ///
     /// - Parameter page: The page to which the first leaf is written; 0 for a new page.
-    /// - Returns: `nil` if all entries are in the page.
+    /// - Returns: `nil` if the page holds all entries.
     private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
         work.entries.withUnsafeBufferPointer { entries in
             var list = OrderedChildren()
@@ -180,8 +180,8 @@ extension Draft {
         }
     }
 
-    /// The maximum number of bytes in a leaf that is filled in bulk. The leaf keeps some bytes free, so that it is not split at the next
-    /// entries.
+    /// The maximum number of bytes in a leaf that is filled in bulk. The leaf keeps some bytes free, so that the next entries do not split
+    /// it.
     private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
 
     /// Writes a part of the entries to a leaf, and adds the leaf to the list. `page` is 0 for a new page.
@@ -192,11 +192,11 @@ extension Draft {
         if part.lowerBound == 0 { return }
         let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
         let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
-        // The shortest byte string that is after the last entry of one leaf and not after the first entry of the next leaf.
+        // The shortest byte string that follows the last entry of one leaf and does not follow the first entry of the next leaf.
         list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 
-    /// Makes leaves from changes. All of the changes must add an entry.
+    /// Creates leaves from changes. All of the changes must add an entry.
     private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
         if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
         var list = OrderedChildren()
@@ -211,7 +211,7 @@ extension Draft {
 
     /// Writes children to a page, and to further pages if they do not fit.
     ///
-    /// - Returns: `nil` if all children are in the page; an empty list if there are no children.
+    /// - Returns: `nil` if the page holds all children; an empty list if there are no children.
     private mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
         if list.count == 0 {
             discard(page)
@@ -246,12 +246,12 @@ extension Draft {
         level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
     }
 
-    /// The number of children below which an inner node is joined with a neighbour.
+    /// An inner node with fewer children is joined with a neighbour.
     private static let childCountMin = 4
 
     /// Returns the children of a node, with the replacements in place of the replaced children.
     ///
-    /// - Parameter joinsSparse: Whether sparse children are joined with the child before or after them. This reads all children.
+    /// - Parameter joinsSparse: Whether sparse children are joined with the preceding or the following child. This reads all children.
     private mutating func joined(
         _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
     ) -> OrderedChildren {
@@ -285,7 +285,7 @@ extension Draft {
         return result
     }
 
-    /// Joins a child with the next child, into one node or into two nodes of about the same size.
+    /// Joins a child with the next child: into one node, or into two nodes of about the same size.
     private mutating func join(_ list: OrderedChildren, _ child: Int, level: Int) -> OrderedChildren {
         var (first, second) = (list.children[child].reference, list.children[child + 1].reference)
         if level == 0 {
@@ -314,8 +314,8 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Replaces one child by two. Returns `false` and changes nothing if the list does not have two children, or the node must be rewritten
-    /// for them.
+    /// Replaces one child by two children. Returns `false` and changes nothing if the list does not have two children, or if the node must
+    /// be rewritten.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }
         let (first, second) = (list.children[0], list.children[1])

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Calls `body` with the graph that publishing the draft would make.
+    /// Calls `body` with the graph that would result from publishing the draft.
     ///
     /// The pages of the graph belong to the draft, so the graph must not outlive `body`. Throws the errors of `body`, `.notWritable` if a
     /// change of the draft failed, and `.limitExceeded` if a derived value cannot be stored.

@@ -22,7 +22,7 @@ struct IndexChangeFinder {
     let after: Side
     let sharing: PageSharing
 
-    /// Calls `body` with each group that is not the same page in both graphs.
+    /// Calls `body` with each group whose page differs between the graphs.
     func forEachGroup(_ body: (RowGroup, RowGroup) -> Void) {
         // If the table did not exist, none of its groups existed.
         let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)

@@ -5,9 +5,9 @@
 package struct IndexRange: Sendable {
     /// The beginning or the end of a range.
     struct Edge: Sendable {
-        /// The key of the edge, which is not cut.
+        /// The whole key of the edge, even if it is longer than a key of the index.
         let key: [UInt8]
-        /// Whether the edge is after all objects whose keys begin with these bytes. Otherwise it is before them.
+        /// Whether the edge follows all objects whose keys begin with these bytes. Otherwise, it precedes them.
         let isAfter: Bool
 
         init(_ key: [UInt8], isAfter: Bool) {
@@ -17,7 +17,7 @@ package struct IndexRange: Sendable {
 
         var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
 
-        /// Returns whether a whole key is before the edge.
+        /// Returns whether the edge follows a whole key.
         func isAfter(_ whole: [UInt8]) -> Bool {
             if whole.starts(with: key) { return isAfter }
             return whole.lexicographicallyPrecedes(key)
@@ -29,7 +29,7 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     private let lower: Edge?
     private let upper: Edge?
-    /// The places at which objects must be compared with a cut edge.
+    /// The places of objects that must be compared with a cut edge.
     private let lowerEdge: Range<Int>
     private let upperEdge: Range<Int>
 
@@ -50,8 +50,7 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the places at which objects must be compared with an edge. The range is empty, and is the place of the edge, unless the
-    /// edge is cut.
+    /// Returns the places of objects that must be compared with an edge. Unless the edge is cut, the range is empty and lies at the edge.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         if !edge.isCut {
             let place = edge.isAfter ? place(after: edge.key, index) : index.reader.rank(of: edge.key)
@@ -62,10 +61,10 @@ package struct IndexRange: Sendable {
         return start..<max(start, place(after: bytes, index))
     }
 
-    /// Returns the place after all entries that begin with some bytes.
+    /// Returns the place after all entries that begin with the given bytes.
     private static func place(after bytes: [UInt8], _ index: OrderedIndex) -> Int {
         var bytes = bytes
-        // The first byte string after all strings that begin with the bytes.
+        // Computes the first byte string after all strings that begin with the bytes.
         while let last = bytes.last, last == 0xFF { bytes.removeLast() }
         guard let last = bytes.last else { return index.count }
         bytes[bytes.count - 1] = last + 1
@@ -89,7 +88,7 @@ package struct IndexRange: Sendable {
         return count
     }
 
-    /// Returns whether an object at an edge is in the range.
+    /// Returns whether an object at an edge belongs to the range.
     private func has(_ row: UInt32) -> Bool {
         let whole = wholeKey(row)
         return !(lower?.isAfter(whole) ?? false) && (upper?.isAfter(whole) ?? true)
@@ -101,11 +100,11 @@ package struct IndexRange: Sendable {
 
     // MARK: Objects
 
-    /// Calls `body` with each object in the order of the index until it returns `false`. Objects with the same values are in the order of
+    /// Calls `body` with each object in the order of the index until it returns `false`. Objects with equal values come in the order of
     /// their rows.
     ///
-    /// - Parameter isReversed: Whether the last object comes first.
-    /// - Parameter offset: The number of objects to skip. Skipping costs nothing unless keys may be cut.
+    /// - Parameter isReversed: Whether the order is reversed.
+    /// - Parameter offset: The number of objects to skip. Skipping is free unless keys may be cut.
     ///
     /// Complexity: O(log objects + objects visited).
     package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
@@ -127,7 +126,7 @@ package struct IndexRange: Sendable {
         return found
     }
 
-    /// Walks through a range. Sorts objects by their whole values if their keys were cut and are equal.
+    /// Walks through a range. If keys were cut and are equal, sorts the objects by their whole values.
     private struct IndexWalk {
         private let range: IndexRange
         private let isReversed: Bool
@@ -149,7 +148,7 @@ package struct IndexRange: Sendable {
 
         mutating func run(_ body: (ObjectPlace) -> Bool) {
             var places = range.outer
-            // If no key can be cut, the skipped objects need not be read.
+            // If no key can be cut, the walk need not read the skipped objects.
             if range.index.layout.hasShortKeys {
                 let skipped = min(offset, places.count)
                 places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
@@ -183,7 +182,7 @@ package struct IndexRange: Sendable {
             return true
         }
 
-        /// Passes the objects of a cut key on to `body`.
+        /// Passes the objects of a cut key to `body`.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             var found = run.map { (key: range.wholeKey($0), row: $0) }

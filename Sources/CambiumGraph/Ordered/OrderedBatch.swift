@@ -2,17 +2,17 @@
     import Glibc
 #endif
 
-/// Entries that are to be added to an ordered index or removed from it. Sorting puts them in order.
+/// Entries to be added to an ordered index or removed from it, which the batch sorts.
 package struct OrderedBatch: ~Copyable {
     struct Record {
-        /// Eight bytes of the entry, beginning with the first byte in which entries differ.
+        /// Eight bytes of the entry, beginning at the first byte in which the entries of the batch differ.
         var head: UInt64
         var offset: UInt32
         var byteCount: UInt16
         var isAdded: Bool
     }
 
-    /// The number of bytes at which a batch is full and must be applied before more entries are added.
+    /// The number of bytes at which a batch is full. A full batch must be applied before more entries are added.
     static let byteCountMax = 32 << 20
 
     private(set) var records: [Record] = []
@@ -58,7 +58,7 @@ package struct OrderedBatch: ~Copyable {
         byteCount &+= count
     }
 
-    /// Removes the last two entries if they have the same bytes, because nothing has changed.
+    /// Removes the last two entries if they have the same bytes: the old and the new key of the row are the same.
     mutating func dropLastPairIfEqual() {
         let (old, new) = (records[records.count - 2], records[records.count - 1])
         guard old.byteCount == new.byteCount, memcmp(memory + Int(old.offset), memory + Int(new.offset), Int(old.byteCount)) == 0 else {
@@ -68,14 +68,14 @@ package struct OrderedBatch: ~Copyable {
         byteCount = Int(old.offset)
     }
 
-    /// Applies the entries to a tree. The batch keeps them.
+    /// Applies the entries to a tree. They remain in the batch.
     package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
 
     /// Calls `body` with the entries in order.
     ///
     /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
     mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
-        // Reading a head may read a few bytes beyond the last entry.
+        // Reading the head of the last entry may read a few bytes beyond it.
         memset(reserve(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
         if count > 1 { sort() }
         return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }

@@ -1,5 +1,5 @@
 extension Graph {
-    /// Compares the entries of an ordered index with the rows that it must have. Complexity: O(rows).
+    /// Compares the entries of an ordered index with the rows that it must contain. Complexity: O(rows).
     func check(_ index: OrderedIndexLayout, _ findings: inout [String]) {
         let record = reader.record(of: index, layout)
         let table = layout.tables[index.table]
@@ -7,7 +7,7 @@ extension Graph {
         let name = "index \(index.number) of '\(table.root?.name ?? "")'"
         let ordered = OrderedReader(reader.chunks, record.tree)
         var (count, strangerCount, misplacedCount) = (0, 0, 0)
-        // Entries ascend, so the index cannot have a row twice under its key.
+        // Entries ascend, so the index cannot contain a row twice with the same key.
         let flaws = reader.treeFindings(record.tree) { entry in
             let row = entry.suffix(OrderedNode.rowByteCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let isOwn = row >> PageLayout.rowShift < record.groupCount && rows.isLive(row) && index.covers(row, rows, table)
@@ -27,7 +27,7 @@ extension Graph {
 }
 
 extension OrderedReader {
-    /// Returns the number of entries before some bytes.
+    /// Returns the number of entries that precede the given bytes.
     func rank(of bytes: [UInt8]) -> Int {
         (bytes + [UInt8](repeating: 0, count: OrderedNode.slackByteCount)).withUnsafeBytes { memory in
             memory.baseAddress.map { rank(of: OrderedBytes($0, bytes.count)) } ?? 0
@@ -45,7 +45,7 @@ extension OrderedIndexLayout {
 }
 
 extension Reader {
-    /// Returns the faults of the nodes of a tree, in sentences. Calls `body` with each entry in order.
+    /// Returns the faults of the nodes of a tree as sentences. Calls `body` with each entry in order.
     func treeFindings(_ tree: OrderedTree, _ body: ([UInt8]) -> Void) -> [String] {
         guard tree.height > 0 else { return tree == OrderedTree() ? [] : ["an empty tree has a root or entries"] }
         var check = TreeCheck(chunks: chunks)

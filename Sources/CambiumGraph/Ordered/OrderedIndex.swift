@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A complete ordered index of a graph. Queries use it to find and to sort objects.
+/// A complete ordered index of a graph. Queries use it to find and sort objects.
 ///
 ///     let index = graph.orderedIndexes(of: person).first
 ///     let range = index?.range(equalTo: [.string("Paris")])
@@ -18,8 +18,8 @@ package struct OrderedIndex: Sendable {
 
     var reader: OrderedReader { OrderedReader(graph.reader.chunks, tree) }
 
-    /// The components that decide the order, the most important one first. Null comes before all values, or after them in descending
-    /// order.
+    /// The components that decide the order, the most significant one first. Null precedes all values; in descending order, it follows
+    /// them.
     package var components: [EntityIndex.Component] { layout.index.components }
     /// The entities whose objects are in the index.
     package var family: Set<EntityNumber> { layout.family }
@@ -65,8 +65,8 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects whose first components have these values.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
-    /// Returns a range for each value of a list, in the order of the index. The objects have the leading values in the first components,
-    /// and the value in the next component. Omits empty ranges and values of another type. The list must not repeat a value.
+    /// Returns a range for each value of a list, in the order of the index. The objects of a range have the leading values in the first
+    /// components, and the value in the next component. Omits empty ranges and values of the wrong type. The list must not repeat a value.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
         let ranges = values.compactMap { range(equalTo: leading + [$0]) }
         return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
@@ -84,8 +84,8 @@ package struct OrderedIndex: Sendable {
         return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
     }
 
-    /// Returns the beginning of the keys of objects that have these values, without cutting it. Returns `nil` if a value is of another
-    /// type, or if there are more values than components.
+    /// Returns the bytes with which the keys of objects with these values begin, without cutting them. Returns `nil` if a value has the
+    /// wrong type, or if there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         guard values.count <= layout.components.count else { return nil }
         var forms: [StoredForm?] = []
@@ -115,7 +115,7 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Converts a value to its stored form. A URI or JSON attribute accepts any text, because the text may be only the beginning of a
+    /// Converts a value to its stored form. A URI or JSON attribute accepts any text here, because the text may be only the beginning of a
     /// value.
     private static func form(_ value: Value, _ type: AttributeType) -> StoredForm? {
         if case .string(let text) = value, type == .uri || type == .json { return .bytes(Array(text.utf8)) }

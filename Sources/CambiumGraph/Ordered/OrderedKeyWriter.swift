@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Writes values so that comparing bytes compares values. See Docs/FORMAT.md, "Ordered indexes".
+/// Writes values in a form in which the order of the bytes is the order of the values. See Docs/FORMAT.md, "Ordered indexes".
 ///
 /// SAFETY: the memory has `limit + slackByteCount` bytes. A component that begins before the limit fits into them.
 struct OrderedKeyWriter {
@@ -8,12 +8,12 @@ struct OrderedKeyWriter {
     /// The number of bytes at which the key is cut.
     let limit: Int
     private(set) var count = 0
-    /// 0xFF in a component whose order is reversed, otherwise 0.
+    /// 0xFF while a component with descending order is written, otherwise 0.
     private var mask: UInt8 = 0
 
-    /// The number of bytes beyond the limit that may be written.
+    /// The number of bytes that may be written beyond the limit.
     static let slackByteCount = 64
-    /// The number of bytes of a long text that suffice for a whole key, even if folding makes them much shorter.
+    /// The number of bytes at the beginning of a long text that are enough for a whole key, even if folding makes them much shorter.
     static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
 
     @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {
@@ -68,14 +68,15 @@ struct OrderedKeyWriter {
         if count < limit { put(0) }
     }
 
-    /// A text ends with 0, so 0 and 1 within a text are written as two bytes.
+    /// A text ends with 0, so a 0 or 1 within a text is written as two bytes.
     @inline(__always) private mutating func putEscaped(_ byte: UInt8) {
         if byte > 1 { return put(byte) }
         put(1)
         put(byte + 1)
     }
 
-    /// Writes the sign, the place of the first digit, and the digits as a number with 38 digits. Bytes that are not a decimal come last.
+    /// Writes the sign, the place of the first digit, and the digits as a number with 38 digits. Bytes that are not a decimal number sort
+    /// last.
     private mutating func addDecimal(_ bytes: UnsafeRawBufferPointer) {
         guard let number = DecimalNumber(storedBytes: bytes) else { return put(0xFF) }
         if number.coefficient == 0 { return put(0x80) }
@@ -94,10 +95,10 @@ struct OrderedKeyWriter {
     }
 
     private static let digitsMin = (0..<DecimalNumber.digitCountMax - 1).reduce(UInt128(1)) { product, _ in product * 10 }
-    /// The number that makes all places positive.
+    /// An offset that makes all places positive.
     private static let placeBias = 1024
 
-    /// Ends an entry: cuts the key and adds the row. Returns the number of bytes of the entry.
+    /// Completes an entry: cuts the key and adds the row. Returns the number of bytes of the entry.
     @inline(__always) mutating func finish(row: UInt32) -> Int {
         count = min(count, limit)
         memory.storeBytes(of: row.bigEndian, toByteOffset: count, as: UInt32.self)
@@ -136,13 +137,13 @@ extension OrderedIndexLayout {
         return writer.finish(row: row)
     }
 
-    /// Returns the whole key of a row, which is not cut.
+    /// Returns the key of a row, without cutting it.
     func wholeKey(_ row: UInt32, _ rows: Rows) -> [UInt8] {
         var byteCount = 0
         for component in components {
             rows.withCell(row, component.slot, component.kind) { byteCount += 3 * $0.bytes.count + 32 }
         }
-        // Folding makes a character at most three times as long, and escaping a byte at most doubles it.
+        // Folding makes a character at most three times as long, and escaping at most doubles a byte.
         let limit = 2 * byteCount
         return [UInt8](unsafeUninitializedCapacity: limit + OrderedKeyWriter.slackByteCount) { buffer, initialized in
             guard let memory = buffer.baseAddress else { return }

@@ -13,7 +13,7 @@ package struct OrderedReader {
 
     package var count: Int { Int(clamping: tree.count) }
 
-    /// Returns the number of entries before some bytes. Complexity: O(log entries).
+    /// Returns the number of entries that precede the given bytes. Complexity: O(log entries).
     func rank(of target: OrderedBytes) -> Int {
         if tree.height == 0 { return 0 }
         var (page, rank) = (tree.root, 0)
@@ -26,10 +26,11 @@ package struct OrderedReader {
         return rank &+ chunks.leaf(page).lowerBound(target)
     }
 
-    /// Calls `body` with each leaf that has entries of a range, and with the part of the leaf in the range, until it returns `false`.
+    /// Calls `body` with each leaf that contains entries of a range, and with the part of the leaf that lies in the range, until it returns
+    /// `false`.
     ///
     /// - Parameter ranks: The places of the entries in the order of all entries.
-    /// - Parameter isReversed: Whether the last leaf comes first.
+    /// - Parameter isReversed: Whether the leaves come in reverse order.
     ///
     /// Complexity: O(log entries + leaves).
     func forEachLeaf(_ ranks: Range<Int>, isReversed: Bool = false, _ body: (OrderedLeaf, Range<Int>) -> Bool) {

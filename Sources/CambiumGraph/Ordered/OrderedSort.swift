@@ -1,16 +1,16 @@
 /// Sorts records by their heads, and compares records with the same head.
 ///
-/// The records are distributed by the highest bits in which their heads differ, and each part again by its own bits, until the parts are
-/// short. After the first distribution, a part mostly fits into the fastest cache.
+/// The records are distributed by the highest bits in which their heads differ. Each part is then distributed by its own bits, until the
+/// parts are short. After the first distribution, most parts fit into the processor's fastest cache.
 enum OrderedSort {
     typealias Record = OrderedBatch.Record
     private typealias Records = UnsafeMutablePointer<Record>
 
-    /// The number of records up to which insertion is faster.
+    /// The number of records up to which an insertion sort is faster.
     private static let partCountMax = 16
     private static let digitBitCountMax = 11
 
-    /// - Parameter isBefore: Whether a record is before another record. It must not contradict the order of the heads.
+    /// - Parameter isBefore: Whether a record precedes another record. It must not contradict the order of the heads.
     ///
     /// Complexity: O(n) for records with different heads, otherwise O(n log n).
     static func sort(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
@@ -31,7 +31,7 @@ enum OrderedSort {
     ///
     /// - Parameters:
     ///   - other: Memory for as many records. Its content is overwritten.
-    ///   - isResult: Whether the sorted records are to be in `records`, and not in `other`.
+    ///   - isResult: Whether the sorted records must be in `records`. Otherwise, they must be in `other`.
     private static func distribute(_ records: Records, _ other: Records, _ count: Int, isResult: Bool) {
         let first = records[0].head
         var differing: UInt64 = 0
@@ -41,7 +41,7 @@ enum OrderedSort {
             if !isResult { other.update(from: records, count: count) }
             return
         }
-        // There are about as many parts as records, so most parts of random heads are single records.
+        // There are about as many parts as records, so most parts of random heads consist of a single record.
         let bitCount = min(64 - differing.leadingZeroBitCount, digitBitCountMax, Int.bitWidth - count.leadingZeroBitCount)
         let shift = UInt64(64 - differing.leadingZeroBitCount - bitCount)
         let mask = (1 << bitCount) - 1
@@ -55,7 +55,7 @@ enum OrderedSort {
                 ends[digit] = start
                 start &+= partCount
             }
-            // Each number is the place of the next record of its part. After the loop it is the end of the part.
+            // Each number is the place of the next record of a part. After the loop, it is the end of the part.
             for place in 0..<count {
                 let record = records[place]
                 let digit = digit(record)
@@ -89,7 +89,7 @@ enum OrderedSort {
         }
     }
 
-    /// Sorts records whose heads are in order already. `isBefore` decides the order of records with the same head.
+    /// Completes the order of records that are already sorted by their heads. `isBefore` decides the order of records with the same head.
     private static func finish(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
         var moveCount = 0
         for index in 1..<records.count {

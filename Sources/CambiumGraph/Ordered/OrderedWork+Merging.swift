@@ -1,7 +1,7 @@
 extension OrderedWork {
     /// Merges the entries of a leaf with changes.
     ///
-    /// - Returns: `false` if an entry to be removed is missing, or an entry to be added already exists.
+    /// - Returns: `false` if an entry to remove does not exist, or if an entry to add already exists.
     func merge(_ leaf: OrderedLeaf, _ changes: OrderedChanges, _ range: Range<Int>) -> Bool {
         var next = range.lowerBound
         var isSound = true

@@ -2,12 +2,13 @@
     import Glibc
 #endif
 
-/// Packing empties chunks of which little is in use. It copies their pages in use elsewhere, so that the chunks can be used again.
+/// Packing empties chunks of which only a small part is in use. It copies the pages in use to other chunks, so that the emptied chunks can
+/// be used again.
 extension Draft {
-    /// Runs one step of a plan: copies pages of the chunks to be emptied to other chunks. If a place has changed since the plan was made,
-    /// the step uses its current content.
+    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. If a place has changed since the plan was made,
+    /// the step uses the current content.
     ///
-    /// - Returns: The number of bytes in the pages that were copied.
+    /// - Returns: The number of bytes in the copied pages.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {
         let (space, before) = (space, space.liveGranules)
         let granuleCountMax = byteCountMax / PageLayout.granule
@@ -19,7 +20,7 @@ extension Draft {
                 lookCount += 1
                 continue
             }
-            // The places of the register come last. A graph that was changed has a register.
+            // The places of the register come last. A graph that has been changed always has a register.
             inRegister { draft in
                 while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
                     draft.evacuate(plan.places[plan.next].kind, plan.victims)
@@ -81,11 +82,11 @@ extension Draft {
         }
     }
 
-    /// Copies those pages of a blob that lie in chunks to be emptied. Does nothing unless `cells` contains every cell that refers to the
-    /// blob.
+    /// Copies those pages of a blob that lie in the chunks to be emptied. Does nothing unless `cells` contains every cell that refers to
+    /// the blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
-        // If none of the cells refers to the page, another blob may use the page by now.
+        // If none of the cells refers to the page, the page may now belong to another blob.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {

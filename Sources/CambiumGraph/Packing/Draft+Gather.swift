@@ -1,10 +1,10 @@
 import CambiumModel
 
-/// Packing gathers groups of which few rows are live. Their rows move to one group, and each row keeps its place within the group. So if
-/// one object in a hundred is left, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
+/// Packing gathers groups with few live rows. Their rows move into one group, and each row keeps its place within the group. So if one in a
+/// hundred objects remains, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
 extension Draft {
-    /// Moves rows of sparse groups into groups that they share: one step of a plan. Groups that are no longer sparse, because they have
-    /// changed since the plan was made, stay where they are.
+    /// Moves rows of sparse groups into groups that they share: one step of a plan. A group that has changed and is no longer sparse stays
+    /// in place.
     ///
     /// - Returns: The number of rows that were moved.
     mutating func gather(_ plan: inout RowGathering, rowCountMax: Int) -> Int {
@@ -14,7 +14,7 @@ extension Draft {
             let live = reader.rows(table.index).liveBits(group)
             return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
         }
-        // A group waits until another group fits, because moving it alone gains nothing.
+        // A group waits until another group fits, because moving it alone saves nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         var (rowCount, work, lookCount) = (0, 0, 0)
         while !plan.isDone, work < rowCountMax, lookCount < PackingLimits.lookCountMax {
@@ -46,7 +46,7 @@ extension Draft {
             }
             rowCount += live.nonzeroBitCount
             work += live.nonzeroBitCount + memberCount
-            // Each group that moves frees one group. The first two take a new group together, so they gain one.
+            // Each group that moves frees one group. The first two groups need one new group together, so they save one.
             plan.gainedCount += 1
         }
         (plan.targets, plan.waiting) = (targets.map(\.group), waiting)
@@ -56,7 +56,7 @@ extension Draft {
     /// The number of groups that are filled at the same time.
     private static let targetCountMax = 8
 
-    /// Returns the number of members that change with the rows of a group, because they refer to their owners by row.
+    /// Returns the number of members that must change if a group's rows move, because they refer to their owners by row.
     private func memberCount(of group: UInt32, _ live: UInt128, _ lists: [ListLayout]) -> Int {
         var (count, bits) = (0, live)
         while bits != 0 {
@@ -67,7 +67,7 @@ extension Draft {
         return count
     }
 
-    /// Creates a group for rows of another group, with the same base for the numbers of transactions.
+    /// Creates a group for rows of another group. Both groups count transactions from the same base.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
         let base = reader.rows(table.index).group(source << PageLayout.rowShift)
             .load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
@@ -77,7 +77,7 @@ extension Draft {
         return index
     }
 
-    /// Moves all rows of a group to the same places of another group, which are free there, and releases the group.
+    /// Moves all rows of a group to the same places of another group, where these places are free. Releases the first group.
     private mutating func move(_ table: TableLayout, from source: UInt32, to target: UInt32) {
         let rows = reader.rows(table.index)
         var bits = rows.liveBits(source)
@@ -93,7 +93,7 @@ extension Draft {
         releaseMovedGroup(table, source)
     }
 
-    /// Moves the objects of a virtual page from a shared group into a group of their own, and returns that group.
+    /// Moves the objects of a virtual page from a shared group into a new group, and returns that group.
     mutating func separate(_ table: TableLayout, virtualPage: UInt32, from source: UInt32) -> UInt32 {
         let rows = reader.rows(table.index)
         let places = (0..<UInt32(PageLayout.fanOut)).filter {
@@ -110,7 +110,7 @@ extension Draft {
 
     // MARK: One row
 
-    /// Moves an object to another row. Afterwards, all references to the old row lead to the new row.
+    /// Moves an object to another row. All references to the old row then lead to the new row.
     private mutating func move(_ table: TableLayout, row: UInt32, to target: UInt32) {
         copyRow(table, row, target)
         for index in table.indexes where index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table)) {
@@ -145,7 +145,7 @@ extension Draft {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
             let column = GroupLayout.columnsOffset + 4 * slot
             let page = source.load(fromByteOffset: column, as: PageRef.self)
-            // A leaf without content has the same value for every row, so the target has it already.
+            // A leaf without content has the same value for every row, so the target already has it.
             if chunks.birth(page) == 0, group.load(fromByteOffset: column, as: PageRef.self) == page { continue }
             copyCell(table, row, target, slot, kind)
         }
@@ -159,7 +159,7 @@ extension Draft {
             let leaf = rows.leaf(rows.group(row), slot)
             let cell = StringLeaf.cell(leaf, row)
             if cell == 0 { return }
-            // The blob of a long value stays where it is, and the number of references to it does not change.
+            // The blob of a long value stays in place, and its number of references does not change.
             let group = ownedGroup(table.index, target)
             _ = ownedLeaf(group, slot, .stringLeaf)
             putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))
@@ -204,7 +204,7 @@ extension Draft {
         }
     }
 
-    /// Makes the neighbours of a member in a list refer to its new row.
+    /// Updates the neighbours of a member in a list, so that they refer to its new row.
     private mutating func redirectMember(_ list: ListLayout, owner: UInt32, from row: UInt32, to target: UInt32) {
         switch list.shape {
         case .chain(let first, let last, _, let previous, let next):
@@ -230,7 +230,7 @@ extension Draft {
         let old = (link(table.index, edge, 0), link(table.index, edge, 1))
         removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
         setLink(table.index, edge, lists[end].ownerSlot, target)
-        // The edge of an object to itself refers to the object at both ends.
+        // If an edge links an object to itself, both of its ends refer to the object.
         if isSymmetric, old.0 == old.1 { setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
         let new = (link(table.index, edge, 0), link(table.index, edge, 1))
         guard isSymmetric, new.0 > new.1 else {
@@ -248,8 +248,8 @@ extension Draft {
 }
 
 extension GraphLayout {
-    /// Whether the rows of a table can move. They cannot if an ordered relationship of the table is its own inverse, because a move would
-    /// not keep that order.
+    /// Whether the rows of a table can move. They cannot move if an ordered relationship of the table is its own inverse, because a move
+    /// would not keep the order of its edges.
     func isGatherable(_ table: TableLayout) -> Bool {
         guard table.root != nil else { return false }
         return !links.contains { link in
@@ -258,7 +258,7 @@ extension GraphLayout {
         }
     }
 
-    /// Returns the lists whose owners are in a table. Their members are objects or edges.
+    /// Returns the lists whose owners are objects of a table. Their members are objects or edges.
     fileprivate func movedLists(of table: TableLayout) -> [ListLayout] {
         links.flatMap { link -> [ListLayout] in
             switch link {
@@ -277,7 +277,7 @@ extension GraphLayout {
 }
 
 extension Rows {
-    /// Returns the rows of a group that several virtual pages share, as bits for each virtual page.
+    /// Returns the rows of a shared group, as bits for each virtual page.
     func shares(_ group: UInt32, of bits: UInt128) -> [UInt32: UInt128] {
         var shares: [UInt32: UInt128] = [:]
         var bits = bits

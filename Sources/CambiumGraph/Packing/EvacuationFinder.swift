@@ -1,4 +1,4 @@
-/// Finds the places of an immutable graph that refer to pages in some chunks.
+/// Finds the places in an immutable graph that refer to pages in certain chunks.
 struct EvacuationFinder {
     private let victims: [Bool]
     var isRegister = false
@@ -6,7 +6,7 @@ struct EvacuationFinder {
 
     init(_ victims: [Bool]) { self.victims = victims }
 
-    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are read; with blobs also O(objects).
+    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are read; with blobs, also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
@@ -75,11 +75,11 @@ struct EvacuationFinder {
         }
     }
 
-    /// Finds the places in the tree of an index, from one node downward, whose nodes must be copied.
+    /// Finds the places in the tree of an index whose nodes must be copied, beginning at one node and going down.
     ///
     /// - Parameters:
-    ///   - first: The number of entries before the entries of the node.
-    ///   - isWanted: Whether a node above must be copied. One path through that node is enough.
+    ///   - first: The number of entries that precede the entries of the node.
+    ///   - isWanted: Whether a node above must be copied. One path through that node is sufficient.
     private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
         if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index is too high") }
         let isWanted = isWanted || page.lies(in: victims)
@@ -128,7 +128,7 @@ struct EvacuationFinder {
 }
 
 extension Reader {
-    /// Whether a bucket, or one of its overflow pages, lies in some chunks.
+    /// Whether a bucket, or one of its overflow pages, lies in certain chunks.
     func chain(of bucket: PageRef, has victims: [Bool]) -> Bool {
         var (bucket, overflowCount) = (bucket, 0)
         while bucket != 0 {

@@ -1,21 +1,21 @@
 /// The conditions under which packing is worthwhile, and the bounds of its steps.
 package struct PackingLimits: Sendable {
-    /// A table is gathered if fewer than one in `sparseness` of its rows are live. A group is gathered if at most one in `sparseness` of
-    /// its rows is live.
+    /// A table is gathered if fewer than one in `sparseness` of its rows are live. In such a table, a group is gathered if at most one in
+    /// `sparseness` of its rows is live.
     package var sparseness = 4
-    /// The smallest number of groups of a table that is gathered.
+    /// The minimum number of groups of a table that is gathered.
     package var groupCountMin = 32
     /// A step ends when the number of rows that it has moved, plus the members that changed with them, reaches this number.
     package var rowCountMax = 256
-    /// Chunks are emptied if all frozen chunks together have at least this many unused bytes, and if these are at least `wastePercentMin`
-    /// percent of the bytes in use.
+    /// Chunks are emptied only if the frozen chunks together have at least this many unused bytes. The unused bytes must also be at least
+    /// `wastePercentMin` percent of the bytes in use.
     package var wasteByteCountMin = 4 << 20
     package var wastePercentMin = 50
-    /// The largest part of a chunk, in percent, that may be in use if the chunk is to be emptied.
+    /// A chunk is emptied only if at most this part of it, in percent, is in use.
     package var usedPercentMax = 50
     /// A step ends when it has copied this many bytes.
     package var byteCountMax = 256 << 10
-    /// A plan takes no further chunk when its chunks have this many bytes in use.
+    /// A plan adds no further chunk once its chunks have this many bytes in use.
     package var planByteCountMax = 64 << 20
 
     package init() {}
@@ -28,10 +28,10 @@ package struct PackingLimits: Sendable {
         return limits
     }()
 
-    /// The largest number of places that one step examines, whether they need work or not.
+    /// The maximum number of places that one step examines, whether they need work or not.
     static let lookCountMax = 4096
-    /// The number of free chunks that packing leaves for changes, because it copies pages before it frees any.
+    /// The number of free chunks that packing leaves to other changes, because it copies pages before it frees any.
     static let freeChunkCountMin = 64
-    /// The largest number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays where it is.
+    /// The maximum number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays in place.
     static let memberFactorMax = 4
 }

@@ -1,4 +1,4 @@
-/// The work of packing, and its progress.
+/// The work of packing and its progress.
 ///
 /// A plan is made from an immutable graph while other threads write. Each step examines the next places of the plan again, does a bounded
 /// part of the work, and remembers its position. Places that have changed since the plan was made are left to the next plan. See
@@ -7,7 +7,7 @@ package struct PackingPlan {
     let limits: PackingLimits
     let layout: GraphLayout
     var work: Work
-    /// Whether the plan was given up, because the schema has changed or too few chunks are left.
+    /// Whether the plan was abandoned, because the schema has changed or too few chunks are left.
     var isAbandoned = false
     /// The number of rows that were moved, and the number of bytes in pages that were copied.
     package internal(set) var rowCount = 0
@@ -18,7 +18,7 @@ package struct PackingPlan {
         case pages(PageEvacuation)
     }
 
-    /// Makes a plan. Complexity: O(chunks x log chunks + pages), or O(objects) if values of more than 255 bytes must be found.
+    /// Creates a plan. Complexity: O(chunks x log chunks + pages), or O(objects) if values of more than 255 bytes must be found.
     ///
     /// - Parameter graph: A graph of the timeline of the survey. It must not be rolled back.
     /// - Returns: `nil` if no packing is worthwhile.
@@ -34,7 +34,7 @@ package struct PackingPlan {
         }
     }
 
-    /// Whether no step is left.
+    /// Whether all steps are done.
     package var isDone: Bool {
         if isAbandoned { return true }
         return switch work {
@@ -43,7 +43,7 @@ package struct PackingPlan {
         }
     }
 
-    /// Whether the steps have gained something.
+    /// Whether the steps have saved anything.
     package var hasGained: Bool {
         switch work {
         case .rows(let gathering): gathering.gainedCount > 0

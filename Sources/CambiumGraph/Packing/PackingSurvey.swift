@@ -1,7 +1,7 @@
 /// The facts that a plan needs in addition to the graph. They are collected while no thread writes, and read while other threads write.
 package struct PackingSurvey: Sendable {
     let limits: PackingLimits
-    /// For each chunk, the number of granules that some version has in it; 0 for an open chunk.
+    /// For each chunk, the number of granules that some version uses; 0 for an open chunk.
     let live: [UInt16]
     let memory: PackingMemory
 }
@@ -9,7 +9,7 @@ package struct PackingSurvey: Sendable {
 extension Timeline {
     /// Collects the facts for a plan. Call it only while no thread writes. Complexity: O(chunks).
     ///
-    /// - Returns: `nil` if few chunks are left, so that packing must leave them for changes.
+    /// - Returns: `nil` if few chunks are left, because packing must leave them to other changes.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {
         if space.freeChunkCount < PackingLimits.freeChunkCountMin { return nil }
         var live = Array(UnsafeBufferPointer(start: space.live, count: space.chunkCount))

@@ -1,4 +1,4 @@
-/// A plan to empty chunks of which little is in use: the places that refer to pages that must be copied elsewhere.
+/// A plan to empty chunks of which only a small part is in use. It contains the places that refer to the pages to be copied.
 struct PageEvacuation {
     /// For each chunk, whether it is to be emptied. Chunks with constant pages are never emptied.
     let victims: [Bool]
@@ -24,7 +24,7 @@ struct PageEvacuation {
         let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
             .sorted { live[$0] < live[$1] }
         for withBlobs in [false, true] {
-            // A chunk that could not be emptied holds blobs, or nodes that have no elements yet.
+            // A chunk that could not be emptied contains blobs, or nodes that have no elements yet.
             let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
             var victims = [Bool](repeating: false, count: live.count)
             var chosen: [Int: Int] = [:]

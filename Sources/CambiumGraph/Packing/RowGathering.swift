@@ -25,8 +25,8 @@ struct RowGathering {
             let live = reader.liveCount(table.index)
             guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
-            // If no two groups fitted together, another try waits until there are a quarter more sparse groups, or half of the live rows
-            // are gone.
+            // If no two groups fitted together, the next attempt waits until there are a quarter more sparse groups, or until half of the
+            // live rows have disappeared.
             if let vain = survey.memory.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live {
                 continue
             }
@@ -43,7 +43,7 @@ extension Reader {
         Int(tablePage(table).load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self))
     }
 
-    /// Returns the groups of which few rows are live, by ascending virtual page.
+    /// Returns the groups with few live rows, by ascending virtual page.
     fileprivate func sparseGroups(_ table: TableLayout, sparseness: Int) -> [UInt32] {
         let rows = rows(table.index)
         var found: [(virtualPage: UInt32, group: UInt32)] = []
@@ -55,7 +55,7 @@ extension Reader {
         return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
     }
 
-    /// Whether few rows of a group are live, and the next object does not go to the group.
+    /// Whether a group has few live rows, and the next new object does not belong to the group.
     func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
         guard let group = rows(table.index).group(at: Int(index)) else { return false }
         let live = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))

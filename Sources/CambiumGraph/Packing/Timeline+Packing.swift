@@ -5,13 +5,13 @@ package import CambiumModel
 extension Timeline {
     /// Does one step of a plan. Call it only while no thread writes, and between two drafts.
     ///
-    /// If the newest version is unconfirmed, the version that packing makes is unconfirmed, too.
+    /// If the newest version is unconfirmed, the version that packing creates is unconfirmed, too.
     ///
     /// Complexity: bounded by the limits of the plan, independent of the size of the graph.
     ///
-    /// - Parameter show: A closure that gets the new version if it cannot be rolled back.
+    /// - Parameter show: A closure that receives the new version if it cannot be rolled back.
     package func pack(_ plan: inout PackingPlan, show: (Graph) -> Void = { _ in }) throws(CambiumError) {
-        // The numbers in a plan are those of one layout. A step copies pages before it frees any, so it needs free chunks.
+        // The numbers in a plan belong to one layout. A step copies pages before it frees any, so it needs free chunks.
         guard head.layout === plan.layout, space.freeChunkCount >= PackingLimits.freeChunkCountMin else {
             plan.isAbandoned = true
             return

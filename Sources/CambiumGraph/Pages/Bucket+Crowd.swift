@@ -1,4 +1,4 @@
-/// The summary of all entries of a bucket that its first page keeps once the bucket has overflow pages.
+/// The summary of all entries that the first page of a bucket keeps once the bucket has overflow pages.
 ///
 /// The *crowd* of a bucket is the group of entries that share the most frequent fragment.
 extension Bucket {
@@ -20,7 +20,8 @@ extension Bucket {
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
     }
 
-    /// The number of entries with other fragments. In a bucket of the greatest depth, which is never split, it may stop at 65,535.
+    /// The number of entries with other fragments. A bucket of the greatest depth is never split; in such a bucket, the number may stop at
+    /// 65,535.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
         nonmutating set {
@@ -34,7 +35,7 @@ extension Bucket {
     /// Returns the fragment that more than half of the entries of this page have, and the number of entries with other fragments. If there
     /// is no such fragment, it returns one of the fragments.
     ///
-    /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other, and a majority is left over.
+    /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other out, and a majority remains.
     func crowd() -> (fragment: UInt16, otherCount: Int) {
         var (candidate, surplus) = (UInt16(0), 0)
         forEach { fragment, _ in

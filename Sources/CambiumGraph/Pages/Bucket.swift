@@ -7,7 +7,7 @@ internal import CMachine
 /// A page of a hash index: eight blocks of 15 entries. An entry is 16 bits of the hash and a row.
 ///
 /// The low bits of a fragment select the home block of its entry. The entry lies in the first block with free space, from its home block
-/// onwards. Almost always this is the home block, so that finding a row touches 96 bytes.
+/// onwards. This is almost always the home block, so finding a row touches 96 bytes.
 ///
 /// A block is 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control word counts
 /// the entries of the block. Its high byte counts the entries that passed the block because it was full.
@@ -16,7 +16,7 @@ internal import CMachine
 struct Bucket {
     static let blockCount = 8
     static let blockCapacity = 15
-    /// The number of entries that a page takes: fewer than its blocks hold, so that few entries lie outside their home block.
+    /// The maximum number of entries in a page. The blocks could hold more, but then many entries would lie outside their home block.
     static let capacity = 112
     static let overflowOffset = 20
     static let blocksOffset = 32
@@ -25,8 +25,8 @@ struct Bucket {
     /// The depth of the deepest split. A fragment has the bits that splits at depths 8 to 23 use.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
-    /// The limit of overflow pages of one bucket in a graph that is not proven, so that the walk through a cyclic chain ends. In a proven
-    /// graph, a bucket has any number of overflow pages.
+    /// The maximum number of overflow pages of one bucket in a graph that is not proven, so that a walk through a cyclic chain ends. In a
+    /// proven graph, a bucket may have any number of overflow pages.
     static let overflowCountMax = 1 << 16
     private static let countOffset = 16
     private static let depthOffset = 18
@@ -69,7 +69,7 @@ struct Bucket {
         count += 1
     }
 
-    /// Removes an entry. Returns `false` if the page does not have it.
+    /// Removes an entry. Returns `false` if the page does not contain it.
     func remove(_ fragment: UInt16, _ row: UInt32) -> Bool {
         var block = Block(self, home: fragment)
         for _ in 0..<Self.blockCount {
@@ -100,7 +100,7 @@ struct Bucket {
         return nil
     }
 
-    /// Makes an entry lead to another row. Returns `false` if the page does not have the entry.
+    /// Changes the row of an entry. Returns `false` if the page does not contain the entry.
     func replace(_ fragment: UInt16, _ row: UInt32, by other: UInt32) -> Bool {
         for number in 0..<Self.blockCount {
             let block = Block(self, home: UInt16(number))

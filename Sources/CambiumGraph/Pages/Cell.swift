@@ -6,7 +6,7 @@ package import CambiumModel
 
 /// A stored value that is written to a column or read from one: null, up to 16 bytes, or bytes that the cell does not own.
 ///
-/// SAFETY: `bytes` is valid only during the call that the cell is passed to, or as long as the page exists that it was read from.
+/// SAFETY: `bytes` is valid only during the call that receives the cell, or as long as the page exists from which the cell was read.
 package struct Cell {
     package enum Kind: UInt8 { case null, fixed, bytes }
 

@@ -5,11 +5,11 @@ package struct ChunkOwners: Sendable {
     private let isRooted: [Bool]
     private let leased: Set<Int>
 
-    /// No owners, because the page file is new.
+    /// There are no owners, because the page file is new.
     package static let none = ChunkOwners(isRooted: [])
 
     /// - Parameters:
-    ///   - isRooted: For each chunk, whether a checkpoint record that is kept has it. Chunks beyond the array are in no record.
+    ///   - isRooted: For each chunk, whether a checkpoint record that is kept contains it. No record contains chunks beyond the array.
     ///   - leased: The chunks that are mapped by surviving graphs of closed stores.
     package init(isRooted: [Bool], leased: Set<Int> = []) {
         self.isRooted = isRooted
@@ -22,17 +22,17 @@ package struct ChunkOwners: Sendable {
 
 /// The progress of releasing the memory and the disk space of empty chunks.
 ///
-/// The operating system may take long to release disk space. So the caller takes a few chunks at a time from those that writers may open,
-/// releases them while other threads write, and puts them back.
+/// The operating system may take a long time to release disk space. So the caller takes a few of the chunks that writers may open, releases
+/// their memory and disk space while other threads write, and puts them back.
 package struct ChunkRelease {
     let spareCount: Int
-    /// The next index in the list of empty chunks, whose first chunk is opened last.
+    /// The next index in the list of empty chunks. The first chunk of this list is opened last.
     var next = 0
     /// The chunks that were taken, in the order of the list.
     var taken: [UInt32] = []
     /// The taken chunks that have something to release, ascending.
     var released: [Int] = []
-    /// The addresses of the released chunks whose memory is on the heap, or is a file in the place of heap memory.
+    /// The addresses of the released chunks whose memory is on the heap, or is a file mapped instead of heap memory.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool
@@ -47,9 +47,9 @@ package struct ChunkRelease {
         disk.run()
     }
 
-    /// The largest number of chunks that one step releases: 1 MiB.
+    /// The maximum number of chunks that one step releases: 1 MiB.
     static let stepCountMax = 16
-    /// The largest number of chunks that one step examines.
+    /// The maximum number of chunks that one step examines.
     static let lookCountMax = 4096
 }
 
@@ -68,20 +68,20 @@ extension PageSpace {
     /// same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
-    /// Makes exactly those chunks that may be used again available to writers, until the next call. Complexity: O(chunks).
+    /// Makes all chunks available to writers that may be used again, and no other chunks, until the next call. Complexity: O(chunks).
     ///
-    /// - Parameter owners: The owners from now on. Later owners have only chunks that versions of this process have, or that were taken for
-    ///   tables. Chunks that were taken for tables before this call belong to these owners, or may be used.
+    /// - Parameter owners: The new owners. Compared with the old owners, they may add only chunks that versions of this process use, or
+    ///   that were taken for tables. A chunk that was taken for a table before this call either belongs to these owners, or may be used.
     /// - Parameter spareCount: The number of available chunks that keep their memory and disk space.
-    /// - Returns: The release of the other chunks' memory and disk space. The caller calls `take` and `releaseTaken` by turns until it is
-    ///   done.
+    /// - Returns: A value that releases the memory and disk space of the other chunks. The caller calls `take` and `releaseTaken`
+    ///   alternately until it is done.
     func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         self.owners = owners
         tableChunks = []
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
-        // A storage preallocates disk space for chunks that follow the existing chunks. A writer may open those chunks at any time, so
-        // their space is released at once.
+        // A storage preallocates disk space for the chunks that follow the existing ones. A writer may open those chunks at any time, so
+        // their space is released immediately.
         if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount)?() }
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }

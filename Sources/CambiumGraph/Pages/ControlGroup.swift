@@ -4,8 +4,8 @@
 
 /// The limits of the control groups of a process (cgroups(7)), read from the files of the kernel.
 ///
-/// A group is bounded by its own limit and by the limits of all groups above it, so the smallest one counts: the `MemoryMax` of a service,
-/// of its slice, or of a container.
+/// A group is bounded by its own limit and by the limits of all groups above it, so the smallest limit applies: the `MemoryMax` of a
+/// service, of its slice, or of a container.
 enum ControlGroup {
     /// Returns the smallest limit of memory, in bytes, or `nil` if no group has a limit.
     ///
@@ -20,7 +20,7 @@ enum ControlGroup {
             guard fields[1].split(separator: ",").contains("memory") else { return [] }
             return limits(of: fields[2], in: root + memoryController, file: oldFile)
         }
-        // A process that cannot read its memberships may still see the limits of its container.
+        // A process that cannot read its own memberships may still read the limits of its container.
         if memberships.isEmpty { found = limits(of: "/", in: root + unified, file: currentFile) }
         return found.min()
     }
@@ -33,7 +33,7 @@ enum ControlGroup {
     /// Returns the limits of a group and of all groups above it. Groups that are not mounted here have no files, and therefore no limits.
     private static func limits(of path: Substring, in mount: String, file: String) -> [Int] {
         var names = path.split(separator: "/")
-        // The group is outside the part of the hierarchy that the process may see.
+        // The group is outside the part of the hierarchy that the process can see.
         if names.contains("..") { names = [] }
         return (0...names.count).compactMap { depth in
             let directory = names.prefix(depth).reduce(mount) { "\($0)/\($1)" }

@@ -1,9 +1,9 @@
 import CambiumBytes
 
-/// The secret numbers from which the hashes of one graph's indexes are computed. The directory page contains them, so that pages always
-/// have the key that they were filled with. Decision 21.
+/// The secret numbers from which the hashes in one graph's indexes are computed. The directory page contains them, so that pages always
+/// come with the key with which they were filled. Decision 21.
 package struct HashKey: BitwiseCopyable, Sendable {
-    /// The factors for the two words of a fixed-width key and for the hash of the preceding components, and the term that is added.
+    /// The factors for the two words of a fixed-width key and for the hash of the preceding components, and the term to add.
     let low: UInt128
     let high: UInt128
     let before: UInt128
@@ -11,7 +11,7 @@ package struct HashKey: BitwiseCopyable, Sendable {
     /// The SipHash key for text and data.
     let bytes: SIMD2<UInt64>
 
-    /// - Parameter secret: Random bytes; 16 bytes are enough. The same secret gives the same key.
+    /// - Parameter secret: Random bytes; 16 bytes are enough. The same secret produces the same key.
     package init(secret: [UInt8]) {
         let seed = secret.withUnsafeBytes { XXH3.hash128($0, seed: 0) }
         func word(_ number: UInt8) -> UInt64 {

@@ -1,7 +1,7 @@
-/// The page from which the ordered indexes of a graph are reached. It states how each index is made, where its tree is, and how far it is
-/// built.
+/// The page from which the ordered indexes of a graph are reached. It states how the keys of each index are created, where its tree is, and
+/// how much of it is built.
 ///
-/// SAFETY: the page has as many records as it counts.
+/// SAFETY: the page has as many records as its count states.
 struct IndexDirectory {
     struct Record: Equatable {
         /// The value of `OrderedIndexLayout.specification`.

@@ -1,10 +1,10 @@
 import CambiumBytes
 
-/// The hash of a key, computed component by component. No log contains it; stored pages name its fingerprint.
+/// The hash of a key, computed component by component. No log contains it, but stored pages contain the fingerprint of the hash function.
 ///
-/// Words are hashed by a 128-bit product with secret factors, of which the high half is kept. For two keys that are chosen without the
-/// secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. The mixing of the
-/// bits that follows is invertible, so it preserves this property. Bytes are hashed by SipHash-1-3. Decision 21.
+/// Words are hashed by a 128-bit product with secret factors, of which the high half is kept. For two keys that are chosen without
+/// knowledge of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6.
+/// The mixing of the bits that follows is invertible, so it preserves this property. Bytes are hashed by SipHash-1-3. Decision 21.
 struct KeyHash {
     private let key: HashKey
     private(set) var value: UInt64 = 0

@@ -1,26 +1,26 @@
 /// Limits how often a space splits its heap into mappings of the heap and mappings of a file.
 ///
-/// Linux grants a process at most 65,530 mappings by default (`vm.max_map_count`), and the process ends if it gets no further mapping. Each
-/// chunk that a file replaces can add two. So the budget keeps an upper bound of the cuts, and counts the cuts again when the bound reaches
-/// the limit. A *cut* is a border between a mapping of the heap and a mapping of a file.
+/// Linux allows a process at most 65,530 mappings by default (`vm.max_map_count`), and the process ends if it needs another one. Each chunk
+/// that a file replaces can add two mappings. So the budget keeps an upper bound of the number of cuts, and counts the cuts again when the
+/// bound reaches the limit. A *cut* is a border between a mapping of the heap and a mapping of a file.
 struct MappingBudget {
-    /// The largest number of cuts in one space.
+    /// The maximum number of cuts in one space.
     private let cutCountMax: Int
     /// An upper bound of the number of cuts.
     private var cutCount = 0
-    /// The number of cuts that were refused in a row.
+    /// The number of consecutive refusals.
     private var refusedCount = 0
 
     init(cutCountMax: Int = 8192) { self.cutCountMax = cutCountMax }
 
-    /// Whether memory inside the heap may be mapped anew. If not, the caller leaves the memory unchanged.
+    /// Returns whether memory inside the heap may be mapped again. If not, the caller leaves the memory unchanged.
     ///
-    /// - Parameter counted: Counts the existing cuts. It is called at most once in 1024 refusals, or in `cutCountMax / 4` permissions.
+    /// - Parameter counted: Counts the existing cuts. It is called at most once for 1024 refusals, or for `cutCountMax / 4` permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // Close to the limit, most further cuts would only make this function count again.
+            // Close to the limit, further cuts would only make this function count again and again.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax
                 return false

@@ -5,7 +5,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A thread that makes the kernel supply fresh memory before another thread touches it.
+/// A thread that lets the kernel supply fresh memory before another thread touches it.
 ///
 /// SAFETY: the ranges stay mapped until `wait` or `cancel` returns.
 final class MemoryPreparation {
@@ -23,7 +23,7 @@ final class MemoryPreparation {
                 Unmanaged<Ranges>.fromOpaque(argument).takeRetainedValue().populate()
                 return nil
             }, box.toOpaque())
-        // Without the thread, the kernel supplies the memory on the first touch.
+        // Without the thread, the kernel supplies the memory at the first touch.
         if failure != 0 {
             box.release()
             self.ranges.isDone.store(true, ordering: .relaxed)
@@ -31,7 +31,7 @@ final class MemoryPreparation {
         self.thread = failure == 0 ? thread : nil
     }
 
-    /// Whether `wait` returns at once.
+    /// Whether `wait` returns immediately.
     var isDone: Bool { ranges.isDone.load(ordering: .relaxed) }
 
     /// Waits until all of the memory is supplied.
@@ -39,7 +39,7 @@ final class MemoryPreparation {
         if let thread { pthread_join(thread, nil) }
     }
 
-    /// Stops the thread. The kernel supplies the rest of the memory on the first touch.
+    /// Stops the thread. The kernel supplies the rest of the memory at the first touch.
     func cancel() {
         ranges.isCancelled.store(true, ordering: .relaxed)
         wait()
@@ -54,7 +54,7 @@ final class MemoryPreparation {
 
         init(_ ranges: [(base: UnsafeMutableRawPointer, byteCount: Int)]) { self.ranges = ranges }
 
-        /// Supplies the ranges in steps, so that `cancel` waits for one step at most.
+        /// Supplies the ranges in steps, so that `cancel` waits for at most one step.
         func populate() {
             defer { isDone.store(true, ordering: .relaxed) }
             for (base, byteCount) in ranges {

@@ -1,6 +1,6 @@
 internal import CMachine
 
-/// Entries in ascending order that are to be written to leaves.
+/// Entries in ascending order that will be written to leaves.
 protocol OrderedEntries {
     var count: Int { get }
     func entry(_ index: Int) -> OrderedBytes
@@ -11,7 +11,7 @@ extension UnsafeBufferPointer: OrderedEntries where Element == OrderedBytes {
 }
 
 extension OrderedEntries {
-    /// The number of entries that are measured at once.
+    /// The number of entries that are measured together.
     private var stepCount: Int { 16 }
 
     /// Returns the longest part from `start` onwards that fits into one leaf. The part has at least one entry.
@@ -38,7 +38,7 @@ extension OrderedEntries {
 
     /// Divides the entries into parts that fit into one leaf each.
     ///
-    /// - Parameter isAppended: Whether the new entries are at the end. If so, the earlier parts stay full. Otherwise the last two parts
+    /// - Parameter isAppended: Whether the new entries are at the end. If so, the earlier parts are filled. Otherwise, the last two parts
     ///   get about the same size.
     func parts(limit: Int, isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
@@ -71,19 +71,19 @@ struct OrderedLeafSize {
         prefixByteCount = first.count - OrderedNode.rowByteCount
     }
 
-    /// Measures at least one entry.
+    /// Measures a range of entries, which must not be empty.
     init(_ entries: some OrderedEntries, _ range: Range<Int>) {
         self.init(entries.entry(range.lowerBound))
         add(entries, range.dropFirst())
     }
 
-    /// Adds the entries that follow those that were measured.
+    /// Adds the entries that follow the measured entries.
     @inline(__always) mutating func add(_ entries: some OrderedEntries, _ range: Range<Int>) {
         guard let last = range.last else { return }
         var least = prefixByteCount &+ OrderedNode.rowByteCount
         for index in range {
             let entry = entries.entry(index)
-            // The entries of a bulk change lie anywhere. They are read soon, when they are written to the leaf.
+            // The entries of a bulk change are scattered in memory. They are read soon, when they are written to the leaf.
             cmachine_prefetch(entry.start)
             byteCount &+= entry.count
             isUniform = isUniform && entry.count == first.count

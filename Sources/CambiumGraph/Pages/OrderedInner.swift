@@ -2,10 +2,11 @@
     import Glibc
 #endif
 
-/// A node with children. It has their references, the number of entries below each of them, and the lower bounds that separate them.
+/// A node with children. It contains their references, the number of entries below each child, and the lower bounds that separate the
+/// children.
 ///
-/// The first child has no lower bound. The node stores only once the bytes with which all other lower bounds begin. The next eight bytes
-/// of these bounds stand together, so that a search mostly compares numbers.
+/// The first child has no lower bound. The bytes with which all other lower bounds begin are stored only once. The next eight bytes of
+/// these bounds are stored together, so that a search usually compares numbers.
 ///
 /// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedInner {
@@ -46,7 +47,7 @@ struct OrderedInner {
 
     // MARK: Searching
 
-    /// Returns the child to which some bytes belong.
+    /// Returns the child to which the given bytes belong.
     @inline(__always) func child(of target: OrderedBytes) -> Int {
         let boundCount = count &- 1
         if boundCount <= 0 { return 0 }
@@ -72,7 +73,7 @@ struct OrderedInner {
         return OrderedNode.order(bound.start, bound.count, rest.start, rest.count) > 0
     }
 
-    /// Returns whether some bytes are before the lower bound of a child, which must not be the first child.
+    /// Returns whether the given bytes precede the lower bound of a child. The child must not be the first child.
     func isBefore(_ child: Int, _ target: OrderedBytes) -> Bool {
         let prefixCount = prefixByteCount
         let order = memcmp(target.start, prefix, min(target.count, prefixCount))
@@ -95,7 +96,7 @@ struct OrderedInner {
         return list
     }
 
-    /// Replaces all children by a part of a list, which must fit. Omits the lower bound of the first child.
+    /// Replaces all children by a part of a list, which must fit. The first child loses its lower bound.
     func write(_ list: OrderedChildren, _ range: Range<Int>) {
         let prefixCount = list.commonByteCount(range)
         page.storeBytes(of: UInt16(range.count), toByteOffset: OrderedNode.countOffset, as: UInt16.self)
@@ -117,7 +118,7 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child after another child. Returns `false` and changes nothing if the node must be rewritten for the new child.
+    /// Adds a child after another child. Returns `false` and changes nothing if the node must be rewritten.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount
@@ -159,7 +160,7 @@ struct OrderedInner {
         referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount
     }
 
-    /// Whether all parts of the node lie within the page. If so, the node can be searched and changed, whatever its bytes are.
+    /// Whether all parts of the node lie within the page. If so, the node can be searched and changed safely, whatever its bytes are.
     var isConsistent: Bool {
         let boundsByteCount = number(Self.boundsByteCountOffset)
         guard count > 0, prefixByteCount <= OrderedNode.entryByteCountMax,
@@ -257,7 +258,7 @@ struct OrderedChildren {
 
     /// Divides the list into parts that fit into one node each. There are as few parts as possible.
     ///
-    /// - Parameter isAppended: Whether the new children are at the end. If so, the earlier parts stay full. Otherwise the last two parts
+    /// - Parameter isAppended: Whether the new children are at the end. If so, the earlier parts are filled. Otherwise, the last two parts
     ///   get about the same size.
     func parts(isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []

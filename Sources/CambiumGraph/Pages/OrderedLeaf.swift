@@ -2,10 +2,10 @@
     import Glibc
 #endif
 
-/// A node without children. It has entries in order, without the bytes with which all of their keys begin.
+/// A node without children. It contains entries in order, without the bytes with which all of their keys begin.
 ///
-/// Entries of one length follow each other at a fixed stride. If entries differ in length, the end of each entry is noted at the end of
-/// the page, the first one last.
+/// Entries of the same length follow each other at a fixed stride. If the lengths differ, the ends of the entries are stored at the end of
+/// the page, the end of the first entry last.
 ///
 /// SAFETY: the page is a consistent leaf (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedLeaf {
@@ -53,7 +53,7 @@ struct OrderedLeaf {
 
     // MARK: Searching
 
-    /// Returns the first entry that is not before some bytes, or `count` if there is no such entry.
+    /// Returns the first entry that does not precede the given bytes, or `count` if there is no such entry.
     @inline(__always) func lowerBound(_ target: OrderedBytes) -> Int {
         let prefixCount = prefixByteCount
         if prefixCount > 0 {
@@ -85,7 +85,7 @@ struct OrderedLeaf {
         return low
     }
 
-    /// Returns whether an entry consists of exactly these bytes.
+    /// Returns whether an entry has exactly these bytes.
     func has(_ target: OrderedBytes, at index: Int) -> Bool {
         guard index < count, target.count >= prefixByteCount else { return false }
         let (offset, byteCount) = entry(index)
@@ -95,7 +95,7 @@ struct OrderedLeaf {
 
     // MARK: Changing
 
-    /// Adds an entry at its place. Returns `false` and changes nothing if the leaf must be rewritten for it.
+    /// Adds an entry in its place. Returns `false` and changes nothing if the leaf must be rewritten.
     @inline(__always) func insert(_ target: OrderedBytes) -> Bool {
         let (count, stride, prefixCount) = (count, stride, prefixByteCount)
         let restCount = target.count &- prefixCount
@@ -119,12 +119,12 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Returns whether an entry has the prefix and the length of all others.
+    /// Returns whether an entry has the prefix and the length of all other entries.
     func hasShape(of target: OrderedBytes) -> Bool {
         target.count == prefixByteCount + stride && memcmp(target.start, page + Self.contentOffset, prefixByteCount) == 0
     }
 
-    /// Removes an entry. Returns `false` if the leaf does not have it.
+    /// Removes an entry. Returns `false` if the leaf does not contain it.
     func remove(_ target: OrderedBytes) -> Bool {
         let index = lowerBound(target)
         guard has(target, at: index) else { return false }
@@ -138,7 +138,8 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Replaces all entries by a part of others. The part must not be empty, and must be in order, fit, and lie outside the page.
+    /// Replaces all entries by a range of other entries. The range must be in order, must fit, must not be empty, and must lie outside the
+    /// page.
     func write(_ entries: some OrderedEntries, _ range: Range<Int>) {
         let size = OrderedLeafSize(entries, range)
         let (prefixCount, first) = (size.prefixByteCount, entries.entry(range.lowerBound))
@@ -157,7 +158,7 @@ struct OrderedLeaf {
         set(Self.endOffset, place)
     }
 
-    /// Copies a few bytes without a call. Most entries have 8 to 16 bytes.
+    /// Copies a few bytes without a function call. Most entries have 8 to 16 bytes.
     @inline(__always)
     private static func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ byteCount: Int) {
         if byteCount < 8 || byteCount > 16 {
@@ -180,7 +181,7 @@ struct OrderedLeaf {
         }
     }
 
-    /// Returns the number of bytes that the keys of some entries have in common beyond the prefix.
+    /// Returns the number of bytes that the keys of the given entries have in common beyond the prefix.
     func commonByteCount(_ entries: Range<Int>) -> Int {
         let (first, last) = (entry(entries.lowerBound), entry(entries.upperBound - 1))
         let countMax = min(first.byteCount, last.byteCount) - OrderedNode.rowByteCount
@@ -198,7 +199,7 @@ struct OrderedLeaf {
 
     // MARK: Proof
 
-    /// Whether all parts of the leaf lie within the page. If so, the leaf can be searched and changed, whatever its bytes are.
+    /// Whether all parts of the leaf lie within the page. If so, the leaf can be searched and changed safely, whatever its bytes are.
     var isConsistent: Bool {
         guard count > 0, prefixByteCount <= OrderedNode.keyByteCountMax, end >= entriesOffset, usedByteCount <= OrderedNode.byteCount
         else { return false }

@@ -13,21 +13,21 @@ package enum OrderedNode {
         static let keyByteCountMax = 64
     #else
         static let byteCount = 2048
-        /// The length at which a longer key is cut. Objects whose keys agree so far are in the order of their rows, and readers compare
-        /// their values.
+        /// The length to which a longer key is cut. Objects whose cut keys are equal are sorted by their rows, and readers compare their
+        /// values.
         static let keyByteCountMax = 256
     #endif
     static let rowByteCount = 4
     package static let entryByteCountMax = keyByteCountMax + rowByteCount
-    /// The number of bytes that can be read beyond an entry that is looked for.
+    /// The number of bytes that can be read beyond an entry that a search looks for.
     static let slackByteCount = 8
-    /// More levels than 2^32 rows can fill.
+    /// A number of levels that 2^32 rows cannot fill.
     static let heightMax = 32
 
     static let countOffset = 16
     static let prefixOffset = 18
 
-    /// Returns the first eight bytes as a number, the first byte highest. Missing bytes are zeros.
+    /// Returns the first eight bytes as a number, the first byte highest. Missing bytes count as zeros.
     ///
     /// SAFETY: eight bytes can be read, whatever the count.
     @inline(__always) static func head(_ bytes: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {

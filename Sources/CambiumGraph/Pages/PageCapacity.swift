@@ -2,16 +2,16 @@ import CambiumModel
 
 /// The number of chunks that the pages of a graph may take.
 ///
-/// The last part is a reserve that only deletions may use. A graph that has used up the rest refuses changes with an error, but deletions
-/// still have the pages that they need.
+/// The last part is a reserve that only deletions may use. When the rest is used up, the graph refuses changes with an error, but deletions
+/// still get the pages that they need.
 package struct PageCapacity: Sendable {
     package let chunkCountMax: Int
     let reserveChunkCount: Int
 
-    /// The number of chunks beyond those of any graph. They are for the tables of checkpoints, so that a full graph can be stored.
+    /// The number of chunks in addition to those of any graph. They hold the tables of checkpoints, so that a full graph can be stored.
     static let tableChunkCount = 4096
 
-    /// 64 GiB without the chunks for tables. Some 2 GiB of it are the reserve.
+    /// 64 GiB without the chunks for tables. About 2 GiB of it are the reserve.
     package static let standard = PageCapacity(chunkCountMax: PageLayout.chunkCountMax)
 
     /// - Parameter chunkCountMax: The number of chunks of 64 KiB, at most 1,044,480. One in 32 belongs to the reserve.
@@ -22,7 +22,7 @@ package struct PageCapacity: Sendable {
 
     private static let remedy = "Delete objects, release graphs of earlier moments, or remove old checkpoints with 'compact'."
 
-    /// Returns the error for a change that needs more chunks than there are.
+    /// Returns the error for a change that needs more chunks than are free.
     func exhausted(_ change: String, remedy: String = Self.remedy) -> CambiumError {
         let byteCount = chunkCountMax * PageLayout.chunkByteCount
         let limit = byteCount >= 1 << 30 ? "\(byteCount >> 30) GiB" : "\(byteCount >> 20) MiB"

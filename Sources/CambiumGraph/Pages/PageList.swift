@@ -4,7 +4,7 @@ struct PageList {
     private var pages: [PageRef] = []
     private(set) var count = 0
 
-    /// The number of references that the list has memory for.
+    /// The number of references for which the list has memory.
     var capacity: Int { pages.count }
 
     var elements: ArraySlice<PageRef> { pages[..<count] }

@@ -1,4 +1,4 @@
-/// The positions at which the pages of a chunk begin. They follow from the headers, because pages fill a chunk without gaps.
+/// The positions at which the pages of a chunk begin. The headers determine them, because pages fill a chunk without gaps.
 enum PageMap {
     static let wordCount = PageLayout.chunkGranules / 64
 
@@ -8,11 +8,11 @@ enum PageMap {
     ///   - base: The address of the chunk's bytes.
     ///   - epoch: The latest permitted birth of a page.
     ///   - words: `wordCount` words, all zero.
-    /// - Returns: The flaw in the headers, or `nil` if there is no flaw. Complexity: O(pages of the chunk).
+    /// - Returns: The flaw in the headers, or `nil` if the headers are valid. Complexity: O(pages of the chunk).
     static func read(
         _ chunk: Int, at base: UnsafeMutableRawPointer, epoch: UInt64, to words: UnsafeMutableBufferPointer<UInt64>
     ) -> String? {
-        // Reference 0 stands for no page.
+        // Reference 0 means no page.
         var granule = chunk == 0 ? 1 : 0
         // A single granule at the end is too small for a page, and has no header.
         while granule < PageLayout.chunkGranules - 1 {

@@ -4,7 +4,7 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// The source of memory for chunks: regions that grow with the memory in use, some of which the kernel supplies in advance.
+/// The source of memory for chunks: regions whose size grows with the memory in use. The kernel supplies some of them in advance.
 ///
 /// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
@@ -14,10 +14,10 @@ final class PageMemory {
     @exclusivity(unchecked) private var regionChunksLeft = 0
     /// The end of the part of the region that the kernel was asked to supply in advance.
     @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
-    /// The regions that were mapped in advance. The first bytes of each are supplied.
+    /// The regions that were mapped in advance. The kernel has supplied the first bytes of each region.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
-    /// The number of bytes that are kept supplied in advance.
+    /// The number of bytes that the kernel keeps supplied in advance.
     @exclusivity(unchecked) private var keptByteCount = 0
     /// The number of bytes of memory that no file backs.
     @exclusivity(unchecked) private(set) var heapByteCount = 0
@@ -30,9 +30,9 @@ final class PageMemory {
         budget.release(heapByteCount)
     }
 
-    /// Returns memory for one chunk, into which nothing was written, or `nil` if the budget is exhausted.
+    /// Returns memory for one chunk that nothing was written to, or `nil` if the budget is exhausted.
     ///
-    /// - Parameter isForced: Whether the memory is taken even if the budget is exhausted.
+    /// - Parameter isForced: Whether to take the memory even if the budget is exhausted.
     func takeChunk(isForced: Bool) -> UnsafeMutableRawPointer? {
         if regionChunksLeft == 0, !addRegion(isForced: isForced) { return nil }
         guard let base = regionCursor else { preconditionFailure("A region that was added must have a first chunk.") }
@@ -41,9 +41,9 @@ final class PageMemory {
         return base
     }
 
-    /// Maps a region: 256 KiB at first, then as much as is in use, at most 64 MiB at a time and at most a sixteenth of the budget. Large
-    /// regions ask for huge pages, because the first touch of fresh memory is the largest cost of a bulk load. Returns `false` if the
-    /// budget is exhausted.
+    /// Maps a region: 256 KiB at first, then as much as is in use, but at most 64 MiB and at most a sixteenth of the budget. Large regions
+    /// use huge pages, because the first touch of fresh memory is the largest cost of a bulk load. Returns `false` if the budget is
+    /// exhausted.
     private func addRegion(isForced: Bool) -> Bool {
         let isPrepared = !preparedRegions.isEmpty
         var byteCount = nextRegionByteCount
@@ -65,7 +65,7 @@ final class PageMemory {
         max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
     }
 
-    /// The part of the region that no chunk uses yet, and how many of its bytes the kernel was asked to supply.
+    /// The part of the region that no chunk uses yet, and the number of its bytes that the kernel was asked to supply.
     private var regionRest: (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)? {
         guard let regionCursor, let suppliedEnd else { return nil }
         return (regionCursor, regionChunksLeft * PageLayout.chunkByteCount, max(0, suppliedEnd - regionCursor))
@@ -74,8 +74,8 @@ final class PageMemory {
     private static let regionByteCountMin = 262_144
 
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int) {
-        // A huge page lies at a multiple of its size. The kernel aligns a mapping for huge pages only if its length is a multiple of this
-        // size, too.
+        // A huge page lies at a multiple of its size. The kernel aligns a mapping for huge pages only if the length of the mapping is a
+        // multiple of this size, too.
         let isHuge = byteCount >= Self.hugePageByteCount
         let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
         let first = Self.map(whole)
@@ -96,13 +96,13 @@ final class PageMemory {
 
     // MARK: Files in the place of memory
 
-    /// Notes that some chunks no longer have memory that counts against the budget.
+    /// Notes that this many chunks no longer have memory that counts against the budget.
     func noteGone(chunkCount: Int) {
         heapByteCount -= chunkCount * PageLayout.chunkByteCount
         budget.release(chunkCount * PageLayout.chunkByteCount)
     }
 
-    /// Maps memory in the place of a chunk's file. Returns `false` if the budget is exhausted.
+    /// Maps memory in place of a chunk's file. Returns `false` if the budget is exhausted.
     func putBack(_ base: UnsafeMutableRawPointer) -> Bool {
         guard budget.leftByteCount >= PageLayout.chunkByteCount else { return false }
         Self.map(PageLayout.chunkByteCount, at: base)
@@ -110,7 +110,7 @@ final class PageMemory {
         return true
     }
 
-    /// Lends the memory of a chunk, which no thread may read, to the kernel. The next touch supplies fresh memory.
+    /// Lends the memory of a chunk to the kernel. No thread may read the chunk. The next touch supplies fresh memory.
     func lend(_ base: UnsafeMutableRawPointer) {
         Self.release(base)
         noteGone(chunkCount: 1)
@@ -119,9 +119,9 @@ final class PageMemory {
     /// Releases the memory of a chunk to the kernel. Any thread may call it.
     static func release(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
 
-    /// Counts the memory of a chunk that was lent against the budget again. Returns `false` if the budget is exhausted.
+    /// Counts the lent memory of a chunk against the budget again. Returns `false` if the budget is exhausted.
     ///
-    /// - Parameter isForced: Whether the memory is taken even if the budget is exhausted.
+    /// - Parameter isForced: Whether to take the memory even if the budget is exhausted.
     func takeLent(isForced: Bool) -> Bool {
         guard isForced || budget.leftByteCount >= PageLayout.chunkByteCount else { return false }
         take(PageLayout.chunkByteCount)
@@ -130,13 +130,13 @@ final class PageMemory {
 
     // MARK: Memory in advance
 
-    /// The number of bytes for chunks that are available without asking the kernel.
+    /// The number of bytes that are available for chunks without a call to the kernel.
     private var unusedByteCount: Int {
         preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
     }
 
-    /// Makes another thread supply the memory for this many bytes of pages while this thread continues. The kernel zeroes fresh memory at
-    /// about the speed at which a clone fills it. Does nothing if the other thread is still busy, or for less than 4 MiB.
+    /// Lets another thread supply the memory for this many bytes of pages while this thread continues. The kernel fills fresh memory with
+    /// zeros at about the speed at which a clone writes to it. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
     /// - Parameter freeByteCount: The number of free bytes in chunks, which need no memory.
     func prepare(byteCount: Int, freeByteCount: Int) {
@@ -160,13 +160,13 @@ final class PageMemory {
         if !ranges.isEmpty { supply(ranges) }
     }
 
-    /// Supplies some MiB in advance for a writer that does not pause, however many bytes are free in chunks.
+    /// Supplies some MiB in advance for a writer that writes without pauses, regardless of the number of free bytes in chunks.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }
 
     /// Supplies the memory that the next changes will take, if huge pages are used. The first touch of a huge page may take milliseconds,
-    /// and a writer would hold the lock during that time. Complexity: O(1), and a thread for each 2 or 4 MiB.
+    /// and a writer would hold its lock during that time. Complexity: O(1), and one thread for each 2 or 4 MiB.
     func prepareNext() {
         // The next region has huge pages if at least the size of one is in use already.
         guard heapByteCount >= Self.hugePageByteCount, preparation?.isDone ?? true, preparedRegions.isEmpty, let rest = regionRest
@@ -192,9 +192,9 @@ final class PageMemory {
     /// The size of one huge page, or of two huge pages if they are small compared with the memory in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
-    /// Keeps enough memory supplied from now on, within bounds, to repeat an operation that took this many bytes.
+    /// Keeps enough memory supplied, within bounds, to repeat an operation that took this many bytes.
     func expect(byteCount: Int) {
-        // The free pages are of all sizes, and the operation does not need all sizes. So a quarter is added.
+        // The free pages have various sizes, and the operation may not need all of them. So a quarter is added.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
@@ -203,7 +203,7 @@ final class PageMemory {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }
 
-    /// Waits until the memory in progress is supplied.
+    /// Waits until the memory that is being supplied is available.
     func finishPreparing() {
         preparation?.wait()
         preparation = nil
@@ -211,17 +211,17 @@ final class PageMemory {
 
     private static let preparedByteCountMin = 4 << 20
     private static let aheadByteCount = 4 << 20
-    /// The largest amount of memory that a store that clones may hold beyond its pages.
+    /// The maximum amount of memory that a store that clones may hold in addition to its pages.
     private static let keptByteCountMax = 160 << 20
 
-    /// Maps memory for pages. Ends the process if the operating system refuses it.
+    /// Maps memory for pages. Ends the process if there is no memory.
     ///
     /// - Parameter address: The address to map at; `nil` if the kernel may choose.
     @discardableResult
     static func map(_ byteCount: Int, at address: UnsafeMutableRawPointer? = nil) -> UnsafeMutableRawPointer {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address == nil ? 0 : MAP_FIXED)
         guard let base = mmap(address, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            Trap.because("The operating system refused \(byteCount) bytes of memory for pages.")
+            Trap.because("The operating system cannot supply \(byteCount) bytes of memory for pages.")
         }
         return base
     }

@@ -1,7 +1,7 @@
-/// Offsets in the page of a group of 128 rows.
+/// The offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
-    /// The value that takes the place of the virtual page if a group contains rows of several virtual pages. A column has the virtual page
+    /// The value that replaces the virtual page if a group contains rows of several virtual pages. Then a column contains the virtual page
     /// of each row.
     static let isShared = UInt32.max
     static let liveCountOffset = 20
@@ -11,7 +11,7 @@ enum GroupLayout {
     static let columnsOffset = 64
 }
 
-/// Offsets in the page of a table.
+/// The offsets in the page of a table.
 enum TablePage {
     static let rowsOffset = 16
     static let virtualPagesOffset = 24
@@ -26,11 +26,11 @@ enum TablePage {
     static let indexEntryCountOffset = 16
 }
 
-/// Offsets in the directory page, from which everything else is reached.
+/// The offsets in the directory page, from which everything else is reached.
 enum DirectoryPage {
     static let transactionOffset = 16
-    /// A vector that holds, for the place of a blob's head, the number of cells that refer to the blob after the first cell. Most blobs
-    /// have no element.
+    /// A vector that is indexed by the place of a blob's head. An element is the number of cells that refer to the blob, not counting the
+    /// first cell. Most blobs have no element.
     static let sharedBlobsOffset = 24
     static let hashKeyOffset = 32
     static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride

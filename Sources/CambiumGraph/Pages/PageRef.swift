@@ -1,7 +1,7 @@
 /// The position of a page, in units of 16 bytes, through a table of 64 KiB chunks. 0 means no page.
 typealias PageRef = UInt32
 
-/// The value in a link column that stands for the absence of a row.
+/// The row number that means no row, such as in the link column of an object without a target.
 let noRow: UInt32 = .max
 
 /// The kind of a page's content. Page headers contain these numbers, which are never reused.
@@ -23,7 +23,7 @@ enum PageKind: UInt8 {
     case indexLeaf = 14
 }
 
-/// Offsets and sizes of pages, in bytes. Docs/ARCHITECTURE.md describes the layouts in prose.
+/// The offsets and sizes of pages, in bytes. Docs/ARCHITECTURE.md describes the layouts in prose.
 enum PageLayout {
     static let granule = 16
     static let chunkByteCount = 65_536

@@ -4,11 +4,11 @@
 
 /// The supplier of the chunks of a space that was stored. Any thread may call it.
 package protocol ChunkSource: AnyObject, Sendable {
-    /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. Does not return if they
-    /// cannot be supplied.
+    /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. Does not return if the
+    /// bytes cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
-    /// Whether a chunk that both sources have is the same chunk of the same file, to which no process writes as long as either source
-    /// exists.
+    /// Whether a chunk that both sources have is the same chunk of the same file, and no process writes to that chunk as long as either
+    /// source exists.
     func suppliesSameChunks(as other: any ChunkSource) -> Bool
     /// Ends the process because the stored pages are not a graph.
     func refuse(_ reason: String) -> Never
@@ -19,11 +19,11 @@ package protocol PageStorage: AnyObject, Sendable {
     /// Returns the address of the 65,536 bytes of a chunk in the window of the file. The kernel writes changes of these bytes to the file.
     /// The bytes stay there as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
-    /// Maps a chunk of the file in the place of memory, whatever its content, and takes disk space for it. Returns `false` if that fails.
+    /// Maps a chunk of the file instead of memory, whatever its content is, and allocates disk space for it. Returns `false` if that fails.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
-    /// Maps chunks of the file in the place of memory with the same content. Returns `false` if that fails.
+    /// Maps chunks of the file instead of memory with the same content. Returns `false` if that fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Notes that chunks that are not needed have no disk space until they are stored or mapped again.
+    /// Notes that these chunks are not needed and have no disk space until they are stored or mapped again.
     ///
     /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
     ///   thread stores or maps the chunks.
@@ -34,22 +34,22 @@ package protocol PageStorage: AnyObject, Sendable {
 enum ChunkMemory: UInt8 {
     case none
     case heap
-    /// A heap address whose memory the kernel has until a thread touches it. The file has no disk space for the chunk.
+    /// A heap address whose memory was lent to the kernel until a thread touches it. The file has no disk space for the chunk.
     case lent
-    /// The file of the space's storage, mapped in the place of heap memory.
+    /// The file of the space's storage, mapped instead of heap memory.
     case file
-    /// The chunk's position in the window of the space's storage.
+    /// The position of the chunk in the window of the space's storage.
     case window
     /// Memory that the space's source supplies.
     case source
 
     /// Whether the kernel writes changes of the memory to the storage's file.
     var isStorage: Bool { self == .file || self == .window }
-    /// Whether the bytes are in a file, which belongs to the storage or to the source.
+    /// Whether the bytes are in a file of the storage or of the source.
     var isMapped: Bool { isStorage || self == .source }
 }
 
-/// The facts about a space that was stored.
+/// The properties of a space that was stored.
 struct StoredSpace {
     /// For each chunk, the number of granules in use.
     let live: [UInt16]
@@ -60,7 +60,7 @@ struct StoredSpace {
 
 /// Docs/CHECKPOINTS.md describes the life of a chunk.
 extension PageSpace {
-    /// Returns the address of a chunk that is touched for the first time since the space was opened, and enters it in the table.
+    /// Returns the address of a chunk that is touched for the first time since the space was opened, and stores it in the table.
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
         let (base, flaw) = supplied(chunk)
         if let flaw { refuse(flaw) }
@@ -79,11 +79,11 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not divided into pages: \($0)" })
     }
 
-    /// Refuses a page of a graph that is not proven if a draft cannot discard it, or cannot copy it and write to the copy.
+    /// Refuses a page of a graph that is not proven, unless a draft can discard the page, copy it and write to the copy.
     ///
     /// - Parameters:
     ///   - wanted: The kind that the page must have; `nil` for any kind.
-    ///   - byteCount: The number of bytes that the page must hold at least.
+    ///   - byteCount: The minimum number of bytes that the page must have space for.
     @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer, _ wanted: PageKind?, _ byteCount: Int) {
         let isSource = memories[Int(page >> 12)] == .source
         let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
@@ -102,14 +102,14 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process because the content of a page is impossible. In a proven graph, the cause is a defect of a draft, or a caller that
+    /// Ends the process because the content of a page is impossible. In a proven graph, the cause is a defect in a draft, or a caller that
     /// uses a place of another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)
     }
 
-    /// Freezes all open chunks: from now on nothing is written into them. Call it only between two drafts.
+    /// Freezes all open chunks: nothing is written to them after this call. Call it only between two drafts.
     ///
     /// - Parameter epoch: The epoch of the newest version.
     /// - Returns: The chunks that were open and have pages in use.
@@ -124,15 +124,15 @@ extension PageSpace {
         return frozen.filter { live[$0] > 0 }
     }
 
-    /// Makes these chunks, which have no page in use and no other owner, available to writers, and no others.
+    /// Makes these chunks available to writers, and no other chunks. They must have no page in use and no other owner.
     ///
     /// - Parameters:
     ///   - empty: The chunks, ascending.
     ///   - spareCount: The number of these chunks that keep their memory and disk space.
-    /// - Returns: The release of the other chunks' memory and disk space. The caller calls `take` and `releaseTaken` by turns until it is
-    ///   done.
+    /// - Returns: A value that releases the memory and disk space of the other chunks. The caller calls `take` and `releaseTaken`
+    ///   alternately until it is done.
     func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
-        // The chunk at the end is opened first.
+        // The last chunk of the list is opened first.
         emptyChunks = empty.reversed().map(UInt32.init)
         return ChunkRelease(spareCount: spareCount, isDone: empty.count <= spareCount)
     }
@@ -140,19 +140,19 @@ extension PageSpace {
     /// Puts back the chunks that the last call took, and takes the next empty chunks that have memory or disk space. The caller releases
     /// these before the next call. Writers cannot open a chunk while it is taken.
     ///
-    /// Complexity: examines O(1) chunks, and moves at most twice 4 bytes for each empty chunk.
+    /// Complexity: examines O(1) chunks, and moves at most eight bytes for each empty chunk.
     func take(_ rest: inout ChunkRelease) {
         putBack(&rest)
         let end = max(0, emptyChunks.count - rest.spareCount)
         let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
         while rest.next < lookEnd, !hasMemory(Int(emptyChunks[rest.next])) { rest.next += 1 }
-        // Writers may have opened chunks of the list since the last call. Then the list may be shorter than `rest.next`.
+        // Writers may have opened chunks of the list since the last call, so the list may be shorter than `rest.next`.
         if rest.next >= lookEnd {
             rest.isDone = rest.next >= end
             return
         }
-        // Neighbours in the list are taken together, so that the chunks after them are moved once. Some of the chunks may have nothing to
-        // release.
+        // Neighbours in the list are taken together, so that the following chunks are moved only once. Some of the chunks may have nothing
+        // to release.
         let places = rest.next..<min(rest.next + ChunkRelease.stepCountMax, end)
         rest.taken = Array(emptyChunks[places])
         emptyChunks.removeSubrange(places)
@@ -176,14 +176,14 @@ extension PageSpace {
             default: memories[chunk] = .none
             }
         }
-        // The chunks return to where they were, but in front of the chunks that keep their memory and disk space.
+        // The chunks return to their place, but before the chunks that keep their memory and disk space.
         rest.next = min(rest.next, emptyChunks.count)
         emptyChunks.insert(contentsOf: rest.taken, at: rest.next)
         rest.next += rest.taken.count
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Notes that chunks have no disk space. One step releases neighbouring chunks together.
+    /// Notes that these chunks have no disk space. One step releases neighbouring chunks together.
     ///
     /// - Parameter chunks: The chunks, ascending.
     func discard(_ chunks: [Int]) -> DiskRelease {
@@ -209,7 +209,8 @@ extension PageSpace {
         }
     }
 
-    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address; otherwise each use of the chunk would take a new address.
+    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address, so that the next use of the chunk does not take a new
+    /// address.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
@@ -224,13 +225,13 @@ extension PageSpace {
     /// The number of empty chunks that keep their memory: 16 MiB.
     static let spareChunkCount = 256
 
-    /// Gives an empty or new chunk memory that can be written. It is memory of a file if the budget is exhausted.
+    /// Provides writable memory for an empty or new chunk. If the budget is exhausted, the memory is mapped from a file.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
         switch memories[chunk] {
         case .heap, .window: break
         case .file:
-            // No version reaches the old content, so no thread reads it. If memory is short, the chunk stays mapped from the file.
+            // No version reaches the old content, so no thread reads it. If memory is scarce, the chunk stays mapped from the file.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:
@@ -255,7 +256,7 @@ extension PageSpace {
         return .heap
     }
 
-    /// Maps the file in the place of the memory of frozen chunks that are stored in it. Readers see the same bytes.
+    /// Maps the file instead of the memory of frozen chunks that are stored in it. Readers see the same bytes.
     ///
     /// - Parameter stored: The chunks, ascending.
     func replace(_ stored: ArraySlice<Int>) {
@@ -269,7 +270,7 @@ extension PageSpace {
                 continue
             }
             if !mappings.mayCut(counted: countCuts) { return }
-            // Neighbours in memory and in the file take one call and one mapping.
+            // Chunks that are neighbours both in memory and in the file need only one call and one mapping.
             var count = 1
             while index + count < stored.endIndex, stored[index + count] == first + count, memories[first + count] == .heap,
                 !open.contains(UInt32(first + count)), chunks[chunk: first + count] == base + count * PageLayout.chunkByteCount

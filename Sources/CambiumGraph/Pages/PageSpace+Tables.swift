@@ -1,12 +1,12 @@
-/// Chunks that have no pages, but a part of the table of a checkpoint. See Docs/CHECKPOINTS.md, "Checkpoint records".
+/// Chunks that contain no pages, but a part of the table of a checkpoint. See Docs/CHECKPOINTS.md, "Checkpoint records".
 extension PageSpace {
     /// Takes chunks for the table of a checkpoint. No page is placed in them until `reuse` is called. Call it only between two drafts.
     ///
-    /// The method takes the empty chunks that would be opened last, and then new chunks. It leaves the reserve for deletions alone: if a
-    /// graph has nearly used up its pages, its tables go to chunks beyond the chunks that pages may have.
+    /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions: if a
+    /// graph has nearly used up its pages, its tables go to chunks beyond those that pages may use.
     ///
-    /// The unwritten part of such a chunk must take no disk space, so the disk space of the chunk is released. A page that is placed there
-    /// later takes disk space again.
+    /// The unwritten part of such a chunk must take no disk space, so the disk space of the chunk is released first. A page that is placed
+    /// there later takes disk space again.
     ///
     /// - Returns: The chunks, ascending; `nil` if there are not enough. Complexity: O(empty chunks).
     func takeTableChunks(_ count: Int) -> [Int]? {
@@ -35,7 +35,7 @@ extension PageSpace {
             let memory = memories[Int(chunk)]
             let isLent = memory == .none || memory == .lent
             if isLent || mayLend(Int(chunk)) {
-                // Memory that is mapped from the file would need the disk space.
+                // Memory that is mapped from the file would need this disk space.
                 if !isLent { lend(Int(chunk)) }
                 taken.append(Int(chunk))
             } else {
@@ -46,8 +46,8 @@ extension PageSpace {
         return taken
     }
 
-    /// Adds a new chunk to the space and returns it. Returns `nil` if another owner needs the chunk. Then the space
-    /// has the chunk, but may use it only later.
+    /// Adds a new chunk to the space and returns it. Returns `nil` if another owner needs the chunk. In that case the space keeps the chunk
+    /// for later use.
     private func addEmptyChunk() -> Int? {
         let chunk = chunkCount
         if chunk == memories.count { memories.append(.none) }

@@ -10,28 +10,28 @@ import CambiumModel
 /// Pages have no reference counts and never move. The owner of the space (a `Timeline`) ensures that one thread at a time allocates and
 /// releases. Readers need no lock, because a page that they can reach does not change.
 ///
-/// SENDABLE: only the one writer touches mutable state; readers use `chunks`, which never moves.
+/// SENDABLE: only the writer touches mutable state; readers use `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
-    /// The permanent pages that stand for leaves without content. They are born at 0 and never released.
+    /// The permanent pages that replace leaves without content. Their birth is 0, and they are never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
     // One thread at a time allocates and releases, so no two accesses to the following properties overlap.
     @exclusivity(unchecked) private(set) var liveGranules = 0
     @exclusivity(unchecked) var chunkCount = 0
     /// For each chunk, the number of granules in use by its pages.
     let live: UnsafeMutablePointer<UInt16>
-    /// The epoch of the last freeze. Pages that were born at or before it lie in frozen chunks, into which nothing is written.
+    /// The epoch of the last freeze. Pages with this birth or an earlier one lie in frozen chunks, to which nothing is written.
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are carved and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// The chunks that were frozen and that `mayUse` allows to be used again. The last chunk is opened first.
+    /// The chunks that were frozen and that `mayUse` allows to be used again. The last one is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
-    /// The chunks that a checkpoint took for its table, until it is known whether a checkpoint record has them.
+    /// The chunks that a checkpoint took for its table, until it is known whether a checkpoint record contains them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
     /// The other owners of chunks.
     @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories = ChunkMemories.none
-    /// The supplier of the chunks that the table does not have; `nil` if the table has all chunks.
+    /// The supplier of the chunks that are not in the table; `nil` if the table contains all chunks.
     let source: (any ChunkSource)?
     /// The epoch at or before which all pages of the source were born.
     let storedEpoch: UInt64
@@ -43,7 +43,7 @@ final class PageSpace: @unchecked Sendable {
     let freeHeads: UnsafeMutablePointer<PageRef>
     @exclusivity(unchecked) var cursor = 0
     @exclusivity(unchecked) var cursorEnd = 0
-    /// Empty lists of pages, whose memory the next drafts use.
+    /// Empty lists of pages, whose memory later drafts use.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
     /// The spare array for the cells that an op stores.
     @exclusivity(unchecked) var spareCells = SpareArray<AssignedCell>()
@@ -59,7 +59,7 @@ final class PageSpace: @unchecked Sendable {
     /// An object that must exist as long as the pages do.
     @exclusivity(unchecked) var companion: AnyObject?
 
-    /// - Parameter root: The facts about a stored space; `nil` for a new space.
+    /// - Parameter root: The properties of a stored space; `nil` for a new space.
     init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
         memory = PageMemory(budget: budget)
         chunks = Chunks(in: PageMemory.map(Chunks.byteCount))
@@ -109,7 +109,7 @@ final class PageSpace: @unchecked Sendable {
     /// - Parameter tail: The second half of the header, which contains the size and the kind.
     @inline(__always)
     func allocate(tail: UInt64, granules: Int, birth: UInt64) -> PageRef {
-        // SAFETY: a page is at most as large as a chunk, and there is a head for each size up to that.
+        // SAFETY: a page is not larger than a chunk, and there is a head for each size up to that of a chunk.
         precondition(granules <= PageLayout.chunkGranules)
         let head = freeHeads[granules]
         let page = head != 0 ? head : carve(granules)
@@ -122,7 +122,7 @@ final class PageSpace: @unchecked Sendable {
         return page
     }
 
-    /// Releases a page. A page in a frozen chunk is only subtracted from the counts. Debug builds overwrite the page, and do not reuse it
+    /// Releases a page. If the page is in a frozen chunk, only the counts change. Debug builds overwrite the page, and do not reuse it
     /// unless the space is small, so that a use after the release is noticed.
     @inline(__always)
     func release(_ page: PageRef) {
@@ -135,7 +135,7 @@ final class PageSpace: @unchecked Sendable {
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
             memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
-            // Only large spaces go without reuse. A space with few chunks would soon be full.
+            // Only a large space can do without reuse. A space with few chunks would soon be full.
             if capacity.chunkCountMax == PageCapacity.standard.chunkCountMax { return }
         #endif
         pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
@@ -145,7 +145,7 @@ final class PageSpace: @unchecked Sendable {
     /// Returns an empty list of pages. Each draft needs two lists, which should not grow from nothing every time.
     func takeList() -> PageList { spareLists.popLast() ?? PageList() }
 
-    /// Keeps the memory of a list, which is no longer needed, for a later draft.
+    /// Keeps the memory of a list that is no longer needed for a later draft.
     func recycle(_ list: inout PageList) {
         guard list.capacity > 0, list.capacity <= Self.spareListCapacityMax, spareLists.count < Self.spareListCountMax else { return }
         list.removeAll()
@@ -155,7 +155,7 @@ final class PageSpace: @unchecked Sendable {
 
     /// The maximum number of lists that wait for reuse.
     private static let spareListCountMax = 256
-    /// The largest capacity of a list that may be reused. It is small, because each version that a reader holds keeps the memory of its
+    /// The maximum capacity of a list that may be reused. It is small, because each version that a reader holds keeps the memory of its
     /// list.
     private static let spareListCapacityMax = 256
 
@@ -165,7 +165,7 @@ final class PageSpace: @unchecked Sendable {
             keepRemainder()
             cursor = addChunk() * PageLayout.chunkGranules
             cursorEnd = cursor + PageLayout.chunkGranules
-            // Reference 0 means no page, so the first granule of the first chunk stays unused.
+            // Reference 0 means no page, so the first granule of the first chunk remains unused.
             if cursor == 0 { cursor = 1 }
             if cursor + granules > cursorEnd { return carve(granules) }
         }
@@ -202,7 +202,8 @@ final class PageSpace: @unchecked Sendable {
         return chunk
     }
 
-    /// Skips new chunks that have another owner: a graph that outlives its store maps them. They become empty chunks of this space later.
+    /// Skips new chunks that have another owner: they are mapped by a graph that outlives its store. They become empty chunks of this space
+    /// later.
     private func skipOwnedChunks() {
         while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
             if chunkCount == memories.count { memories.append(.none) }
@@ -224,8 +225,7 @@ struct ConstantPages {
 
     init() {}
 
-    /// The constant pages of a stored space. Their references are the same in every space, because they are the first pages that are
-    /// carved.
+    /// The constant pages of a stored space. Their references are the same in every space, because they are always the first pages.
     static let stored = PageSpace().constants
 
     init(in space: PageSpace) {

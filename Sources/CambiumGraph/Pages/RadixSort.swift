@@ -1,8 +1,8 @@
-/// Sorts by the 16 highest bits. This suffices to bring together the entries of a bucket, even if there are many thousand buckets.
+/// Sorts by the 16 highest bits. This is enough to bring the entries of each bucket together, even if there are many thousands of buckets.
 enum RadixSort {
     private static let shift: UInt64 = 48
 
-    /// Returns whether the keys ascend by these bits. They may restart from low values once, as hashes of new UUIDs do.
+    /// Returns whether the keys ascend by these bits. They may start again from low values once, as the hashes of new UUIDs do.
     static func isSorted(_ keys: [UInt64]) -> Bool {
         var (last, turnCount): (UInt64, Int) = (0, 0)
         for key in keys {

@@ -1,13 +1,13 @@
 /// A vector of 32-bit elements, stored as a tree of nodes with 128 elements each. An absent node reads as zeros.
 ///
-/// It holds page references (row groups, buckets) or plain numbers (the map of virtual pages). A vector of height 0 is empty. Height h
-/// reaches indices below 128^h. Reading or writing one element costs h steps.
+/// An element is a page reference (of a row group or bucket) or a plain number (in the map of virtual pages). A vector of height 0 is
+/// empty. A vector of height h can hold 128^h elements. Reading or writing one element takes h steps.
 struct RadixVector {
     var root: PageRef
     var height: UInt32
 
     static let empty = RadixVector(root: 0, height: 0)
-    /// The height that suffices for 2^32 elements, which is all that a reference of 32 bits can name.
+    /// The height that is enough for 2^32 elements, which is all that a 32-bit reference can address.
     static let heightMax = (32 + PageLayout.fanOutShift - 1) / PageLayout.fanOutShift
 
     @inline(__always) func get(_ index: Int, _ chunks: Chunks) -> UInt32 {
@@ -23,10 +23,10 @@ struct RadixVector {
         return node
     }
 
-    /// An upper bound of the number of elements. A walk from element to element that takes more steps is cyclic.
+    /// An upper bound of the number of elements. If a walk from element to element takes more steps, the elements form a cycle.
     @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
 
-    /// Returns an element that is known to exist: all nodes on the path to it exist.
+    /// Returns an element that must exist, together with all nodes on the path to it.
     @inline(__always) func existing(_ index: Int, _ chunks: Chunks) -> UInt32 {
         let shift = PageLayout.fanOutShift
         if height == 1 { return Self.element(root, index, chunks) }

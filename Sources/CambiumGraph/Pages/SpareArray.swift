@@ -1,9 +1,9 @@
 import CambiumBytes
 
-/// The memory of one array, kept for the next op that needs such an array.
+/// The memory of an array, kept for the next op that needs such an array.
 struct SpareArray<Element> {
     private var array: [Element] = []
-    /// The largest capacity that is kept, which suffices for frequent ops.
+    /// The maximum capacity that is kept, which is enough for frequent ops.
     private static var capacityMax: Int { 256 }
 
     /// Returns an empty array. The caller returns it with `recycle`.

@@ -34,7 +34,7 @@ enum StoredCell {
         }
     }
 
-    /// Returns the end of the message for a value of a wrong type: the reason, and the case of `Value` to pass instead.
+    /// Returns the end of the message for a value of the wrong type: the reason, and the case of `Value` to pass instead.
     private static func mismatch(_ value: Value, _ type: AttributeType) -> String {
         let kind = Mirror(reflecting: value).children.first?.label ?? "null"
         switch type {

@@ -19,7 +19,7 @@ enum StringLeaf {
         (leaf + PageLayout.cellsOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// The upper half of the cell of a value that the leaf has itself.
+    /// The upper half of the cell of a value that is in the leaf itself.
     static func inlineMark(byteCount: Int) -> UInt32 { 1 << 8 | UInt32(byteCount) }
 
     @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
@@ -43,7 +43,7 @@ enum StringLeaf {
         Int(leaf.load(fromByteOffset: PageLayout.heapGarbageOffset, as: UInt32.self))
     }
 
-    /// Whether all cells lie in the heap, and their values together fit into its live part.
+    /// Whether all cells refer to bytes within the heap, and the live part of the heap is large enough for all values together.
     static func isConsistent(_ leaf: UnsafeMutableRawPointer) -> Bool {
         let byteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) * PageLayout.granule
         let (used, garbage) = (heapUsed(leaf), garbage(leaf))
@@ -61,7 +61,8 @@ enum StringLeaf {
         return sum <= used - garbage
     }
 
-    /// Rounds the size of a page up. There are four sizes for each doubling, so that few sizes are in use and little space is wasted.
+    /// Rounds the size of a page up. There are four sizes for each doubling, so that there are few different sizes and little space is
+    /// wasted.
     static func roundedByteCount(_ byteCount: Int) -> Int {
         let step = max(64, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 3))
         return (byteCount + step - 1) / step * step

@@ -1,10 +1,10 @@
 /// The position of a 16-byte key in a series: a set of keys that differ only in a number, with hashes that are evenly spaced over all
 /// hashes.
 ///
-/// The lowest 24 bits of a UUID are the number. The 5 bits above state how many of these bits count: *b*, 1 to 24. The hash of number *j*
-/// is the hash of number 0 plus *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone are adjacent in an index, whatever the hash
-/// key is. A series does not help an attacker to make keys collide: on average, no part of the range has more keys of a series than of 2^24
-/// random keys.
+/// The lowest 24 bits of a UUID are the number. The 5 bits above it state how many bits of the number are used: *b*, 1 to 24. The hash of
+/// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone are adjacent in an index,
+/// whatever the hash key is. A series does not help an attacker to make keys collide: on average, no part of the range has more keys of a
+/// series than of 2^24 random keys.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64
@@ -18,7 +18,7 @@ struct UUIDSeries {
         number = low & ((1 &<< bitCount) &- 1)
     }
 
-    /// Returns the low half of a UUID in a series with this number of number bits, for the number 0.
+    /// Returns the low half of a UUID with the number 0, in a series with this number of number bits.
     static func tagged(_ low: UInt64, bitCount: UInt64) -> UInt64 {
         low & ~((1 &<< (bitCountMax &+ 5)) &- 1) | bitCount &<< bitCountMax
     }
@@ -27,14 +27,13 @@ struct UUIDSeries {
     ///
     /// - Parameter first: The hash of number 0.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
-        // Neighbours also differ in the three bits that select their block.
+        // Consecutive keys also differ in the three bits that select their block.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
-        // For a key that is in no series, `number` and `bitCount` are 0. The result is then correct, too, because 0 stays 0 under any
-        // shift.
+        // For a key that is in no series, `number` and `bitCount` are 0. The result is then correct, too, because shifting 0 gives 0.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 
-    /// The largest number of bits for which the steps of a series do not reach the bits that select a block. Longer series reach them by
-    /// themselves.
+    /// The maximum number of bits for which the steps of a series do not reach the bits that select a block. The steps of longer series
+    /// reach them without help.
     private static let plainBitCount: UInt64 = 21
 }

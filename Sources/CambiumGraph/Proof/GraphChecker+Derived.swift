@@ -21,11 +21,11 @@ extension Graph {
         do {
             return try StoredCell(try reader.derivedValue(column, row), column.attribute).withCell { $0.equals(stored) }
         } catch {
-            return false  // No commit accepts an object whose attribute cannot hold its value.
+            return false  // No commit accepts an object with a value that its attribute cannot hold.
         }
     }
 
-    /// Returns whether this program must compute the stored value. A later version of Unicode may fold other characters.
+    /// Returns whether this program must compute the same value as the stored one. A later version of Unicode may fold other characters.
     private func isComparable(_ column: DerivedColumn, _ row: UInt32) -> Bool {
         guard column.function == .folded, let source = column.source else { return true }
         return reader.rows(source.table).withCell(row, source.slot, source.kind) { cell in

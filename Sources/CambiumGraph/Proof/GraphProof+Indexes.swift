@@ -1,4 +1,4 @@
-/// Proves that each index has each object with a key once, at the place of its hash, and nothing else.
+/// Proves that each index contains each object with a key exactly once, at the position of its hash, and nothing else.
 extension GraphProof {
     mutating func proveIndexes() {
         for table in tables {

@@ -29,7 +29,8 @@ extension GraphProof {
         }
     }
 
-    /// Proves that each link of a many-to-many relationship has an object at both ends, and the lower row first if it is its own inverse.
+    /// Proves that each link of a many-to-many relationship has an object at both ends. If the relationship is its own inverse, also proves
+    /// that the lower row comes first.
     private mutating func proveEnds(_ number: Int, _ lists: Pair<ListLayout>, _ isSymmetric: Bool) {
         let (edges, first, second) = (tables[number], tables[lists[0].ownerTable], tables[lists[1].ownerTable])
         edges.forEachRow { edge in
@@ -42,9 +43,9 @@ extension GraphProof {
 
     // MARK: Lists
 
-    /// Proves that each member is in its owner's list once, and that each list has exactly the members that name its owner.
+    /// Proves that each member is in its owner's list once, and that each list contains exactly the members that refer to its owner.
     ///
-    /// - Parameter isSymmetric: Whether the link of an object with itself is only in the other list.
+    /// - Parameter isSymmetric: Whether the link of an object with itself is in the other list only.
     private mutating func proveList(_ list: ListLayout, isSymmetric: Bool) {
         let (owners, members) = (tables[list.ownerTable], tables[list.memberTable])
         var seen = RowSet()

@@ -1,13 +1,13 @@
-/// Proves that ordered indexes have each object once, under its key and in order, and nothing else.
+/// Proves that ordered indexes contain each object exactly once, with its key and in order, and nothing else.
 extension GraphProof {
     mutating func proveOrderedIndexes() {
-        // The proof of the tables covers the page itself.
+        // The proof of the tables includes the page itself.
         let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
         let directory = IndexDirectory(chunks[reference])
         for number in 0..<directory.count where isSound {
-            // Another version of the program may have made an index in another way. The index is then rebuilt, but its pages are still in
-            // use.
+            // Another version of the program may have built an index in a different way. The index is then rebuilt, but its pages are still
+            // in use.
             let index = layout.ordered.first { $0.number == number && $0.specification == directory[number].specification }
             prove(directory[number], index, chunks.birth(reference))
         }
@@ -29,7 +29,7 @@ extension GraphProof {
         if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries instead of \(expected).") }
     }
 
-    /// Returns the number of entries below a page. The height of an index is limited, and so is the depth of the recursion.
+    /// Returns the number of entries below a page. The height of an index is limited, which limits the depth of the recursion.
     private mutating func prove(_ page: PageRef, _ level: Int, _ birth: UInt64, _ proof: inout OrderedProof) -> Int {
         let size = PageLayout.granules(OrderedNode.byteCount)
         guard isSound, let pointer = claim(page, level == 0 ? .indexLeaf : .indexInner, granules: size, notAfter: birth) else { return 0 }
@@ -64,7 +64,7 @@ extension GraphProof {
     }
 }
 
-/// The parts of an index that were proven so far.
+/// The parts of an index that have been proven so far.
 private struct OrderedProof {
     /// The index, or `nil` if this program does not know it.
     let index: (layout: OrderedIndexLayout, table: ProvenTable)?
@@ -78,7 +78,7 @@ private struct OrderedProof {
         groupCount = record.groupCount
     }
 
-    /// Sets the lower bound of the entries that follow. Returns whether the bound is after all entries so far.
+    /// Sets the lower bound of the following entries. Returns whether the bound follows all entries so far.
     mutating func beginChild(_ bound: OrderedBytes) -> Bool {
         lowerBound = [UInt8](UnsafeRawBufferPointer(start: bound.start, count: bound.count))
         return last.lexicographicallyPrecedes(lowerBound)

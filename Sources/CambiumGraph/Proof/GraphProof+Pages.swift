@@ -28,7 +28,7 @@ extension GraphProof {
         if isSound { proveIndexDirectory(birth) }
     }
 
-    /// Proves the directory page of the ordered indexes, and that no tree is higher than trees can be.
+    /// Proves the directory page of the ordered indexes, and that no tree exceeds the maximum height.
     private mutating func proveIndexDirectory(_ birth: UInt64) {
         let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
@@ -102,7 +102,7 @@ extension GraphProof {
 
     // MARK: Directories of indexes
 
-    /// Proves that each bucket is in as many adjacent places as its depth states, and shares no overflow page with another bucket.
+    /// Proves that each bucket is in as many adjacent slots as its depth requires, and shares no overflow page with another bucket.
     private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
         let bits = table.number(offset + TablePage.indexBitsOffset)
@@ -127,7 +127,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves a bucket with all its overflow pages and returns its depth. Returns `nil` if a page is not a valid bucket page.
+    /// Proves a bucket and all of its overflow pages, and returns its depth. Returns `nil` if a page is not a valid bucket page.
     private mutating func proveBucket(_ reference: PageRef, _ birth: UInt64) -> Int? {
         var (reference, birth) = (reference, birth)
         var depth: Int?

@@ -64,8 +64,8 @@ extension GraphProof {
 
     // MARK: Serials
 
-    /// Proves that each object is found by its serial, that its serial was handed out, and that each free group is in the list for reuse
-    /// once.
+    /// Proves that each object is found by its serial, that its serial was assigned, and that the list for reuse contains each free group
+    /// exactly once.
     private mutating func proveSerials(_ table: ProvenTable) {
         let map = table.vector(TablePage.virtualPagesOffset)
         let next = table.field(TablePage.nextSerialOffset)
@@ -120,7 +120,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves that the list of free places has each place at most once, and no place that is in use.
+    /// Proves that the list of free places contains each place at most once, and no place that is in use.
     private mutating func proveFree(_ table: ProvenTable, countMax: Int, where isFree: (Int) -> Bool) {
         let freeCount = table.number(TablePage.freeCountOffset)
         let free = table.vector(TablePage.freeOffset)
@@ -154,7 +154,7 @@ extension GraphProof {
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
-        // The column with the serial of a copy's original has no attribute type. It is checked as a whole number here, and as a serial
+        // The column with the serial of a copy's original belongs to no attribute. It is checked as a whole number here, and as a serial
         // below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
@@ -179,7 +179,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves that rows that are not live have no links, so that the next object in such a row begins without links.
+    /// Proves that rows that are not live have no links, so that the next object in such a row starts without links.
     private mutating func proveNumbers(
         _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
         _ group: UnsafeMutableRawPointer

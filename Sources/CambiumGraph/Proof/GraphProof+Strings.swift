@@ -2,7 +2,8 @@ import CambiumModel
 
 /// Proves values of different lengths.
 extension GraphProof {
-    /// Proves that all cells lie in the heap, which is large enough for all of them together, and hold values of the attribute's type.
+    /// Proves that all cells refer to bytes within the heap, that the heap is large enough for all values together, and that the values
+    /// have the attribute's type.
     mutating func proveStrings(
         _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
     ) {
@@ -19,7 +20,7 @@ extension GraphProof {
         }
     }
 
-    /// Returns the flaw of a value in separate extents, or `nil` if it has no flaw. Several cells may refer to the value.
+    /// Returns the flaw of a value in separate extents, or `nil` if the value is valid. Several cells may refer to the value.
     private mutating func blobFlaw(
         _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
     ) -> String? {
@@ -30,11 +31,11 @@ extension GraphProof {
         if let known = blobs[reference] {
             blobs[reference]?.sharerCount += 1
             guard chunks.birth(reference) <= birth else { return "is younger than a leaf that refers to it" }
-            guard headByteCount(reference) == byteCount else { return "has another length than its leaf states" }
+            guard headByteCount(reference) == byteCount else { return "does not have the length that its leaf states" }
             if known.types.contains(type) { return nil }
         } else {
             guard proveBlob(reference, birth) else { return "does not have valid extents" }
-            guard headByteCount(reference) == byteCount else { return "has another length than its leaf states" }
+            guard headByteCount(reference) == byteCount else { return "does not have the length that its leaf states" }
             blobs[reference] = (0, [])
         }
         blobs[reference]?.types.insert(type)

@@ -20,13 +20,13 @@ struct GraphProof {
     /// The flaws that were found, as sentences.
     private(set) var flaws: [String] = []
 
-    // For each chunk that was touched, one bit for each granule: whether a page begins there, and whether a reference to it was found.
+    // For each chunk that was touched, two bits for each granule: whether a page begins there, and whether a reference to it was found.
     private var starts: [[UInt64]]
     private var claims: [[UInt64]]
-    /// For each chunk, the number of granules of the pages to which a reference was found.
+    /// For each chunk, the total number of granules of those pages to which a reference was found.
     private var claimed: [Int]
-    /// For each blob, the number of cells that refer to it in addition to the first one, and the types of the attributes that it was
-    /// checked for.
+    /// For each blob, the number of cells that refer to it, not counting the first cell, and the types of the attributes for which it was
+    /// checked.
     var blobs: [PageRef: (sharerCount: UInt32, types: Set<AttributeType>)] = [:]
     var tables: [ProvenTable] = []
 
@@ -48,7 +48,7 @@ struct GraphProof {
     }
 
     /// Returns the flaws of the newest version of a timeline that was opened from a checkpoint and has not been changed since. The result
-    /// is empty if the version is a graph.
+    /// is empty if the version is a valid graph.
     static func flaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveConstants()
@@ -59,7 +59,7 @@ struct GraphProof {
         return proof.flaws
     }
 
-    /// Returns the flaws of the tables alone, with which all reading begins.
+    /// Returns the flaws of the tables alone, which every reader needs first.
     static func tableFlaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveTables()
@@ -76,10 +76,10 @@ struct GraphProof {
         if isSound { proveOrderedIndexes() }
     }
 
-    /// Runs a proof on the register of a graph, if the graph has one. The directory of the graph must be proven already.
+    /// Runs a proof on the register of a graph, if the graph has one. The directory of the graph must already be proven.
     private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
         guard let register = reader.register(of: layout) else { return }
-        // A page that a directory refers to is not younger than the directory.
+        // A page to which a directory refers is not younger than the directory.
         birthMax = chunks.birth(reader.directory)
         (reader, layout) = (register, Register.layout)
         (tables, blobs) = ([], [:])
@@ -91,19 +91,19 @@ struct GraphProof {
 
     mutating func note(_ flaw: String) { if !isFull { flaws.append(flaw) } }
 
-    /// The largest number of elements that the vectors of the graph can have.
+    /// The maximum number of elements that the vectors of the graph can have.
     var elementCountMax: Int {
         space.liveGranules / PageLayout.granules(PageLayout.vectorNodeByteCount) * PageLayout.fanOut
     }
 
     // MARK: Pages
 
-    /// Claims a page for a reference, so that no other reference may lead to it, and returns its address. Returns `nil`, and notes the
-    /// reason, if the page is not what the reference requires.
+    /// Claims a page for a reference, so that no other reference may lead to it, and returns its address. If the page is not what the
+    /// reference requires, records the reason and returns `nil`.
     ///
     /// - Parameters:
     ///   - granules: The size of the page; `nil` for any size that its kind can have.
-    ///   - birth: The birth of the page with the reference. The claimed page must not be younger.
+    ///   - birth: The birth of the page that contains the reference. The claimed page must not be younger.
     mutating func claim(
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64
     ) -> UnsafeMutableRawPointer? {
@@ -147,8 +147,8 @@ struct GraphProof {
         return base + Int(page & 4095) << 4
     }
 
-    /// Returns the address of a chunk that was not touched before. Returns `nil`, and notes the flaw, if the chunk is not divided into
-    /// pages.
+    /// Returns the address of a chunk that was not touched before. If the headers do not divide the chunk into pages, records the flaw and
+    /// returns `nil`.
     private mutating func supplied(_ chunk: Int) -> UnsafeMutableRawPointer? {
         let (base, flaw) = space.supplied(chunk)
         if let flaw {
@@ -173,7 +173,7 @@ struct GraphProof {
             guard let pointer = claim(node, .vectorNode, granules: size, notAfter: birth) else { continue }
             let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
             for slot in 0..<PageLayout.fanOut {
-                // Children go on the stack in descending order, so that they are visited in ascending order.
+                // Children are pushed in descending order, so that they are visited in ascending order.
                 let slot = level > 0 ? PageLayout.fanOut - 1 - slot : slot
                 let element = pointer.load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
                 if element == 0 { continue }
@@ -185,7 +185,7 @@ struct GraphProof {
 
     // MARK: Properties of all pages
 
-    /// Proves that the pages that stand for leaves without content have no content.
+    /// Proves that the pages that replace leaves without content have no content.
     private mutating func proveConstants() {
         let known = space.constants
         for page in known.all {
@@ -215,7 +215,7 @@ struct GraphProof {
         }
     }
 
-    /// Proves that each chunk has as many granules in use as the checkpoint record states.
+    /// Proves that the number of granules in use in each chunk is the number that the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
             note("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")
@@ -225,7 +225,7 @@ struct GraphProof {
 
 extension Timeline {
     /// Proves the pages of a timeline that was opened from a checkpoint and has not been changed since. Returns the flaws as sentences; the
-    /// result is empty if the pages are a graph. Complexity: O(pages and values).
+    /// result is empty if the pages form a valid graph. Complexity: O(pages and values).
     package func storedFlaws() -> [String] {
         let flaws = GraphProof.flaws(of: head.version)
         space.isProven = flaws.isEmpty
@@ -234,8 +234,7 @@ extension Timeline {
 
     /// Returns the flaws of the tables alone. All other pages are checked when they are read. Complexity: O(tables + chunks).
     package func storedTableFlaws() -> [String] {
-        // A draft writes into pages of its own epoch in place. So the author of pages that are not proven must not be able to foresee an
-        // epoch.
+        // A draft writes to pages of its own epoch in place. So the author of forged pages must not be able to predict an epoch.
         Self.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
         return GraphProof.tableFlaws(of: head.version)
     }

@@ -1,5 +1,5 @@
-/// Proves that the pages of a timeline are in order. No version reaches a page twice, no reachable page is free, and the newest version
-/// reaches no dead page. No page is younger than the page that refers to it. The space counts exactly the reachable pages as in use.
+/// Proves that the pages of a timeline are consistent. No version reaches a page twice, no reachable page is free, and the newest version
+/// reaches no dead page. No page is younger than a page that refers to it. The space counts exactly the reachable pages as used.
 package struct PageChecker {
     private let timeline: Timeline
     private let chunks: Chunks
@@ -10,8 +10,7 @@ package struct PageChecker {
         chunks = timeline.space.chunks
     }
 
-    /// Returns the faults that it finds, as sentences; an empty array if there are no faults. No writer may be active. Complexity: O(pages
-    /// x versions).
+    /// Returns the faults as sentences; an empty array if there are no faults. No writer may be active. Complexity: O(pages x versions).
     package static func findings(in timeline: Timeline) -> [String] {
         timeline.reclaim()
         var checker = PageChecker(timeline)
@@ -133,14 +132,14 @@ package struct PageChecker {
     }
 }
 
-/// The pages that a walk through a version has met.
+/// The pages that a walk through a version has reached.
 private struct PageWalk {
     let chunks: Chunks
     let constants: Set<PageRef>
     let epoch: UInt64
     var seen = Set<PageRef>()
     var findings: [String] = []
-    /// For each blob, the number of cells that refer to the blob after the first cell.
+    /// For each blob, the number of cells that refer to the blob, not counting the first cell.
     private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {

@@ -11,21 +11,21 @@ struct AccessPlanner {
         let estimate: Int
     }
 
-    /// The cost of a row that is found one by one, relative to a row of a scan.
+    /// The cost of a row that is looked up singly, relative to a row of a scan.
     static let singleCost = 8
-    /// The number of parts up to which the parts of an `or` are found one by one.
+    /// The maximum number of parts of an `or` whose rows are found part by part.
     private static let unionCountMax = 256
 
-    /// Returns the access for a condition on objects of an entity; `nil` if a scan is expected to be cheaper.
+    /// Returns the access for a condition on objects of an entity; `nil` if a scan is probably cheaper.
     func access(_ node: ConditionNode, _ entity: Entity) -> Candidate? {
         guard let candidate = candidate(node, entity, depth: 0) else { return nil }
-        // A few objects that are known by their ids are cheaper than any scan.
+        // Finding a few objects by their ids is cheaper than any scan.
         if case .identity(let rows) = candidate.access, rows.count <= Self.countedTargetMax { return candidate }
         let scanned = context.reader.liveCount(context.layout.tableIndex(ofKnown: entity.root))
         return candidate.estimate * Self.singleCost <= scanned ? candidate : nil
     }
 
-    /// Returns an access that finds all rows that satisfy the condition, and perhaps others.
+    /// Returns an access that finds all rows that satisfy the condition, and possibly other rows.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)
@@ -56,7 +56,7 @@ struct AccessPlanner {
         return Candidate(access: .union(accesses), estimate: estimate)
     }
 
-    /// The number of relationships up to which a plan walks back.
+    /// The maximum number of relationships that a plan follows backwards.
     private static let inverseDepthMax = 8
 
     private func inverse(_ step: LinkStep, _ target: ConditionNode, depth: Int) -> Candidate? {
@@ -66,7 +66,7 @@ struct AccessPlanner {
         return Candidate(access: .inverse(step, target, targets.access), estimate: estimate(step, targets))
     }
 
-    /// The number of targets up to which their links are counted, instead of estimated.
+    /// The maximum number of targets whose links are counted instead of estimated.
     private static let countedTargetMax = 64
 
     /// Returns the expected number of objects that link to the targets.
@@ -77,7 +77,7 @@ struct AccessPlanner {
         return rows.reduce(0) { $0 + context.reader.memberCount(step.inverse, owner: $1) }
     }
 
-    /// An upper estimate of the number of objects that link to one target, rounded up.
+    /// An upper bound of the average number of objects that link to one target.
     private func averageDegree(_ step: LinkStep) -> Int {
         let targets = max(1, context.reader.liveCount(step.targetTable.index))
         let links =
@@ -115,13 +115,13 @@ struct AccessPlanner {
         return Candidate(access: .identity(rows), estimate: rows.count)
     }
 
-    /// A text that is compared with a URI or JSON is a value of that type.
+    /// A text that is compared with a URI or JSON attribute is converted to that type.
     private static func typed(_ value: Value, _ type: AttributeType) -> Value {
         guard case .string(let text) = value else { return value }
         return type == .uri ? .uri(text) : type == .json ? .json(text) : value
     }
 
-    /// Returns the ranges of an index: one value for each of its first components, and then the values of the next component.
+    /// Returns the ranges of an index: one value for each of its first components, and then the accepted values of the next component.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
         var leading: [Value] = []
         for component in index.components {

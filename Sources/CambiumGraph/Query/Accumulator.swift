@@ -14,12 +14,12 @@ struct Accumulator {
     private var best = Value.null
     private var distinct: Set<QueryValue> = []
 
-    /// The number of times up to which a decimal number is added exactly.
+    /// The maximum number of times that a decimal number is added one by one, which is exact.
     private static let repeatedMax: Int128 = 10_000
 
     private enum Width: Int { case whole, decimal, real }
 
-    /// - Parameter type: The type of the attribute whose values are added; `nil` if the values are not those of an attribute. A sum of
+    /// - Parameter type: The type of the attribute whose values are added; `nil` if the values do not come from an attribute. A sum of
     ///   floating-point numbers is a double, even if there are no values.
     init(_ function: AggregateFunction, of type: AttributeType?) {
         self.function = function
@@ -58,7 +58,7 @@ struct Accumulator {
             if width == .whole { width = .decimal }
             guard times == 1, let sum = decimal.adding(number) else {
                 if times > 1, times <= Self.repeatedMax { return (0..<Int(times)).forEach { _ in self.sum(value, 1) } }
-                // The sum has more digits than a decimal number: it continues as a double.
+                // The sum has more digits than a decimal number can have, so it continues as a double.
                 addReal(Double(decimal.description) ?? 0)
                 addReal((Double(number.description) ?? 0) * Double(times))
                 decimal = .zero
@@ -97,7 +97,7 @@ struct Accumulator {
 }
 
 extension QueryValue {
-    /// The value in a form that is equal for all equal values: numbers of different types, 0.0 and -0.0.
+    /// A form of the value that is the same for all equal values, such as numbers of different types, or 0.0 and -0.0.
     var canonical: QueryValue {
         if case .list(let values) = self { return .list(values.map(\.canonical)) }
         guard case .value(let value) = self else { return self }

@@ -13,7 +13,7 @@ public struct Aggregate: Hashable, Sendable {
         self.operand = operand
     }
 
-    /// The number of objects.
+    /// Counts the objects.
     public static let count = Aggregate(.count)
 }
 
@@ -27,10 +27,10 @@ public struct AggregateRow: Hashable, Sendable {
 
 /// A request for aggregates: the keys of the groups, the functions, and a condition on the groups.
 public struct Grouping: Sendable {
-    /// Paths to the values of which each combination is a group. Without keys, all objects are one group.
+    /// The paths to the key values. Each combination of key values forms a group. Without keys, all objects form one group.
     public var keys: [Operand]
     public var aggregates: [Aggregate]
-    /// A condition on the groups. Its paths are `count`, a function and its path such as `sum.price`, and the keys.
+    /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`.
     public var having: Condition?
 
     public init(by keys: [Operand] = [], _ aggregates: [Aggregate], having: Condition? = nil) {

@@ -4,7 +4,7 @@ import CambiumModel
 
 /// Groups rows by one attribute, whose stored bytes are compared in place.
 ///
-/// A value of up to 16 bytes is its own key. The key of a longer value is its hash, and the values are compared, too.
+/// A value of up to 16 bytes is its own key. The key of a longer value is its hash, so equal keys require a comparison of the values.
 final class ColumnGroups: GroupCodes {
     private let field: Field
     private let negativeZero: UInt64
@@ -25,7 +25,7 @@ final class ColumnGroups: GroupCodes {
 
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {
         let leaf = view.leaf(field.slot)
-        // A table of its own needs no checks of exclusive access for each row.
+        // A separate table needs no checks of exclusive access for each row.
         var table = GroupTable()
         swap(&table, &self.table)
         if case .fixed(let width) = field.kind {
@@ -41,7 +41,8 @@ final class ColumnGroups: GroupCodes {
         swap(&table, &self.table)
     }
 
-    /// Finds the groups of short texts at once. A text that begins a group, and a value of another kind, ends the search for a moment.
+    /// Finds the groups of several short texts in one call. The call ends early at a text that begins a group, and at a value of another
+    /// kind.
     private func numberTexts(
         _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
     ) {
@@ -58,7 +59,7 @@ final class ColumnGroups: GroupCodes {
                     if stop == UInt64.bitWidth { break }
                     let row = view.row(UInt32(first) + stop)
                     codes[first + Int(stop)] = table.code(textKey(row), row) { hasSameValue(row, $0) }
-                    // A shift by 64 gives 0.
+                    // A shift by 64 bits results in 0.
                     bits &= UInt64.max << UInt64(stop + 1)
                 }
             }

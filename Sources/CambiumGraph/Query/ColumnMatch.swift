@@ -1,10 +1,10 @@
 import CambiumModel
 
-/// The values of one attribute that satisfy a condition, in the form in which an ordered index finds them.
+/// The values of one attribute that satisfy a condition, in the form that an ordered index can find.
 struct ColumnMatch {
     enum Values {
         case equal([Value])
-        /// The values between two limits. An absent limit is open.
+        /// The values between two limits. A missing limit means that the range is open.
         case between(Limit?, Limit?)
         case prefix(String)
     }

@@ -1,7 +1,7 @@
 internal import CMachine
 import CambiumModel
 
-/// The values of a column of fixed width from one value to another, both included, as the comparisons of 64 rows at once need them.
+/// The values of a column of fixed width from one value to another, both included, in the form that comparing 64 rows together requires.
 enum ColumnRange {
     case uint8(UInt8, UInt8)
     case uint16(UInt16, UInt16)
@@ -11,7 +11,7 @@ enum ColumnRange {
     case float(Float, Float)
     case double(Double, Double)
 
-    /// Returns the rows of a group whose value lies in the range, whether they are null or not.
+    /// Returns the rows of a group whose value lies in the range. Nulls are not excluded.
     @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
         let values = leaf + PageLayout.valuesOffset
         return switch self {
@@ -25,7 +25,7 @@ enum ColumnRange {
         }
     }
 
-    /// Returns whether the value at an index lies in the range, whether it is null or not.
+    /// Returns whether the value at an index lies in the range. Nulls are not excluded.
     @inline(__always) func contains(_ leaf: UnsafeMutableRawPointer, _ index: Int) -> Bool {
         let values = leaf + PageLayout.valuesOffset
         func value<Number>(_ type: Number.Type) -> Number { values.load(fromByteOffset: MemoryLayout<Number>.size &* index, as: type) }
@@ -40,7 +40,7 @@ enum ColumnRange {
         }
     }
 
-    /// Returns the rows of a group whose link column has one of the rows from `low` to `high`.
+    /// Returns the rows of a group whose link column contains a row from `low` to `high`.
     @inline(__always)
     static func links(_ leaf: UnsafeMutableRawPointer, _ low: UInt32, _ high: UInt32) -> GroupBits {
         GroupView.halves { cmachine_within_u32(leaf + PageLayout.linkValuesOffset + 4 &* $0, low, high) }

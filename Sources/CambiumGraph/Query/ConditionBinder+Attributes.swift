@@ -64,7 +64,7 @@ extension ConditionBinder {
         return try refuseRelation(attribute, test, "==, !=, <, <=, >, >=, in or between")
     }
 
-    /// Joins the conditions for the elements of a list. Their values can be found in an index together.
+    /// Joins the conditions for the elements of a list. An index can find their values together.
     private func joined(_ nodes: [ConditionNode], _ attribute: Attribute) -> ConditionNode {
         var values: [Value] = []
         for node in nodes {
@@ -77,10 +77,10 @@ extension ConditionBinder {
         return joined
     }
 
-    /// The number of values of a list that are compared one by one. More values are found in a set.
+    /// The maximum number of values of a list that are compared one by one. More values form a set.
     private static let comparedCountMax = 8
 
-    /// Returns the condition that a column has one of some values.
+    /// Returns the condition that a column contains one of these values.
     private func set(_ values: [Value], _ attribute: Attribute) -> ConditionNode {
         let field = layout.field(attribute)
         var fixed: Set<SIMD2<UInt64>> = []

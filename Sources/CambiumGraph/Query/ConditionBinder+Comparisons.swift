@@ -38,7 +38,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Exchanges the sides of a comparison whose left side is a constant.
+    /// Exchanges the sides of a comparison if its left side is a constant.
     private func flipped(_ comparison: Comparison) throws(QueryMistake) -> Comparison {
         let relation: Comparison.Relation
         switch comparison.relation {
@@ -58,7 +58,7 @@ extension ConditionBinder {
             comparison.right, relation, comparison.left, quantifier: comparison.quantifier, folding: comparison.folding)
     }
 
-    /// Compares a path with constants: one, the elements of `in`, or the two limits of `between`.
+    /// Compares a path with constants: a single constant, the elements of `in`, or the two limits of `between`.
     private func bind(
         _ comparison: Comparison, _ path: QueryPath, _ literals: [QueryLiteral], _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode {
@@ -79,7 +79,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Compares the number of members, if the graph stores it in a column.
+    /// Compares the number of members, if a column contains it.
     private func bind(
         _ comparison: Comparison, _ aggregate: RelatedAggregate, _ literal: QueryLiteral, _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode? {
@@ -96,7 +96,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Compares with the elements of a list that are not all constants, one by one.
+    /// Compares with the elements of a list one by one, because some of them are not constants.
     private func bindElements(_ comparison: Comparison, _ elements: [Operand], _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         func single(_ relation: Comparison.Relation, _ element: Operand) throws(QueryMistake) -> ConditionNode {
             var single = comparison
@@ -114,13 +114,13 @@ extension ConditionBinder {
         }
         var nodes: [ConditionNode] = []
         for element in elements { nodes.append(try single(.equal, element)) }
-        // Null equals a null among the elements, but is not in any list.
+        // A null element is not equal to any value, but null itself equals it, so a comparison with `==` is added.
         return AndNode([try single(.notEqual, Operand(.literal(.null))), OrNode(nodes)])
     }
 }
 
 extension Operand {
-    /// Whether the operand is a literal or a list, after parameters were replaced.
+    /// Whether the operand is a literal or a list, after parameters have been replaced.
     var isConstant: Bool {
         switch form {
         case .literal, .list: true

@@ -24,7 +24,7 @@ extension ConditionBinder {
             nullsFirst: key.nulls == .first, folding: key.folding, countSlot: try countSlot(operand, entity))
     }
 
-    /// Returns the column with the number of members that an operand counts; `nil` if no column has it.
+    /// Returns the column with the number of members that an operand counts; `nil` if there is no such column.
     private func countSlot(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> Int? {
         guard case .aggregate(let aggregate) = operand.form, aggregate.function == .count else { return nil }
         let links = try resolve(aggregate.path, entity, at: operand.offset).links

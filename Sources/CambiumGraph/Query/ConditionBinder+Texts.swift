@@ -38,7 +38,7 @@ extension ConditionBinder {
         return test.folding.isEmpty ? inner : .folded(test.folding, inner)
     }
 
-    /// Returns the test of a regular expression. The expression itself ignores case, because folding would change its escapes.
+    /// Returns the test of a regular expression. RE2 ignores case itself, because folding the pattern would change its escapes.
     private func expression(_ pattern: String, _ test: ConstantTest) throws(QueryMistake) -> TextTest {
         let marks = test.folding.intersection(.diacriticInsensitive)
         let options = test.folding.contains(.caseInsensitive) ? "(?i)" : ""
@@ -50,7 +50,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Returns the values as an index finds them; `nil` if it cannot.
+    /// Returns the values in the form that an index can find; `nil` if an index cannot find them.
     private func match(_ attribute: Attribute, _ test: ConstantTest, _ texts: [String]) -> ColumnMatch? {
         guard test.folding.isEmpty || test.folding == .caseInsensitive, let first = texts.first else { return nil }
         let value = Value.string(first)
@@ -75,7 +75,7 @@ extension ConditionBinder {
     }
 }
 
-/// A pattern in which `*` stands for any characters, `?` for one character, and a backslash makes the next character plain.
+/// A pattern in which `*` matches any characters and `?` matches one character. A character after a backslash matches itself.
 struct Wildcards {
     private enum Piece: Equatable {
         case scalar(Unicode.Scalar)
@@ -87,7 +87,7 @@ struct Wildcards {
     init(_ pattern: String) {
         var pieces: [Piece] = []
         var isEscaped = false
-        // A mark that follows a wildcard would be one character with it.
+        // A combining mark that follows a wildcard would form one `Character` with it.
         for scalar in pattern.unicodeScalars {
             if isEscaped || !["\\", "*", "?"].contains(scalar) {
                 pieces.append(.scalar(scalar))
@@ -102,7 +102,7 @@ struct Wildcards {
         self.pieces = pieces
     }
 
-    /// The plain text at the beginning.
+    /// The plain text at the beginning of the pattern.
     var prefix: String { Self.text(pieces.prefix { $0 != .one && $0 != .many }[...]) }
 
     private static func text(_ pieces: ArraySlice<Piece>) -> String {

@@ -9,13 +9,13 @@ struct ConditionBinder {
     var layout: GraphLayout { context.layout }
     var schema: Schema { layout.schema }
 
-    /// A condition on the objects at one place of a path, and its result for a row without such an object.
+    /// A condition on the object at one position of a path, and its result for a row without such an object.
     struct Part {
         let node: ConditionNode
         let isTrueIfMissing: Bool
     }
 
-    /// Binds a condition that `Condition.check()` has accepted, so its depth is limited.
+    /// Binds a condition that `Condition.check()` has accepted, so the depth of the recursion is limited.
     func bind(_ condition: Condition, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         switch condition {
         case .constant(let isTrue): return ConstantNode(isTrue)
@@ -68,7 +68,7 @@ struct ConditionBinder {
         return quantifier == Quantifier.none ? NotNode(part.node) : part.node
     }
 
-    /// Returns the condition on an object that a step starts from.
+    /// Returns the condition on an object from which a step starts.
     private func linked(_ step: LinkStep, _ part: Part, isAll: Bool) -> Part {
         if let slot = step.linkSlot, !step.isToMany {
             let node = ToOneNode(step, slot: slot, part.node, isTrueIfMissing: part.isTrueIfMissing, context)
@@ -78,7 +78,7 @@ struct ConditionBinder {
         return Part(node: SomeNode(step, part.node, context), isTrueIfMissing: false)
     }
 
-    /// The links of a path, and its end.
+    /// The links of a path, and the end of the path.
     struct ResolvedPath {
         var links: [LinkStep] = []
         var end: PathEnd

@@ -7,13 +7,13 @@ class ConditionNode {
     /// The attribute that the condition tests, and the values that satisfy it; `nil` if an index cannot find them.
     var match: ColumnMatch?
 
-    /// Returns the rows of a group that satisfy the condition, out of the given rows.
+    /// Returns those of the given rows of a group that satisfy the condition.
     func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows }
 
-    /// Requests the memory that the condition reads of a group.
+    /// Prefetches the memory of a group that the condition reads.
     func prefetch(_ group: GroupView) {}
 
-    /// An estimate of the part of all rows that satisfy the condition: 0 for few, larger numbers for more.
+    /// An estimate of the part of all rows that satisfy the condition: 0 for few rows, larger numbers for more.
     var expectation: Int {
         switch match?.values {
         case .equal?: 0
@@ -35,12 +35,12 @@ final class ConstantNode: ConditionNode {
 
 final class AndNode: ConditionNode {
     let parts: [ConditionNode]
-    // A part that is called through an array is retained for the call, but a part in a constant is not.
+    // The code retains a part that it calls through an array, but not a part in a constant.
     private let first, second: ConditionNode
     private let others: ArraySlice<ConditionNode>
 
     init(_ parts: [ConditionNode]) {
-        // Parts that few rows satisfy come first, because they often leave no rows of a group for the others.
+        // Conditions that few rows satisfy come first, because they often leave no rows of a group for the others.
         let parts = parts.sorted { $0.expectation < $1.expectation }
         self.parts = parts
         first = parts.first ?? ConstantNode(true)
@@ -92,7 +92,7 @@ final class NotNode: ConditionNode {
     override func prefetch(_ group: GroupView) { part.prefetch(group) }
 }
 
-/// Holds for the given rows.
+/// Holds for the rows of a list.
 final class RowSetNode: ConditionNode {
     /// The rows, ascending.
     let rows: [UInt32]

@@ -3,7 +3,7 @@ import CambiumModel
 /// A comparison of a value with constants.
 struct ConstantTest {
     let relation: Comparison.Relation
-    /// One constant, the elements of `in`, or the two limits of `between`.
+    /// A single constant, the elements of `in`, or the two limits of `between`.
     let literals: [QueryLiteral]
     /// The constants except null.
     let present: [QueryLiteral]
@@ -18,7 +18,7 @@ struct ConstantTest {
         self.offset = offset
     }
 
-    /// Whether a constant is null. Only `==` and `!=` accept null; other relations are false then.
+    /// Whether a constant is null. Only `==` and `!=` accept null; all other relations are then false.
     var isNull: Bool {
         switch relation {
         case .isIn: false
@@ -27,7 +27,7 @@ struct ConstantTest {
         }
     }
 
-    /// The result for a value that is null.
+    /// The result for a null value.
     var holdsForNull: Bool {
         switch relation {
         case .equal: isNull
@@ -43,8 +43,8 @@ struct ConstantTest {
         }
     }
 
-    /// Returns the limits of the numbers that satisfy the relation, or of those that do not satisfy `!=`. Returns `nil` if the relation
-    /// does not compare numbers.
+    /// Returns the limits of the numbers that satisfy the relation. For `!=`, returns the limits of those that do not. Returns `nil` if the
+    /// relation does not compare numbers.
     func limits(_ first: LiteralNumber, _ last: LiteralNumber) -> NumberLimits? {
         let (open, closed) = (false, true)
         return switch relation {
@@ -102,7 +102,7 @@ extension QueryLiteral {
     /// Returns the value of a date, a UUID or data. Returns `nil` if the literal has another type or is malformed.
     func value(of type: AttributeType) -> Value? {
         if case .value(let value) = self, StoredForm(value, type: type) != nil { return value }
-        // The caller reports the literal.
+        // The caller reports the literal as a mistake.
         return stringText.flatMap { try? Value(text: $0, type: type) }
     }
 }

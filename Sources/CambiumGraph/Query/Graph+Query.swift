@@ -8,12 +8,12 @@ public struct QueryAnswer: Sendable {
     public let cursor: QueryCursor?
     /// The steps of the query.
     public let plan: QueryPlan
-    /// The places of the objects in the graph that was asked.
+    /// The places of the objects in the graph on which the query ran.
     package let places: [ObjectPlace]
 }
 
 extension Graph {
-    /// Returns the objects that a query asks for, in its order.
+    /// Returns the objects of a query's answer, in the order of the query.
     ///
     ///     let adults = try graph.find(Query("Person", where: "age >= 18", sort: "name", limit: 20))
     ///
@@ -45,12 +45,12 @@ extension Graph {
     /// Returns whether at least one object satisfies the condition.
     public func contains(_ query: Query) throws -> Bool { try first(query) != nil }
 
-    /// Returns the number of objects in the answer. Does not sort, and reads no more than the condition needs.
+    /// Returns the number of objects in the answer. Does not sort, and reads only what the condition requires.
     public func count(_ query: Query) throws -> Int {
         try explainedCount(query).count
     }
 
-    /// Returns the answer with the steps that led to it, and with the cursor of its end.
+    /// Returns the answer with the steps of its plan, and with a cursor from which another query can continue.
     public func answer(_ query: Query) throws -> QueryAnswer {
         let start = ContinuousClock.now
         var run = try QueryRun(query, self)
@@ -70,7 +70,7 @@ extension QueryRun {
         return rows.map { ObjectID(root: root, serial: reader.serial($0)) }
     }
 
-    /// Returns the place in the order after a row.
+    /// Returns a cursor for the position after a row.
     func cursor(after row: UInt32) -> QueryCursor {
         QueryCursor(key: order.key(row), serial: context.reader.rows(table.index).serial(row), order: SortSpecification.order(query))
     }
@@ -80,7 +80,7 @@ extension Graph {
     /// Returns one row for each group of the objects that satisfy the condition, ordered by the values of the keys, or by the sort keys of
     /// the query. Without keys there is one row.
     ///
-    /// Limit and offset of the query apply to the rows. Throws as `find(_:)` does. Complexity: O(objects that the plan reads + groups ·
+    /// The query's limit and offset apply to the groups. Throws as `find(_:)` does. Complexity: O(objects that the plan reads + groups ·
     /// log groups).
     public func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
         try explainedAggregate(query, grouping).rows
@@ -119,14 +119,14 @@ extension Graph {
         return (count, plan)
     }
 
-    /// Returns the place in the order of a query after an object.
+    /// Returns a cursor for the position after an object, in the order of a query.
     package func cursor(_ query: Query, after place: ObjectPlace) throws -> QueryCursor {
         try QueryRun(query, self).cursor(after: place.row)
     }
 }
 
 extension Query {
-    /// Returns the query for those of its objects that are among some ids.
+    /// Returns a query for those objects of this query whose ids are in a list.
     package func narrowed(to ids: [ObjectID]) -> Query {
         let list = Operand(.list(ids.map { .object($0) }))
         let isListed = Condition.comparison(Comparison(Operand(.path(QueryPath(["_id"]))), .isIn, list))

@@ -24,7 +24,7 @@ extension GroupBits {
 
     /// Returns the bits for which `body` returns `true`. The argument is the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
-        // Each word is a variable of its own, because an index would move both words through memory.
+        // Each word is a separate variable, because an index would move both words through memory.
         GroupBits(x.filter(0, body), y.filter(64, body))
     }
 
@@ -63,7 +63,7 @@ struct RowBits {
 
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
-    /// Creates an empty set for the rows of a number of groups.
+    /// Creates an empty set for the rows of this many groups.
     init(groupCount: Int) { words = [UInt64](repeating: 0, count: groupCount * Self.wordsPerGroup) }
 
     var groupCount: Int { words.count / Self.wordsPerGroup }
@@ -87,7 +87,7 @@ struct RowBits {
         return word < words.count && words[word] &>> UInt64(row & 63) & 1 != 0
     }
 
-    /// Returns 1 for a row of the set, and otherwise 0. The caller adds it up without a branch.
+    /// Returns 1 for a row of the set, otherwise 0. The caller can add up the results without a branch.
     @inline(__always) func bit(_ row: UInt32) -> UInt32 {
         let word = Int(row &>> 6)
         return word < words.count ? UInt32(truncatingIfNeeded: words[word] &>> UInt64(row & 63) & 1) : 0
@@ -134,17 +134,17 @@ struct GroupView {
         page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
     }
 
-    /// The number of bytes of a line of the processor's cache, and of lines at the beginning of a leaf that are requested.
+    /// The number of bytes of a cache line, and the number of lines that are prefetched at the beginning of a leaf.
     private static let lineByteCount = 64
     private static let lineCount = 9
 
-    /// Requests the beginning of the leaf of a column from memory.
+    /// Prefetches the beginning of the leaf of a column.
     @inline(__always) func prefetch(_ slot: Int) {
         let leaf = leaf(slot)
         for line in 0..<Self.lineCount { cmachine_prefetch(leaf + Self.lineByteCount &* line) }
     }
 
-    /// Requests the page of a group from memory.
+    /// Prefetches the page of a group.
     @inline(__always) static func prefetch(_ page: UnsafeMutableRawPointer) {
         cmachine_prefetch(page)
         cmachine_prefetch(page + lineByteCount)
@@ -153,14 +153,14 @@ struct GroupView {
     /// The number of bytes of the leaf of a column.
     @inline(__always) func byteCount(_ slot: Int) -> Int { chunks.granules(leafReference(slot)) &* PageLayout.granule }
 
-    /// The rows whose value of fixed width is not null.
+    /// The rows whose fixed-width value is not null.
     @inline(__always) func presence(_ leaf: UnsafeMutableRawPointer) -> GroupBits { words(leaf, PageLayout.presenceOffset) }
 
     @inline(__always) func row(_ index: UInt32) -> UInt32 {
         UInt32(truncatingIfNeeded: self.index &<< PageLayout.fanOutShift) &+ index
     }
 
-    /// Calls `body` for each half of 64 rows in use, and returns the bits. The argument is the index of the first row.
+    /// Calls `body` for each half of 64 rows that groups have, and returns the combined bits. The argument is the index of the first row.
     @inline(__always) static func halves(_ body: (Int) -> UInt64) -> GroupBits {
         GroupBits(body(0), PageLayout.fanOut > 64 ? body(64) : 0)
     }

@@ -2,7 +2,7 @@ import CambiumModel
 
 /// Numbers the groups of rows from 0, in the order in which they occur.
 class GroupCodes {
-    /// The number of groups so far.
+    /// The number of groups found so far.
     var count: Int { 0 }
 
     /// Writes the number of the group of each row to its place in `codes`.
@@ -40,7 +40,7 @@ final class GeneralGroups: GroupCodes {
 
     private func code(_ row: UInt32) -> Int32 {
         let values = readers.map { $0.value(row) }
-        // Numbers that are equal form one group, whatever their types are.
+        // Equal numbers form one group, even if their types differ.
         let key = values.map(\.canonical)
         if let code = codes[key] { return code }
         let code = Int32(truncatingIfNeeded: groups.count)

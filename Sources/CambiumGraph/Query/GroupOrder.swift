@@ -15,7 +15,8 @@ struct GroupOrder {
         self.places = places
     }
 
-    /// Returns the groups that satisfy the condition, in the order of the sort keys, and otherwise in the order of the groups' values.
+    /// Returns the groups that satisfy the condition, in the order of the sort keys. Groups with equal sort keys are in the order of their
+    /// values.
     func sorted(_ rows: [AggregateRow], by sort: [SortKey]) throws(QueryMistake) -> [AggregateRow] {
         var kept: [AggregateRow] = []
         if let having = grouping.having {
@@ -49,7 +50,7 @@ struct GroupOrder {
         place < row.group.count ? row.group[place] : row.values[place - row.group.count]
     }
 
-    /// A key of the order, without references, because the keys are read for each comparison of two groups.
+    /// A sort key that contains no references, because each comparison of two groups reads the keys.
     private struct Key {
         let place: Int
         let isDescending: Bool

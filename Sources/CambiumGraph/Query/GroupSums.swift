@@ -2,10 +2,10 @@ import CambiumModel
 
 /// Computes one function for each group.
 class GroupSums {
-    /// Adds rows to their groups. The caller has made space for the groups.
+    /// Adds rows to their groups. The caller must have made space for the groups.
     func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {}
 
-    /// Makes space for a number of groups.
+    /// Makes space for this many groups.
     func grow(to count: Int) {}
 
     func result(_ code: Int) -> Value { .null }
@@ -57,7 +57,7 @@ final class GeneralSums: GroupSums {
     override func result(_ code: Int) -> Value { sums[code].result }
 }
 
-/// Adds the numbers of a column, or computes their means, without making values of them.
+/// Computes the sums or means of the numbers in a column, without creating a value for each number.
 final class ColumnSums: GroupSums {
     private let function: AggregateFunction
     private let slot: Int

@@ -1,22 +1,22 @@
 internal import CMachine
 
-/// The numbers of groups by their keys: a hash table with linear probing.
+/// Finds the numbers of groups by their keys: a hash table with linear probing.
 struct GroupTable {
     static let fixedTag: UInt64 = 2
     static let longTag: UInt64 = 3
-    /// The number of places per group is large for few groups, because a collision costs more than the rest of a search: it makes the
-    /// processor predict a branch wrongly. The places of many groups would not fit into the processor's cache.
+    /// The number of slots for each group. It is large for few groups, because a collision costs more than the rest of a search: the
+    /// processor predicts a branch wrongly. With many groups, as many slots would not fit into the processor's cache.
     private static func placesPerGroup(_ count: Int) -> Int { count < 512 ? 32 : count < 4096 ? 8 : 2 }
 
     /// A row of each group.
     private(set) var examples: [UInt32] = []
     private var keys: [cmachine_key] = []
-    /// The numbers of the groups by the hashes of their keys; -1 for a free place.
+    /// For each slot, the number of the group whose hash belongs there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
     @inline(__always) private static func hash(_ key: cmachine_key) -> Int { Int(truncatingIfNeeded: cmachine_key_hash(key)) }
 
-    /// Calls `body` with the table for the search of short texts.
+    /// Calls `body` with the table in the form that the search for short texts needs.
     @inline(__always) func withGroups(_ body: (cmachine_groups) -> Void) {
         keys.withUnsafeBufferPointer { keys in
             places.withUnsafeBufferPointer { places in
@@ -27,7 +27,7 @@ struct GroupTable {
 
     /// Returns the number of the group of a row, which may be new.
     ///
-    /// - Parameter hasSameValue: Compares the value with that of another row. It is called if the keys are equal hashes.
+    /// - Parameter hasSameValue: Compares the value with that of another row. It is called if the keys are hashes and are equal.
     @inline(__always) mutating func code(_ key: cmachine_key, _ row: UInt32, _ hasSameValue: (UInt32) -> Bool) -> Int32 {
         var place = Self.hash(key) & (places.count &- 1)
         while places[place] >= 0 {

@@ -6,14 +6,14 @@ struct IDScan {
     private let table: TableLayout
     private let after: UInt64
 
-    /// - Parameter after: The serial that precedes the first row.
+    /// - Parameter after: The serial before the first row.
     init(_ reader: Reader, _ table: TableLayout, after: UInt64) {
         self.reader = reader
         self.table = table
         self.after = after
     }
 
-    /// Calls `body` with the rows of each virtual page and the group that has them, until it returns `false`.
+    /// Calls `body` with the rows of each virtual page and the group that contains them, until it returns `false`.
     ///
     /// The rows of one call ascend by serial, and all of them precede the rows of the next call.
     func forEach(_ body: (GroupView, GroupBits) throws -> Bool) rethrows {

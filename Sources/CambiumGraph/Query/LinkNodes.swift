@@ -10,7 +10,7 @@ final class TargetTest {
     private var singleCount: Int
     private var all: RowBits?
 
-    /// The ratio of the costs of a single row and of a row among many.
+    /// The cost of a single row, relative to a row of a whole table.
     private static let singleCost = 16
 
     init(_ node: ConditionNode, _ table: TableLayout, _ context: QueryContext) {
@@ -73,11 +73,11 @@ final class SomeNode: ConditionNode {
     let target: ConditionNode
     private let test: TargetTest
     private let context: QueryContext
-    /// The number of owners that are still evaluated one by one.
+    /// The number of owners that may still be evaluated one by one.
     private var singleCount: Int
     private var owners: RowBits?
 
-    /// The part of the owners that are evaluated one by one before all owners are computed from the targets.
+    /// If more than one in this many owners is evaluated one by one, all owners are computed from the targets instead.
     private static let singleShare = 8
 
     init(_ step: LinkStep, _ target: ConditionNode, _ context: QueryContext) {

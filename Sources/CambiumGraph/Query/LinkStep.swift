@@ -1,9 +1,9 @@
 import CambiumModel
 
-/// One relationship of a path: the end from which the path leads to the next object, or to several objects.
+/// One relationship of a path: the end of a link that leads to the next object, or to several objects.
 struct LinkStep {
     let end: EndLayout
-    /// The end from which the targets lead back.
+    /// The other end of the link, which leads from the targets back.
     let inverse: EndLayout
     let ownerTable: TableLayout
     let targetTable: TableLayout

@@ -26,7 +26,7 @@ struct LinkedRows {
                 }
             }
         case .edges:
-            // Walking the edges of few targets is cheaper than reading all edges.
+            // Following the edges of few targets is cheaper than reading all edges.
             if targets.count * Self.walkCost < reader.groupCount(step.targetTable.index) << PageLayout.fanOutShift {
                 let inverse = step.inverse
                 targets.forEach { target in
@@ -40,7 +40,7 @@ struct LinkedRows {
         return owners
     }
 
-    /// The cost of an edge in a chain, relative to an edge among all edges.
+    /// The cost of an edge that is followed in a chain, relative to an edge that is read in a scan.
     private static let walkCost = 4
 
     private func add(_ row: UInt32, to owners: inout RowBits) -> Bool {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The numbers between two limits. An absent limit is open.
+/// The numbers between two limits. A missing limit means that the range is open.
 struct NumberLimits {
     struct Limit {
         let number: LiteralNumber
@@ -19,7 +19,7 @@ struct NumberLimits {
         self.init(Limit(number: number, isIncluded: true), Limit(number: number, isIncluded: true))
     }
 
-    /// Returns the values of a type of whole numbers. Returns `nil` if there are none.
+    /// Returns the first and the last number of an integer type within the limits. Returns `nil` if there is no such number.
     func whole<T: FixedWidthInteger>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (Int128(T.min), Int128(T.max))
         if let lower {
@@ -33,7 +33,8 @@ struct NumberLimits {
         return low <= high ? (T(low), T(high)) : nil
     }
 
-    /// Returns the values of a floating-point type. The text of a limit is rounded to the type, as an import rounds it.
+    /// Returns the first and the last number of a floating-point type within the limits. The text of a limit is rounded to the type, as an
+    /// import rounds it.
     func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (-T.infinity, T.infinity)
         if let lower {
@@ -53,7 +54,7 @@ struct NumberLimits {
         // A value of the same type needs no rounding.
         if case .real(let value) = number, let value = value as? T { return value }
         let text = number.text
-        // A number that is too large for the type is infinite, so it is beyond all values.
+        // If a number is too large for the type, it becomes infinite, so it lies beyond all values.
         guard let value = T(text), !value.isNaN else { throw NumberMistake(text: text) }
         return value
     }
@@ -87,7 +88,7 @@ enum LiteralNumber {
     }
 }
 
-/// A text is not a number of at most 38 digits.
+/// A text that is not a number of at most 38 digits.
 struct NumberMistake: Error {
     let text: String
 

@@ -8,7 +8,7 @@ package final class ObjectFilter {
     private let graph: Graph
     private let binder: ConditionBinder
     private let condition: Condition
-    /// The condition for each entity of which an object was tested. The value is `nil` if the condition does not fit the entity.
+    /// For each entity of a tested object, the bound condition. The value is `nil` if the condition does not fit the entity.
     private var nodes: [EntityNumber: ConditionNode?] = [:]
 
     /// Creates a filter. Throws `.invalidInput` with the position if the condition does not fit any of the entities.
@@ -38,13 +38,13 @@ package final class ObjectFilter {
 
     private func node(_ number: EntityNumber) -> ConditionNode? {
         if let known = nodes[number] { return known }
-        // The entity then lacks a name of the condition, or its values have other types.
+        // Otherwise, the entity lacks a name that the condition uses, or its values have other types.
         let node = graph.schema.entity(number).flatMap { try? binder.bind(condition, $0) }
         nodes[number] = .some(node)
         return node
     }
 
-    /// Throws the mistake that lies farthest in the text if the condition does not fit any entity.
+    /// If the condition does not fit any entity, throws the mistake that is farthest in the text.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

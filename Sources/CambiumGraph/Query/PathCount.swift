@@ -83,12 +83,12 @@ struct PathCount {
         Weights(repeating: 0, count: context.reader.groupCount(table.index) << PageLayout.fanOutShift)
     }
 
-    /// Returns the number of paths from one pass over the links, if both steps of two follow the same relationship, and both ends have a
-    /// condition. Otherwise returns `nil`.
+    /// If both steps of two follow the same relationship, and both ends have a condition, returns the number of paths from one pass over
+    /// the links. Otherwise, returns `nil`.
     private func numberOfSameStep() -> UInt128? {
         guard let end, hasStart, links.count == 2, links[0].end === links[1].end else { return nil }
         let step = links[0]
-        // A row has at most as many links as a table has rows, so 32 bits suffice, and the processor's cache holds more of them.
+        // A row has at most as many links as a table has rows, so 32 bits are enough, and more of them fit into the processor's cache.
         var forward = [UInt32](repeating: 0, count: context.reader.groupCount(step.targetTable.index) << PageLayout.fanOutShift)
         var backward = [UInt32](repeating: 0, count: context.reader.groupCount(step.ownerTable.index) << PageLayout.fanOutShift)
         let (starts, ends) = (context.rows(start.table, where: start.node), context.rows(step.targetTable, where: end))
@@ -101,7 +101,7 @@ struct PathCount {
                 }
             }
         }
-        // Each product is less than 2^64, and there are less than 2^32 of them.
+        // Each product is less than 2^64, and there are fewer than 2^32 products.
         return zip(forward, backward).reduce(0) { $0 &+ UInt128(UInt64($1.0) &* UInt64($1.1)) }
     }
 
@@ -120,7 +120,8 @@ struct PathCount {
         return weights
     }
 
-    /// Returns, for each row before the last step, the number of its paths to an end. If there is only one step, each end has one path.
+    /// Returns, for each row before the last step, the number of paths from the row to an end. If there is only one step, each end has one
+    /// path.
     private func lastWeights() -> Weights {
         guard let step = links.last, links.count > 1 else {
             var weights = empty(links[0].targetTable)

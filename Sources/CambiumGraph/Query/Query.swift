@@ -1,12 +1,12 @@
 public import CambiumModel
 
-/// A question for the objects of an entity: a condition, an order, and a part of the answer.
+/// A query for the objects of an entity: a condition, an order, and the part of the answer to return.
 ///
 ///     var query = try Query("Person", where: "age > $age and any tags.name == \"red\"", ["age": 30], sort: "-age,name")
 ///     query.limit = 20
 ///     for id in try graph.find(query) { print(graph.name(of: id) ?? "") }
 ///
-/// A query without sort keys returns objects by ascending id, and so do equal keys.
+/// A query without sort keys returns objects by ascending id. Objects with equal sort keys are also returned by ascending id.
 public struct Query: Sendable {
     /// The name of the entity. Objects of its sub-entities belong to the answer, too.
     public var entity: String
@@ -25,7 +25,7 @@ public struct Query: Sendable {
     let text: String?
     /// The names of the parameters of a condition that was parsed from a text. A parsed condition obeys all rules of the language.
     private var parsedNames: Set<String>?
-    /// The ways of execution that are allowed. Tests compare them.
+    /// The accesses that the planner may use. Tests restrict them to compare their results.
     package var accesses = Accesses.all
 
     package enum Accesses: Sendable { case all, scan }
@@ -68,7 +68,7 @@ public struct Query: Sendable {
     }
 }
 
-/// A place in the order of an answer, after one of its objects. Its text can be kept and used with a later graph.
+/// A position in the order of an answer, after one of its objects. Its text can be stored and used with a later graph.
 public struct QueryCursor: Hashable, Sendable {
     /// The sort key of the object, and its serial.
     let key: [UInt8]

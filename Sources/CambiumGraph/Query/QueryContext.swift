@@ -4,7 +4,7 @@ import CambiumModel
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout
-    /// Whether the task was cancelled. Then the results are incomplete, and the run throws.
+    /// Whether the task was cancelled. In that case, the results are incomplete, and the run throws.
     private(set) var isCancelled = false
 
     init(_ reader: Reader, _ layout: GraphLayout) {
@@ -12,7 +12,7 @@ final class QueryContext {
         self.layout = layout
     }
 
-    /// Looks whether the task was cancelled. Steps that take long for one row call this, and give up.
+    /// Checks whether the task was cancelled. Steps that take long for one row call this method, and stop early if it returns `true`.
     func checkCancellation() -> Bool {
         if Task.isCancelled { isCancelled = true }
         return isCancelled
@@ -37,15 +37,14 @@ final class QueryContext {
         }
     }
 
-    /// The numbers of groups before a group at which its page, and the columns of a condition, are requested from memory.
+    /// The distance, in groups, at which the page of a group and the columns of a condition are prefetched.
     private static let pageDistance = 8
     private static let columnDistance = 3
 
-    /// The number of groups whose columns do not fit into the caches of a processor. It is small in tests with small pages.
+    /// The number of groups from which columns no longer fit into the processor's caches. It is small in tests with small pages.
     private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
 
-    /// Calls `body` with each group until it returns `false`. If the table is large, the columns that a condition reads are requested from
-    /// memory before.
+    /// Calls `body` with each group until it returns `false`. If the table is large, prefetches the columns that a condition reads.
     @inline(__always) func forEachGroup(
         _ table: TableLayout, prefetchingFor node: ConditionNode, _ body: (GroupView) throws -> Bool
     ) rethrows {

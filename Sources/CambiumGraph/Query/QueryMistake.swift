@@ -13,7 +13,7 @@ struct QueryMistake: Error {
         self.resolvedCount = resolvedCount
     }
 
-    /// Whether the mistake lies farther in the text than another one.
+    /// Whether this mistake is farther in the text than another one.
     func isFarther(than other: Self) -> Bool {
         (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }

@@ -6,7 +6,7 @@ public struct QueryPlan: Sendable {
             case identity
             /// Reads a part of an ordered index.
             case index
-            /// Walks back from the objects at the end of a relationship.
+            /// Follows a relationship backwards, from the objects at its end.
             case inverse
             /// Reads all objects of an entity.
             case scan

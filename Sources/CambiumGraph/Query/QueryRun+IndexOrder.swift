@@ -8,12 +8,13 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// The part of the objects that the walk reads before it gives up, because a scan is cheaper then.
+    /// The walk stops after it has read this part of the objects, because a scan is cheaper then.
     private static let readShare = 16
-    /// The maximum number of rows for which memory is reserved before they are found.
+    /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
 
-    /// Returns the first rows of the answer; `nil` if no index has the order, or if too few of the first objects satisfy the condition.
+    /// Returns the first rows of the answer; `nil` if no index has the order, or if too few of the objects that were read satisfy the
+    /// condition.
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
         guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
         for index in graph.orderedIndexes(of: entity) {
@@ -51,10 +52,10 @@ extension QueryRun {
     }
 
     private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> FirstRows? {
-        // The loop reads these constants. Reading them from the run would copy the run for each row.
+        // The loop reads these constants. If it read them from the run, each row would copy the run.
         let (context, node) = (context, node)
         let rows = context.reader.rows(table.index)
-        // A small range is read as a whole, whatever part of its objects satisfies the condition.
+        // A small range is read completely, even if few of its objects satisfy the condition.
         let readMax = max(range.outer.count / Self.readShare, wantedCount * 2) + Self.cancellationMask
         var read = 0
         var (isExhausted, isCancelled) = (false, false)
@@ -85,9 +86,9 @@ extension QueryRun {
 private struct OrderedRows {
     private let order: SortSpecification
     private var rows: [UInt32] = []
-    /// The place of the first of the last rows, which have the same key.
+    /// The index of the first of the last rows, which all have the same key.
     private var tiedPlace = 0
-    /// The key of these rows, in one of two forms.
+    /// The key of these last rows, in one of two forms.
     private var lastPrefix: UInt128?
     private var lastEntry: SortEntry?
 
@@ -96,7 +97,7 @@ private struct OrderedRows {
         rows.reserveCapacity(capacity)
     }
 
-    /// Appends a row. Returns whether more rows are needed to have `wantedCount` rows in order.
+    /// Appends a row. Returns whether more rows are needed to get `wantedCount` rows in order.
     mutating func append(_ row: UInt32, _ group: GroupView, _ wantedCount: Int) -> Bool {
         if !hasLastKey(row, group) {
             finish()
@@ -106,7 +107,7 @@ private struct OrderedRows {
         return true
     }
 
-    /// Notes the key of a row, and returns whether it is the key of the last row.
+    /// Keeps the key of a row, and returns whether the last row has the same key.
     private mutating func hasLastKey(_ row: UInt32, _ group: GroupView) -> Bool {
         if let prefix = order.prefix(row, group) {
             if prefix == lastPrefix { return true }

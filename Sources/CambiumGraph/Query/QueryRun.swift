@@ -2,7 +2,7 @@ import CambiumModel
 
 /// One execution of a query on one graph.
 ///
-/// The run chooses how to find objects, finds them, sorts them, and notes its steps in a plan.
+/// The run chooses how to find objects, finds them, sorts them, and records its steps in a plan.
 struct QueryRun {
     let graph: Graph
     let query: Query
@@ -32,7 +32,7 @@ struct QueryRun {
         do throws(QueryMistake) {
             if let condition = query.condition {
                 let bound = try binder.bind(condition, entity)
-                // The parts of a conjunction stay parts, so that the planner sees all of them together.
+                // The parts of a conjunction remain separate, so that the planner sees all of them together.
                 if let all = bound as? AndNode { parts += all.parts } else { parts.append(bound) }
             }
             order = try binder.order(query.sort, entity, table)
@@ -41,7 +41,8 @@ struct QueryRun {
         }
         node = parts.count == 1 ? parts[0] : AndNode(parts)
         if let cursor = query.cursor, cursor.order != SortSpecification.order(query) {
-            throw CambiumError(.invalidInput, "The cursor belongs to another order. Use it with the entity and the sort keys of its query.")
+            throw CambiumError(
+                .invalidInput, "The cursor is from a query with another entity or other sort keys. Use the entity and keys of that query.")
         }
     }
 
@@ -143,7 +144,7 @@ struct QueryRun {
         query.accesses == .scan ? nil : AccessPlanner(context: context, graph: graph).access(node, entity)
     }
 
-    /// The number of groups between two checks whether the task was cancelled, minus one.
+    /// The number of groups after which a scan checks whether the task was cancelled, minus one.
     static let cancellationMask = 63
 
     /// Calls `body` with each group of the table until it returns `false`. Throws `CancellationError` if the task was cancelled.
@@ -154,7 +155,7 @@ struct QueryRun {
         }
     }
 
-    /// Calls `body` with all rows that satisfy the condition, group by group, in no order.
+    /// Calls `body` with all rows that satisfy the condition, group by group, in no particular order.
     mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
         if let found = access() { return try forEachMatch(found, body) }
         let node = node

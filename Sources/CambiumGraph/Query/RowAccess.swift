@@ -2,14 +2,14 @@ import CambiumModel
 
 /// One way to find rows of a table that may satisfy a condition, without reading the whole table.
 indirect enum RowAccess {
-    /// Rows that the condition names by their ids, or that an identity finds.
+    /// Rows whose ids are in the condition, or that an identity finds.
     case identity([UInt32])
     case index(OrderedIndex, [IndexRange])
-    /// The rows from which a step leads to the rows of another access that satisfy the target's condition.
+    /// The rows from which a step leads to rows that another access finds and that satisfy the target's condition.
     case inverse(LinkStep, ConditionNode, RowAccess)
     case union([RowAccess])
 
-    /// Calls `body` with each row, some rows perhaps more than once.
+    /// Calls `body` with each row. Some rows may come more than once.
     func forEach(_ context: QueryContext, _ counts: AccessCounts, _ body: (UInt32) -> Void) {
         switch self {
         case .identity(let rows):

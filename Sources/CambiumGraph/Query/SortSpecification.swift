@@ -27,9 +27,9 @@ final class SortSpecification {
 
     func entry(_ row: UInt32) -> SortEntry { SortEntry(key: key(row), serial: rows.serial(row), row: row) }
 
-    /// Returns the first bytes of the key of a row as a number; `nil` if the keys are not one column of up to eight bytes.
+    /// Returns the first bytes of the key of a row as a number; `nil` if the keys are not a single column of up to eight bytes.
     ///
-    /// Most rows of a sorted answer with a limit are refused by this number.
+    /// If an answer is sorted and has a limit, this number is enough to reject most rows.
     @inline(__always) func prefix(_ row: UInt32, _ view: GroupView) -> UInt128? {
         guard let short else { return nil }
         let leaf = view.leaf(short.slot)
@@ -43,12 +43,12 @@ final class SortSpecification {
             case 4: UInt64(values.load(fromByteOffset: 4 &* index, as: UInt32.self))
             default: values.load(fromByteOffset: 8 &* index, as: UInt64.self)
             }
-        // The ordered bits of a negative number may extend beyond the width.
+        // The ordered bits of a negative number may extend beyond the width of the column.
         let ordered = (short.type.orderedBits(bits) ^ short.mask) & (.max >> UInt64(64 &- 8 &* short.width))
         return short.present | UInt128(ordered) << UInt128(112 &- 8 &* short.width)
     }
 
-    /// A key of one column with numbers of up to eight bytes.
+    /// A key that is a single column with numbers of up to eight bytes.
     private struct ShortKey {
         let slot: Int
         let width: Int
@@ -76,7 +76,7 @@ final class SortSpecification {
         }
     }
 
-    /// Returns bytes whose order is the order of the rows.
+    /// Returns bytes that have the same order as the rows.
     func key(_ row: UInt32) -> [UInt8] { key(row, count: keys.count) }
 
     /// Returns the part of the bytes that belongs to the first keys.
@@ -108,7 +108,7 @@ final class SortSpecification {
     }
 
     private func append(_ key: Key, _ cell: Cell, _ type: AttributeType, width: Int? = nil) {
-        // Objects without the key form a block before or after all others.
+        // Objects with a null key form a block before or after all other objects.
         let isNull = cell.kind == .null
         bytes.append(isNull == key.nullsFirst ? 0 : 1)
         if isNull { return }
@@ -189,12 +189,12 @@ struct FirstEntries {
     private let countMax: Int
     /// A heap with the last entry first, if the number of entries is limited.
     private var heap: [SortEntry] = []
-    /// The number with which the key of the last entry begins, if there are as many entries as wanted.
+    /// The number with which the key of the last entry begins, if the heap has as many entries as wanted.
     private var lastPrefix = UInt128.max
 
     init(countMax: Int) { self.countMax = countMax }
 
-    /// Whether an entry whose key begins with a number may be among the first.
+    /// Whether an entry whose key begins with a number may be among the first entries.
     @inline(__always) func mayInclude(_ prefix: UInt128) -> Bool { heap.count < countMax || prefix <= lastPrefix }
 
     mutating func insert(_ entry: SortEntry) {

@@ -1,14 +1,14 @@
 internal import CMachine
 import CambiumModel
 
-/// Holds if a text, or other bytes, satisfy a test.
+/// Holds if a text, or another value stored as bytes, satisfies a test.
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
     /// The text that must be equal, if it is stored in leaves.
     private let equal: cmachine_text?
 
-    /// The number of rows from which all rows of a group are compared at once.
+    /// The number of rows from which all rows of a group are compared together.
     private static let rowCountMin = 16
 
     init(_ slot: Int, _ test: TextTest) {
@@ -31,7 +31,7 @@ final class TextNode: ConditionNode {
 
     override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 
-    /// Returns the rows whose text has the wanted length and the wanted last bytes, and perhaps other rows.
+    /// Returns the rows whose text has the wanted length and the wanted last bytes, and possibly other rows.
     @inline(__always) private func mayBeEqual(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         let granules = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
         let last = UInt32(truncatingIfNeeded: granules &* PageLayout.granule &- MemoryLayout<UInt32>.size)
@@ -43,7 +43,7 @@ final class TextNode: ConditionNode {
 }
 
 extension cmachine_text {
-    /// The last bytes of a text, because texts that differ often begin with the same bytes.
+    /// Keeps the last bytes of a text, because different texts often begin with the same bytes.
     fileprivate init(_ text: [UInt8]) {
         let tail = text.suffix(MemoryLayout<UInt32>.size)
         var (word, mask): (UInt32, UInt32) = (0, 0)

@@ -8,7 +8,7 @@ import CambiumModel
 /// A test of the bytes of a value.
 enum TextTest {
     case equal([UInt8])
-    /// The bytes lie between two limits in the order of bytes. An absent limit is open.
+    /// The bytes lie between two limits in byte order. A missing limit means that the range is open.
     case between(Limit?, Limit?)
     case contains([UInt8])
     case begins([UInt8])
@@ -53,7 +53,7 @@ enum TextTest {
         }
     }
 
-    /// Returns a number below, equal to or above zero, as the first bytes precede, equal or follow the second ones.
+    /// Returns a negative number, 0 or a positive number if the first bytes precede, equal or follow the second bytes.
     private static func order(_ left: UnsafeRawBufferPointer, _ right: [UInt8]) -> Int {
         right.withUnsafeBytes { order(left, $0) }
     }

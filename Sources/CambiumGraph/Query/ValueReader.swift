@@ -91,7 +91,7 @@ final class PathReader: ValueReader {
     /// The type of the attribute at the end; `nil` if the path ends at an object.
     var type: AttributeType? { field?.type }
 
-    /// Calls `body` with the values at the end. If several to-many relationships lead to the same object, its value is passed once.
+    /// Calls `body` with the values at the end. If several to-many relationships lead to the same object, its value is passed only once.
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
         for end in ends(of: row).keys where !body(end.map(read) ?? .null) { return false }
@@ -101,7 +101,7 @@ final class PathReader: ValueReader {
     /// Calls `body` with the row at the end of each path, or with `nil` if a to-one relationship on the path has no target.
     func visitRows(_ row: UInt32, _ body: (UInt32?) -> Bool) -> Bool { visit(row, 0, body) }
 
-    /// The names of a path are limited, and so is the recursion.
+    /// The number of names in a path is limited, which limits the depth of the recursion.
     private func visit(_ row: UInt32, _ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         if depth == links.count { return body(row) }
         let step = links[depth]
@@ -117,9 +117,9 @@ final class PathReader: ValueReader {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
 
-    /// Returns the rows at the end of all paths from a row, with the number of paths to each. `nil` stands for a missing object.
+    /// Returns the rows at the end of all paths from a row, with the number of paths to each. `nil` is a missing object.
     ///
-    /// The paths are followed level by level, so the cost is that of the links between the levels, however many paths there are.
+    /// The paths are followed level by level. So the cost depends on the number of links between the levels, not on the number of paths.
     func ends(of row: UInt32) -> [UInt32?: Int128] {
         var level: [UInt32?: Int128] = [row: 1]
         for (depth, step) in links.enumerated() {

@@ -58,7 +58,7 @@ struct ValueTest {
         return Array(text.utf8).withUnsafeBytes { test.holds($0) }
     }
 
-    /// Returns a literal as a value that can be compared with another value.
+    /// Converts a literal to a value that can be compared with another value.
     static func value(_ literal: QueryLiteral, like other: QueryValue?) -> QueryValue {
         switch literal {
         case .null: return .null

@@ -1,11 +1,11 @@
 package import CambiumModel
 
 extension Draft {
-    /// Notes that the current transaction applied a request. If the store remembers as many requests as it may, it forgets the oldest
-    /// request.
+    /// Records that the current transaction applied a request. If the number of requests has reached its limit, the store forgets the
+    /// oldest request.
     ///
-    /// If the request is known, its first transaction counts, and nothing changes. Throws `.limitExceeded` if the store has applied 2^38 -
-    /// 1 requests. Complexity: O(1) expected.
+    /// If the request is already known, its first transaction remains valid, and nothing changes. Throws `.limitExceeded` if the store has
+    /// applied 2^38 - 1 requests. Complexity: O(1) expected.
     package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
         try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
     }
@@ -26,8 +26,8 @@ extension Draft {
         }
     }
 
-    /// Sets the transaction that a label names. It must be another transaction than the label names already. Throws `.limitExceeded` if
-    /// labels were set 2^38 - 1 times.
+    /// Sets the transaction that a label names. It must differ from the transaction that the label already names. Throws `.limitExceeded`
+    /// if labels were set 2^38 - 1 times.
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {
@@ -52,7 +52,7 @@ extension Draft {
 
     private mutating func forgetOldestRequest() {
         let table = Register.requests.table.index
-        // Requests are forgotten in the order in which they were noted, so the serials of the remaining requests are consecutive.
+        // Requests are forgotten in the order in which they were recorded, so the serials of the remaining requests are consecutive.
         let expected = reader.nextSerial(table) &- UInt64(reader.liveCount(table))
         guard let row = reader.row(table, serial: expected) ?? firstRow(table) else {
             chunks.refuse("a table has fewer rows than its count states")
@@ -60,7 +60,7 @@ extension Draft {
         erase(ObjectPlace(table: table, row: row))
     }
 
-    /// Returns the row with the smallest serial. Pages that another program made may have gaps between serials.
+    /// Returns the row with the smallest serial. In pages that another program wrote, there may be gaps between serials.
     private func firstRow(_ table: Int) -> UInt32? {
         let map = reader.vector(table, TablePage.virtualPagesOffset)
         var next = 0
@@ -72,7 +72,7 @@ extension Draft {
         return nil
     }
 
-    /// Runs `body` on the draft with the register in the place of the graph.
+    /// Runs `body` on the draft, with the register in place of the graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
             preconditionFailure("A graph of format 1 must get a register before its first change.")
@@ -99,7 +99,7 @@ extension Draft {
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
-    /// Replaces the directory page of a graph of format 1, which does not refer to a register, by one that does.
+    /// Replaces the directory page of a graph of format 1, which has no reference to a register, by a page that has one.
     mutating func reserveRegister() {
         let before = reader
         layout = GraphLayout(layout.schema)
@@ -110,10 +110,10 @@ extension Draft {
 }
 
 extension Timeline {
-    /// Gives a graph of format 1 a register. The transaction number of the graph stays the same. Does nothing if the graph is of a later
+    /// Adds a register to a graph of format 1. The transaction number of the graph stays the same. Does nothing if the graph has a later
     /// format.
     ///
-    /// - Parameter fill: A closure that notes the requests and labels of the checkpoint.
+    /// - Parameter fill: A closure that records the requests and labels of the checkpoint.
     package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         if head.layout.hasRegister { return }
         var draft = packingDraft()

@@ -51,7 +51,7 @@ extension Reader {
         return RegisterEntry(name: name, transaction: transaction, digest: digest)
     }
 
-    /// Returns the entries in the order in which they were noted.
+    /// Returns the entries in the order in which they were recorded.
     func entries(of columns: Register.TableColumns) -> [RegisterEntry] {
         let rows = rows(columns.table.index)
         var found: [(serial: UInt64, row: UInt32)] = []

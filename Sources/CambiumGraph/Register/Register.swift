@@ -52,7 +52,7 @@ enum Register {
 package struct RegisterEntry: Sendable, Equatable {
     package let name: String
     package let transaction: TransactionNumber
-    /// The digest of a request's content; `nil` if the caller gave no digest, and for a label.
+    /// The digest of a request's content; `nil` if the caller passed no digest, and for a label.
     package let digest: RequestDigest?
 
     package init(name: String, transaction: TransactionNumber, digest: RequestDigest?) {

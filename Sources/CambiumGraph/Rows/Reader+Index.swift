@@ -28,7 +28,7 @@ extension Reader {
         tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
     }
 
-    /// Returns the bucket for a hash, or 0 if there is no bucket yet.
+    /// Returns the bucket of a hash, or 0 if there is no such bucket yet.
     @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
         let place = indexPlace(table, index)
         let directory = place.load(as: RadixVector.self)
@@ -104,7 +104,7 @@ extension Reader {
         }
     }
 
-    /// Returns another row with the same key as `row`, or `noRow` if the key is unique or null.
+    /// Returns another row with the same key as `row`, or `noRow` if the key is unique or contains a null.
     func duplicate(of row: UInt32, _ table: Int, _ index: IndexLayout) -> UInt32 {
         let rows = rows(table)
         guard let hash = keyHash(index, rows, row) else { return noRow }

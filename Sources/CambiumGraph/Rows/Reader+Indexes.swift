@@ -1,5 +1,5 @@
 extension OrderedTree {
-    /// Whether the numbers agree with each other and with the limits of a tree.
+    /// Whether the numbers agree with each other and do not exceed the limits of a tree.
     var isPossible: Bool {
         height == 0 ? self == OrderedTree() : root != 0 && height <= UInt32(OrderedNode.heightMax) && count <= TableLayout.rowCountMax
     }

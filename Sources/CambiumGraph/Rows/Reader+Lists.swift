@@ -1,4 +1,4 @@
-/// A column that is read row by row, mostly in neighbouring rows. The leaf is looked up once for each group.
+/// A column that is read row by row. Most rows are neighbours, so the leaf is looked up once for each group.
 struct LeafCache {
     private var group = UInt32.max
     private var leaf: UnsafeMutableRawPointer?
@@ -33,7 +33,7 @@ struct ChainRows: Sequence, IteratorProtocol {
     private var nextSlot: Int
     private var nextRow: UInt32
     private var cache = LeafCache()
-    /// The number of rows that may follow. A chain with more rows than its table is cyclic.
+    /// The number of further rows that may follow. A chain with more rows than its table has a cycle.
     private var restCount: Int
 
     @inline(__always) init(_ rows: Rows, from first: UInt32, next slot: Int) {
@@ -43,7 +43,7 @@ struct ChainRows: Sequence, IteratorProtocol {
         restCount = rows.rowCountEnd
     }
 
-    /// Restarts with another chain of the same column.
+    /// Starts again with another chain of the same column.
     @inline(__always) mutating func restart(_ rows: Rows, from first: UInt32, next slot: Int) {
         self.rows = rows
         nextRow = first
@@ -62,13 +62,14 @@ struct ChainRows: Sequence, IteratorProtocol {
     }
 }
 
-/// The members of a list, as rows of the members' table. They are in order if the list is ordered; otherwise they follow the links.
+/// The members of a list, as rows of the members' table. They are in order if the list is ordered; otherwise, they are in the order of the
+/// chain.
 struct ListRows: Sequence, IteratorProtocol {
     private let rows: Rows
     private var chain: ChainRows
     private var nextRow = noRow
     private let tree: (left: Int, right: Int, up: Int)?
-    /// The number of steps that may follow. In a valid tree each node has one parent, so a walk takes few steps per node.
+    /// The number of further steps. In a valid tree, each node has one parent, so a walk takes few steps for each node.
     private var restCount: Int
 
     init(_ reader: Reader, _ list: ListLayout, owner: UInt32) {
@@ -87,7 +88,7 @@ struct ListRows: Sequence, IteratorProtocol {
         }
     }
 
-    /// Begins at a member of an ordered list, which the sequence returns first. The sequence is empty if `member` is `nil`.
+    /// Begins at a member of an ordered list. The sequence returns this member first. It is empty if `member` is `nil`.
     init(_ reader: Reader, _ list: ListLayout, from member: UInt32?) {
         rows = reader.rows(list.memberTable)
         restCount = 4 * rows.rowCountEnd
@@ -178,7 +179,7 @@ extension Reader {
         return nil
     }
 
-    /// Returns the objects that an ordered end leads to, beginning at an index. Complexity: O(log n + objects returned) expected.
+    /// Returns the objects to which an ordered end leads, beginning at an index. Complexity: O(log n + objects returned) expected.
     func members(_ end: EndLayout, owner: UInt32, from index: Int) -> [UInt32] {
         guard let list = end.orderedList else { return [] }
         let members = ListRows(self, list, from: member(list, owner: owner, at: index))

@@ -17,7 +17,7 @@ public struct ObjectPlace: Hashable, Sendable {
     }
 }
 
-/// Reads the pages that a directory leads to. A reader owns nothing: its creator keeps the version or the draft alive.
+/// Reads the pages to which a directory leads. A reader owns nothing: its creator keeps the version or the draft alive.
 struct Reader {
     let chunks: Chunks
     let directory: PageRef
@@ -157,6 +157,6 @@ struct Rows {
 }
 
 extension Reader {
-    /// For each blob, the number of cells that refer to the blob after the first cell.
+    /// For each blob, the number of cells that refer to the blob, not counting the first cell.
     var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
 }

@@ -21,7 +21,7 @@ extension Rows {
         }
     }
 
-    /// Whether a column holds exactly this value.
+    /// Whether a column contains exactly this value.
     @inline(__always) func equals(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell) -> Bool {
         if case .fixed(let width) = kind {
             guard isPresent(row, slot) else { return cell.kind == .null }
@@ -33,7 +33,7 @@ extension Rows {
         return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
     }
 
-    /// Whether a column holds a value that an index cannot distinguish from `cell`.
+    /// Whether a column contains a value that an index cannot distinguish from `cell`.
     ///
     /// - Parameter cell: The value as `Cell.key(_:)` returns it.
     @inline(__always) func hasKey(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell, _ negativeZero: UInt64) -> Bool {
@@ -41,7 +41,7 @@ extension Rows {
         return withCell(row, slot, kind) { $0.key(negativeZero).equals(cell) }
     }
 
-    /// Whether a column of strings or data holds exactly these bytes.
+    /// Whether a column of strings or data contains exactly these bytes.
     @inline(__always)
     static func hasBytes(
         _ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer, _ chunks: Chunks
@@ -76,10 +76,10 @@ extension Rows {
 // MARK: Memory
 
 extension Rows {
-    /// The number of columns up to which their leaves are prefetched.
+    /// The maximum number of columns whose leaves are prefetched.
     private static var prefetchedCountMax: Int { 4 }
 
-    /// Prefetches, all at once, the leaves that are copied when a few values of a row are set.
+    /// Prefetches together all leaves that setting a few values of a row would copy.
     @inline(__always) func prefetch(_ values: [(Attribute, Value)], _ row: UInt32, _ table: TableLayout) {
         if values.count > Self.prefetchedCountMax { return }
         let group = group(row)

@@ -1,4 +1,4 @@
-/// The superseded versions that readers may still hold, ordered by age. Removing any of them takes O(1): a program that holds thousands of
+/// The superseded versions that readers may still hold, ordered by age. Removing a version takes O(1): a program that holds thousands of
 /// receipts holds thousands of versions, and releases most of them from the middle.
 struct PinnedVersions {
     private struct Pin {
@@ -8,7 +8,7 @@ struct PinnedVersions {
         var newer: Int
     }
 
-    /// A ring, in which the pin at index 0 stands between the newest version and the oldest.
+    /// A ring. The pin at index 0 stands between the newest version and the oldest.
     private var pins = [Pin(version: nil, older: 0, newer: 0)]
     private var freePlaces: [Int] = []
     /// The index at which the next search for a released version begins.
@@ -64,7 +64,7 @@ struct PinnedVersions {
 
     // MARK: Freeing pages
 
-    /// Frees pages that no version after the pinned versions can reach. If pinned versions can reach a page, the newest of them keeps it.
+    /// Frees those of the given pages that no pinned version can reach. If pinned versions can reach a page, the newest of them keeps it.
     mutating func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
@@ -93,8 +93,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops released versions among the next few in the ring, so that the time of a transaction does not depend on the number of readers.
-    /// It looks at more versions than one transaction can pin.
+    /// Examines the next few versions in the ring, and drops those that readers have released. So the time of a transaction does not depend
+    /// on the number of readers. The method examines more versions than one transaction can pin.
     mutating func reclaimSome(_ space: PageSpace) {
         for _ in 0..<min(count, Self.lookCount) {
             if lookPlace == 0 { lookPlace = pins[0].newer }

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// A version in the form that can be stored: its chunks, and the number of granules in use in each. See Docs/CHECKPOINTS.md.
+/// A version in a form that can be stored: its chunks, and the number of granules in use in each of them. See Docs/CHECKPOINTS.md.
 package struct PageImage: Sendable {
     /// The epoch at or before which all pages of the version were born.
     package let epoch: UInt64
@@ -19,15 +19,15 @@ package struct PageImage: Sendable {
 
     /// The number of bytes in a chunk.
     package static let chunkByteCount = PageLayout.chunkByteCount
-    /// The largest number of granules that a chunk has.
+    /// The maximum number of granules that a chunk has.
     package static let chunkGranuleCount = PageLayout.chunkGranules
     /// The binary logarithm of the number of rows in a group. An image with groups of another size cannot be opened.
     package static let fanOutShift = PageLayout.fanOutShift
-    /// The largest epoch of an image, so that there are always later epochs.
+    /// The maximum epoch of an image, so that there are always later epochs.
     private static let epochMax: UInt64 = 1 << 62
 
-    /// Whether a graph can have this image: the numbers agree with each other and with the limits of a space. The first chunk is never
-    /// empty, because it has the pages that stand for leaves without content.
+    /// Whether a graph can have this image: the numbers agree with each other and do not exceed the limits of a space. The first chunk is
+    /// never empty, because it contains the pages that replace leaves without content.
     fileprivate var isPossible: Bool {
         let place = Int(directory) / PageLayout.chunkGranules
         return live.count <= PageLayout.chunkCountMax && live.allSatisfy { $0 <= PageLayout.chunkGranules }
@@ -35,23 +35,23 @@ package struct PageImage: Sendable {
     }
 }
 
-/// The result of freezing: the pages and chunks that remain to be stored.
+/// The result of freezing: the pages and chunks that have yet to be stored.
 package struct FrozenPages: Sendable {
     package let image: PageImage
     /// The chunks that were frozen and must be stored.
     package let fresh: [Int]
-    /// The chunks among `fresh` that are in the file already, because their memory is a mapping of the file.
+    /// The chunks of `fresh` that are already in the file, because their memory is mapped from the file.
     package let inFile: [Int]
     /// The chunks for the table, ascending.
     package let tables: [Int]
-    /// The disk space of the chunks for the table. It must be released before anything is stored in them.
+    /// The disk space of the chunks for the table. It must be released before anything is stored in these chunks.
     package let disk: DiskRelease
 }
 
 extension Timeline {
     /// Creates a timeline whose newest version is a stored version. Nothing is rebuilt. Complexity: O(chunks).
     ///
-    /// Throws `.damaged` if this program lays the schema out in another way, or if no graph can have such an image.
+    /// Throws `.damaged` if this program uses another layout for the schema, or if no graph can have such an image.
     ///
     /// - Parameters:
     ///   - fingerprint: The fingerprint of the layout of the pages.
@@ -67,7 +67,7 @@ extension Timeline {
         guard layout.fingerprint == fingerprint else {
             throw CambiumError(.damaged, "Another version of this program laid out the pages of the checkpoint.")
         }
-        // Pages that are made from now on must be younger than all existing pages.
+        // Pages that are created later must be younger than all existing pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
@@ -80,7 +80,7 @@ extension Timeline {
         self.init(space, version)
     }
 
-    /// Whether a page is the directory of this layout. The check is needed because readers follow the references of a directory without
+    /// Whether a page is a directory of this layout. The check is necessary, because readers follow the references of a directory without
     /// checking its header.
     private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
         let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
@@ -88,8 +88,8 @@ extension Timeline {
             && space.chunks.granules(page) == granules && space.chunks.birth(page) <= epoch
     }
 
-    /// Freezes the pages: nothing is written into the existing pages any more. Returns the chunks of the newest version. No draft may be in
-    /// progress, and the version must be confirmed.
+    /// Freezes the pages, so that nothing is written to the existing pages any longer. Returns the chunks of the newest version. No draft
+    /// may be in progress, and the version must be confirmed.
     ///
     /// Throws `.limitExceeded` if there are no chunks for the table. In that case nothing is frozen.
     ///
@@ -99,7 +99,7 @@ extension Timeline {
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // The release of a page in a frozen chunk leaves no mark in the page. So rolling back could release the page twice.
+        // The release of a page in a frozen chunk leaves no mark in the page. So a rollback could release the page twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
@@ -114,8 +114,8 @@ extension Timeline {
         return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables, disk: disk)
     }
 
-    /// Takes the chunks for the table, and collects the disk space that they release. Each of them may be a new chunk, which adds an
-    /// entry to the table.
+    /// Takes the chunks for the table, and collects the disk space that can be released for them. A taken chunk may be a new chunk, which
+    /// adds an entry to the table.
     private func takeTableChunks(
         _ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int
     ) throws(CambiumError) -> (tables: [Int], disk: DiskRelease) {
@@ -139,8 +139,8 @@ extension Timeline {
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// Makes exactly those chunks available to writers that no version of this process and no owner needs. Releases their memory and
-    /// disk space that is not needed soon. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
+    /// Makes all chunks available to writers that no version of this process and no owner needs, and no other chunks. Releases the memory
+    /// and disk space that is not needed soon. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
         while !rest.isDone {
@@ -149,10 +149,10 @@ extension Timeline {
         }
     }
 
-    /// Does the same as `reuse`, but releases nothing. Call it only while no thread writes. Complexity: O(chunks).
+    /// Does the same as `reuse`, but without releasing anything. Call it only while no thread writes. Complexity: O(chunks).
     ///
     /// - Parameter keepsSpares: Whether some MiB of empty chunks keep their memory and disk space for the next changes.
-    /// - Returns: The release that remains to be done: the caller calls `take` and `releaseTaken` by turns until it is done.
+    /// - Returns: A value that releases the rest: the caller calls `take` and `releaseTaken` alternately until it is done.
     package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
         defer { noteTotals() }
         return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
@@ -165,24 +165,24 @@ extension Timeline {
         noteTotals()
     }
 
-    /// Makes another thread supply memory for the next changes. Call it only while no thread writes. Complexity: O(1).
+    /// Lets another thread supply memory for the next changes. Call it only while no thread writes. Complexity: O(1).
     package func prepareNext() { space.memory.prepareNext() }
 
-    /// The chunks that versions have and that are mapped from a file: from the file that the timeline was opened with, and from the file of
-    /// its storage. Read it only while no thread writes. Complexity: O(chunks).
+    /// The chunks of versions that are mapped from a file: the file from which the timeline was opened, or the file of its storage. Read it
+    /// only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
-    /// Sets the storage of chunks for which the budget has no memory. Call it before the first draft.
+    /// Sets the storage for chunks for which the budget has no memory. Call it before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 
-    /// Keeps an object alive as long as the timeline or a graph of it exists.
+    /// Keeps an object alive as long as the timeline or one of its graphs exists.
     package func keep(_ companion: AnyObject) { space.companion = companion }
 
-    /// The budget that the memory of pages counts against.
+    /// The budget for the memory of pages.
     package var budget: MemoryBudget { space.memory.budget }
 
-    /// Replaces the memory of frozen chunks by a mapping of the file in which they are stored. The chunks are ascending. Readers may read
-    /// them at the same time.
+    /// Replaces the memory of frozen chunks by a mapping of the file in which they are stored. `stored` must ascend. Other threads may read
+    /// the chunks at the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
         noteTotals()

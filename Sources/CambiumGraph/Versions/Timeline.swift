@@ -4,10 +4,11 @@ import Synchronization
 
 /// The versions of one graph, the pages that they share, and the way from one version to the next.
 ///
-/// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline lets one thread at a time make, change,
-/// publish or drop drafts.
+/// Any thread may read `head`. Everything else belongs to the writer. The owner of the timeline lets only one thread at a time create,
+/// change, publish or drop drafts.
 ///
-/// SENDABLE: `head` is under a mutex. The rest belongs to the one writer, so no two accesses overlap, and the runtime need not check them.
+/// SENDABLE: `head` is under a mutex. Only one thread at a time writes, so no two accesses to the rest overlap, and the runtime need not
+/// check them.
 package final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>
@@ -17,7 +18,7 @@ package final class Timeline: @unchecked Sendable {
     /// The unconfirmed versions, which may still be rolled back.
     @exclusivity(unchecked) private var unconfirmed = UnconfirmedVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
-    /// The largest number of requests that drafts remember.
+    /// The maximum number of requests that drafts remember.
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
     static let epochs = Atomic<UInt64>(0)
 
@@ -43,7 +44,7 @@ package final class Timeline: @unchecked Sendable {
     /// The newest version. O(1).
     package var head: Graph { Graph(version: current.withLock { $0 }) }
 
-    /// Returns a draft that follows the newest version.
+    /// Returns a draft based on the newest version.
     package func draft() -> Draft {
         Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
@@ -61,16 +62,16 @@ package final class Timeline: @unchecked Sendable {
         return pinned.deadGranules * PageLayout.granule
     }
 
-    /// The number of bytes of pages that the successor of a version superseded, and that the version keeps while a reader holds it. Only
-    /// the writer may call it. Complexity: O(such pages).
+    /// The number of bytes in the pages that the next version superseded, and that a version keeps while a reader holds it. Only the writer
+    /// may call it. Complexity: O(such pages).
     package func supersededByteCount(of graph: Graph) -> Int {
         graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
     }
 
-    /// The totals when the last version was published or chunks were last made available. Any thread may read them. O(1).
+    /// The totals at the time when the last version was published, or when chunks were last made available. Any thread may read them. O(1).
     package var totals: TimelineTotals { counters.totals }
 
-    /// Updates `totals` to the present state.
+    /// Updates `totals` to the current state.
     func noteTotals() {
         counters.note(
             TimelineTotals(
@@ -81,10 +82,10 @@ package final class Timeline: @unchecked Sendable {
     /// The number of bytes in pages that some version can reach.
     package var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 
-    /// The number of bytes of memory for pages that no file backs.
+    /// The number of bytes of the memory for pages that no file backs.
     package var reservedByteCount: Int { space.memory.heapByteCount }
 
-    /// Makes the kernel supply memory for this many bytes of pages beyond those in use, and waits until it is supplied.
+    /// Lets the kernel supply memory for this many bytes of pages in addition to those in use, and waits for it.
     package func reserve(byteCount: Int) {
         space.memory.finishPreparing()
         space.memory.prepare(byteCount: byteCount, freeByteCount: space.freeByteCount)
@@ -95,10 +96,9 @@ package final class Timeline: @unchecked Sendable {
     ///
     /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
     /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
-    /// - Parameter show: A closure that gets the new version before pages of the old version are freed. A caller that releases the old
-    ///   version there spares the next transaction the work.
-    /// Throws `.notWritable` if another draft was published after this draft was made, or if a change of the draft failed half-way. In that
-    /// case the draft is dropped.
+    /// - Parameter show: A closure that receives the new version before pages of the old version are freed. If the caller releases the old
+    ///   version there, the next transaction has less work. Throws `.notWritable` if another draft was published after this draft was
+    ///   created, or if a change of the draft failed after it had written. In that case the draft is dropped.
     @discardableResult
     package func publish(
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
@@ -141,38 +141,39 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
-    /// Makes the last confirmed version the newest version again, and frees the pages of the versions after it, which no reader may read
-    /// any more. Complexity: O(pages that these versions made).
+    /// Makes the last confirmed version the newest version again, and frees the pages of the later versions, which no reader may read any
+    /// longer. Complexity: O(pages that these versions created).
     @discardableResult
     package func rollBack() -> Graph { removeUnconfirmed(to: nil) }
 
-    /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. It may be
-    /// unconfirmed, and then may still be rolled back itself.
+    /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. `graph` may be
+    /// unconfirmed, and may then be rolled back later.
     @discardableResult
     package func rollBack(to graph: Graph) -> Graph { removeUnconfirmed(to: graph.version) }
 
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in
-            // A page that was released since then has another birth, and may be in the list twice.
+            // If a page was released in the meantime, it has another birth, or is in the list twice.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }
         current.withLock { $0 = newest }
-        // Pages of this version that later versions superseded belong to it again.
+        // Pages of this version that later versions superseded belong to this version again.
         pinned.removeAll(from: newest.epoch, space)
         newest.dead.removeAll()
         noteTotals()
         return Graph(version: newest)
     }
 
-    /// Frees pages that no version can reach. A page that was born at epoch B and superseded at epoch D is needed while a version of [B,
-    /// D) exists.
+    /// Frees pages that no version can reach. A page with the birth B that was superseded at epoch D is needed while there is a version
+    /// from B up to, but not including, D.
     private func retire(_ previous: inout Version, _ superseded: inout PageList) {
-        // No thread can get `previous` any more, and the draft that held it is gone. So if there is one reference, no reader holds it.
+        // No thread can get `previous` any more, and the draft that held it no longer exists. So if there is only one reference, no reader
+        // holds it.
         if isKnownUniquelyReferenced(&previous) {
             pinned.bury(superseded, space)
         } else {
-            // The draft superseded only pages that were born before it, and this version reaches all of them.
+            // The draft superseded only pages that were born earlier, and this version reaches all of them.
             previous.dead = superseded
             superseded = PageList()
             pinned.append(previous, space)
@@ -209,7 +210,7 @@ extension Timeline {
 }
 
 extension Timeline {
-    /// Returns a draft with the transaction number of the newest version. Packing and building indexes make no transaction.
+    /// Returns a draft with the transaction number of the newest version, because packing and building indexes are not transactions.
     func packingDraft() -> Draft {
         var draft = draft()
         draft.transaction = draft.original.transaction.rawValue

@@ -1,16 +1,16 @@
-/// The unconfirmed versions, which may still be rolled back: the last confirmed version, which is kept, and the pages of the versions after
-/// it.
+/// The versions that may still be rolled back: the last confirmed version, to which a rollback returns, and the pages that each later
+/// version created.
 struct UnconfirmedVersions {
-    /// The last confirmed version; `nil` if no version may be rolled back.
+    /// The last confirmed version; `nil` if there is no unconfirmed version.
     private(set) var base: Version?
-    /// The versions after the base, oldest first, with the number of pages that each version made.
+    /// The versions after the base, oldest first, with the number of pages that each of them created.
     private var versions: [(epoch: UInt64, pageCount: Int)] = []
     private var pages: [PageRef] = []
 
-    /// The largest number of entries for which the arrays keep their memory when they are emptied.
+    /// The maximum number of entries for which the arrays keep their memory when they are emptied.
     private static let spareCountMax = 16_384
 
-    /// Adds a version that is newer than all others, and the pages that it made.
+    /// Adds a version that is newer than all others, and the pages that it created.
     mutating func append(epoch: UInt64, _ born: PageList, after previous: Version) {
         if base == nil { base = previous }
         versions.append((epoch, born.count))
@@ -30,8 +30,8 @@ struct UnconfirmedVersions {
         }
     }
 
-    /// Removes the versions after `version`, and calls `body` with each page that they made. Removes all unconfirmed versions if `version`
-    /// is `nil` or is confirmed. Returns the version that is then the newest, or `nil` if no version may be rolled back.
+    /// Removes the versions after `version`, and calls `body` with each page that they created. Removes all unconfirmed versions if
+    /// `version` is `nil` or confirmed. Returns the version that is then the newest, or `nil` if there was no unconfirmed version.
     mutating func rollBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
         guard let base else { return nil }
         let staying = version.flatMap { $0.epoch > base.epoch ? $0 : nil }

@@ -7,7 +7,8 @@ public import CambiumModel
 ///
 /// The components cover the objects of the entities at both ends of the relationships. An object without links is a component by itself.
 public struct ConnectedComponents: Sendable {
-    /// The number of objects of each component, descending. Components are numbered in this order; equal ones in no particular order.
+    /// The number of objects of each component, descending. Components are numbered in this order; components of equal size are in no
+    /// particular order.
     public let sizes: [Int]
     private let graph: Graph
     /// For each table and row, the number of the component, or `noComponent`.

@@ -3,7 +3,7 @@
 /// A small set is a hash table, so a short walk through a large graph takes memory only for the objects that it reaches. A larger set has
 /// one bit for each row of the tables that the walk reaches.
 struct PlaceMarks {
-    /// The number of places that the hash table holds at most.
+    /// The maximum number of places in the hash table.
     static let hashedCountMax = 4096
     private static let emptyKey = UInt64.max
     private static let firstSlotCount = 64

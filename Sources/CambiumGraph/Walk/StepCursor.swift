@@ -1,9 +1,9 @@
-/// Takes one step from many objects of one table. The leaves of the last object are kept, so neighbouring rows cost few loads.
+/// Takes one step from each of many objects of one table. The leaves of the last object are kept, so neighbouring rows need few loads.
 struct StepCursor {
     private let reader: Reader
     private let shape: WalkStep.Shape
     private let owners: Rows
-    /// The rows of the members' table, or the edges.
+    /// The rows of the members' table, or of the edge table if the list has edges.
     private let members: Rows
     private let targetRowEnd: UInt64
     private var owner = LeafCache()
@@ -22,7 +22,8 @@ struct StepCursor {
         targetRowEnd = UInt64(reader.groupCount(step.targetTable)) << UInt64(PageLayout.fanOutShift)
     }
 
-    /// Calls `body` with the row of each object that the step leads to, until it returns `false`. Returns whether `body` never did.
+    /// Calls `body` with the row of each object that the step leads to, until it returns `false`. Returns whether `body` always returned
+    /// `true`.
     @inline(__always)
     mutating func forEach(of row: UInt32, _ body: (UInt32) -> Bool) -> Bool {
         switch shape {

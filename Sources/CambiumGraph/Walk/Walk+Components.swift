@@ -41,7 +41,7 @@ private struct ComponentJoining {
 
     // MARK: Joining
 
-    /// Joins the ends of each link. Reads the columns in the order of their rows.
+    /// Joins the components at the two ends of each link. Reads the columns in the order of their rows.
     mutating func join(_ link: LinkLayout) {
         let (table, slots, targets): (Int, (Int?, Int), (Int, Int))
         switch link {
@@ -69,7 +69,7 @@ private struct ComponentJoining {
         if left < right { parents[Int(right)] = left } else { parents[Int(left)] = right }
     }
 
-    /// Returns the object to which all objects of a component lead. Shortens the way on the way.
+    /// Returns the object to which all objects of a component lead. Shortens the paths that it follows.
     private mutating func root(_ start: UInt32) -> UInt32 {
         var object = start
         while true {

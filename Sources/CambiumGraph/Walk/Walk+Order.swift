@@ -3,8 +3,8 @@ public import CambiumModel
 extension Walk {
     /// Returns the objects of the entities at both ends of the relationships in an order in which each link leads to a later object.
     ///
-    /// If no links connect two objects, their order has no meaning. Throws `.cyclic` if links form a cycle; the underlying error is a
-    /// `LinkCycle` that has its objects. Complexity: O(objects + links), and 12 bytes for each object.
+    /// If no path of links connects two objects, their relative order has no meaning. Throws `.cyclic` if links form a cycle; the
+    /// underlying error is a `LinkCycle` with the objects of the cycle. Complexity: O(objects + links), and 12 bytes for each object.
     public func topologicalOrder() throws(CambiumError) -> [ObjectID] {
         var ordering = TopologicalOrdering(self)
         ordering.run()
@@ -21,7 +21,7 @@ extension Walk {
     private static let namedCountMax = 10
 }
 
-/// Kahn's algorithm: an object follows when all links to it come from objects before it.
+/// Kahn's algorithm: an object is added to the order after all objects that have links to it.
 private struct TopologicalOrdering {
     private let reader: Reader
     private let steps: WalkSteps
@@ -86,7 +86,7 @@ private struct TopologicalOrdering {
 
     /// Returns the objects of a cycle, or `nil` if all objects are in the order.
     ///
-    /// Each object that is not in the order has a link from such an object. So a walk against the links comes to an object twice.
+    /// Each object that is not in the order has a link from another such object. So a walk against the links reaches some object twice.
     func cycle(_ backward: WalkSteps) -> [ObjectPlace]? {
         guard places.count < objectCount, var place = firstRest() else { return nil }
         var indexes: [ObjectPlace: Int] = [:]
@@ -109,7 +109,7 @@ private struct TopologicalOrdering {
         return nil
     }
 
-    /// Returns an object that is not in the order and has a link to an object.
+    /// Returns an object that is not in the order and that has a link to the given object.
     private func restBefore(_ place: ObjectPlace, _ backward: WalkSteps) -> ObjectPlace? {
         var found: ObjectPlace?
         for index in backward.range(place.table) {

@@ -4,10 +4,10 @@ extension Walk {
     /// Returns the objects on one of the shortest paths between two objects, including both, or `nil` if there is no path. The path from an
     /// object to itself is the object.
     ///
-    /// The walk proceeds from both ends and always follows the smaller number of links next. Throws `.notFound` if one of the objects does
-    /// not exist. Complexity: O(objects reached + links followed).
+    /// The walk proceeds from both ends. In each step, it follows the links of the end that has fewer of them. Throws `.notFound` if one of
+    /// the objects does not exist. Complexity: O(objects reached + links followed).
     ///
-    /// - Parameter distance: The greatest number of links of the path; no limit if it is `nil`.
+    /// - Parameter distance: The maximum number of links in the path; `nil` for no limit.
     public func path(from start: ObjectID, to end: ObjectID, within distance: Int? = nil) throws(CambiumError) -> [ObjectID]? {
         try path(from: start, to: end, within: distance, where: nil)
     }
@@ -23,7 +23,7 @@ extension Walk {
     }
 }
 
-/// A search for a shortest path from both ends at once.
+/// A search for a shortest path that proceeds from both ends.
 ///
 /// If the two walks have proceeded n and m steps and have no place in common, every path is longer than n + m. So the first place that
 /// the next step of one walk finds in the other walk is on a shortest path.
@@ -54,7 +54,7 @@ private struct PathSearch {
         return nil
     }
 
-    /// Takes one step. Returns `false` if it reached a place of the other walk.
+    /// Takes one step. Returns `false` if it reached a place that the other walk has also reached.
     ///
     /// - Parameters:
     ///   - others: The places that the other walk reached. Some of them may not pass the filter.

@@ -4,13 +4,13 @@ public import CambiumModel
 public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// All relationships of all entities.
     case all
-    /// The relationships with these names. A name stands for the relationship of this name of each entity that has one.
+    /// The relationships with these names. A name means the relationships with this name of all entities.
     case named([String])
 
     public init(arrayLiteral names: String...) { self = .named(names) }
 }
 
-/// Walks from object to object along some relationships of one graph, whose columns were looked up once.
+/// Walks from object to object along some relationships of one graph. The columns of the relationships are looked up only once.
 ///
 /// The walk follows each relationship in its own direction. To walk against the direction, name the inverse relationship.
 ///
@@ -21,12 +21,12 @@ public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
 /// Cycles, links of an object to itself, and objects without the relationship are allowed. A walk never changes anything.
 public struct Walk: Sendable {
     let graph: Graph
-    /// The relationships, once each, in the order of the names and of the entities.
+    /// The relationships, without duplicates, in the order of the names and of the entities.
     let relationships: [Relationship]
     let isOverAll: Bool
     private let ends: [EndLayout]
     let steps: WalkSteps
-    /// The number of places that a walk keeps in a hash table at most. Tests choose a small number.
+    /// The maximum number of places that a walk keeps in a hash table. Tests choose a small number.
     var hashedCountMax = PlaceMarks.hashedCountMax
 
     init(_ graph: Graph, _ walked: WalkedRelationships) throws(CambiumError) {
@@ -76,6 +76,6 @@ public struct Walk: Sendable {
 extension Graph {
     /// Resolves relationships for walks through this graph.
     ///
-    /// Throws `.unknownName` if no entity has a relationship of one of the names. Complexity: O(entities x names).
+    /// Throws `.unknownName` if a name belongs to no relationship of any entity. Complexity: O(entities x names).
     public func walk(along relationships: WalkedRelationships) throws(CambiumError) -> Walk { try Walk(self, relationships) }
 }

@@ -1,6 +1,6 @@
 /// A breadth-first walk in progress: the places that it has reached, by distance.
 struct WalkFront {
-    /// The effect of reaching a place for the first time.
+    /// The reaction of the walk to a place that it reaches for the first time.
     enum Verdict {
         case keep
         /// The place is not reported, and the walk does not continue from it.
@@ -15,13 +15,13 @@ struct WalkFront {
     private(set) var places: [ObjectPlace] = []
     /// For each distance, the number of places up to this distance.
     private(set) var levelEnds: [Int]
-    /// For each place, the index of the place from which the walk reached it. Empty if the caller asks for no paths.
+    /// For each place, the index of the place from which the walk reached it. Empty if the caller needs no paths.
     private(set) var parents: [UInt32] = []
     private(set) var marks: PlaceMarks
     private let keepsParents: Bool
 
     static let noParent = UInt32.max
-    /// The number of places for which a walk has memory before it begins.
+    /// The number of places for which a walk allocates memory before it begins.
     private static let firstCapacity = 64
 
     init(
@@ -45,7 +45,7 @@ struct WalkFront {
 
     /// Takes one step from each place of the frontier. Returns `false` if a verdict stopped the walk.
     ///
-    /// - Parameter verdict: Judges each place that is reached for the first time.
+    /// - Parameter verdict: Decides about each place that is reached for the first time.
     @inline(__always) mutating func advance(_ verdict: (ObjectPlace) -> Verdict) -> Bool {
         var rest = frontier
         while !rest.isEmpty {

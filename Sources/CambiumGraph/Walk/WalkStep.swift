@@ -39,12 +39,12 @@ struct WalkStep: Sendable {
     }
 }
 
-/// The steps that a walk may take, by the table of the object that a step starts from.
+/// The steps that a walk may take, grouped by the table of the object from which a step starts.
 struct WalkSteps: Sendable {
     private let steps: [WalkStep]
     private let ranges: [Range<Int>]
 
-    /// - Parameter ends: The ends to follow. Equal ends count once.
+    /// - Parameter ends: The ends to follow. Duplicates count once.
     init(_ ends: [EndLayout], tableCount: Int) {
         var known: Set<Int> = []
         var found: [WalkStep] = []
@@ -63,7 +63,7 @@ struct WalkSteps: Sendable {
     @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }
     @inline(__always) subscript(_ place: Int) -> WalkStep { steps[place] }
 
-    /// Returns the end of the first objects of `range` that are in one table.
+    /// Returns the end of the longest run of objects at the start of `range` that are in one table.
     @inline(__always) static func runEnd(_ places: [ObjectPlace], _ range: Range<Int>) -> Int {
         var end = range.lowerBound + 1
         while end < range.upperBound, places[end].table == places[range.lowerBound].table { end += 1 }
@@ -72,8 +72,8 @@ struct WalkSteps: Sendable {
 }
 
 extension GraphLayout {
-    /// Returns the ends that a walk follows for a relationship: two if the relationship is its own inverse and stored as edges, because an
-    /// edge has each object at either end.
+    /// Returns the ends that a walk follows for a relationship. There are two ends if the relationship is its own inverse and is stored as
+    /// edges, because an object may be at either end of an edge.
     func walkedEnds(_ relationship: Relationship) -> [EndLayout] {
         let end = self.end(relationship)
         if case .edges(_, _, isSymmetric: true) = end.layout { return [end, opposite(end)] }

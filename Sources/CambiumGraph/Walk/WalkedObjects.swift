@@ -3,7 +3,7 @@ public import CambiumModel
 /// An object that a walk reached.
 public struct WalkedObject: Sendable, Hashable {
     public let id: ObjectID
-    /// The least number of links from a start to the object; 0 for a start.
+    /// The minimum number of links from a start to the object; 0 for a start.
     public let distance: Int
     public let place: ObjectPlace
 }
@@ -62,8 +62,8 @@ extension Walk {
     /// Throws `.notFound` if the object does not exist. Complexity: O(objects reached + links followed). Takes memory for the objects
     /// reached. If there are many, takes another bit for each object of the tables that the walk reaches.
     ///
-    /// - Parameter distance: The greatest number of links from the start to an object; no limit if it is `nil`. With 0 or less, only the
-    ///   start is returned.
+    /// - Parameter distance: The maximum number of links from the start to an object; `nil` for no limit. With 0 or less, only the start is
+    ///   returned.
     public func objects(from start: ObjectID, within distance: Int? = nil) throws(CambiumError) -> WalkedObjects {
         try objects(from: [start], within: distance)
     }
