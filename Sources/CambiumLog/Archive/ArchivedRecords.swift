@@ -1,13 +1,13 @@
 internal import CambiumModel
 
-/// Reads the transactions of an archive in order, from the segments that have them. The archive may be divided into other segments
-/// than the log.
+/// Reads the transactions of an archive in order, from the segments that contain them. The segments of the archive may begin at other
+/// transactions than the segments of the log.
 struct ArchivedRecords {
     private let volume: any Volume
     /// The segments of the archive, ascending.
     private let listed: [TransactionNumber]
     private var records: SegmentRecords?
-    /// The segments from which transactions were returned.
+    /// The segments whose transactions were returned.
     private(set) var segments: [TransactionNumber] = []
     /// The last transaction that was returned.
     private var last = TransactionNumber.none
@@ -16,16 +16,17 @@ struct ArchivedRecords {
         (self.volume, self.listed) = (volume, listed)
     }
 
-    /// Returns a transaction. Each call must ask for the transaction that follows the last returned transaction.
+    /// Returns a transaction. Each call must request the transaction that follows the last returned transaction.
     ///
-    /// Returns `nil` if no segment has the transaction with its ops. Throws `.damaged` if the segment that should have it does not verify.
+    /// Returns `nil` if no segment contains the transaction with its ops. Throws `.damaged` if the segment that should contain it does not
+    /// verify.
     mutating func record(_ number: TransactionNumber) throws(CambiumError) -> LogRecord? {
         if let record = try records?.next() { return note(record) }
         records = nil
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
             do throws(CambiumError) {
-                // Only a sealed segment can have transactions that the next segment has, too.
+                // If the next segment contains the same transactions, this segment must be sealed.
                 let isCovering = segment != listed.last(where: { $0 <= number })
                 var found = try SegmentRecords(volume, segment, from: number)
                 if found.isRetired || isCovering && (found.sealedEnd ?? .none) < number { continue }
@@ -47,9 +48,9 @@ struct ArchivedRecords {
         return record
     }
 
-    /// Returns the checksum of the log after the last transaction that was returned, or `nil` if the archive does not have it.
+    /// Returns the checksum of the log after the last returned transaction, or `nil` if the archive does not contain this checksum.
     ///
-    /// Throws `.damaged` if the bytes that follow in the segment do not verify.
+    /// Throws `.damaged` if the following bytes of the segment do not verify.
     func checksum() throws(CambiumError) -> UInt32? {
         if let checksum = try endChecksum() ?? records?.checksum(after: last) { return checksum }
         return try records?.jointChecksum()

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A store and its archive, read together as if nothing of the log had been retired. This volume refuses writes.
+/// A store and its archive, read together as if no part of the log had been retired. This volume refuses writes.
 package struct ArchivedVolume: Volume {
     private let store: any Volume
     private let archive: any Volume
@@ -14,7 +14,7 @@ package struct ArchivedVolume: Volume {
 
     package var name: String { store.name }
 
-    /// The greatest number of attempts to list the segments of the store while a writer merges them.
+    /// The maximum number of attempts to list the segments of the store while a writer merges them.
     private static let listingCountMax = 10
 
     /// Reads the retired transactions from the archive, and compares them with the hashes that the store has kept.
@@ -25,14 +25,14 @@ package struct ArchivedVolume: Volume {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
 
-    /// Throws `.notFound` and `.damaged` as the initializer above.
+    /// Throws `.notFound` and `.damaged` as the initializer above does.
     package init(_ store: any Volume, _ source: SegmentArchive) throws {
         let reader = try LogReader(store)
         var listed = try reader.segments()
         var end = try reader.retiredEnd()
         var found = Result { try Self.paths(reader, source, listed, end) }
         for _ in 1..<Self.listingCountMax {
-            // A writer may have merged segments since they were listed.
+            // A writer may have merged segments after they were listed.
             guard case .failure(let error as CambiumError) = found, error.code == .notFound, try reader.segments() != listed else { break }
             (listed, end) = (try reader.segments(), try reader.retiredEnd())
             found = Result { try Self.paths(reader, source, listed, end) }
@@ -102,7 +102,7 @@ package struct ArchivedVolume: Volume {
     package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // A segment that was retired since then may have another name.
+        // A segment that was retired after that may have another name.
         if directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -2,18 +2,18 @@ import CambiumBytes
 package import CambiumModel
 
 extension SegmentArchive {
-    /// Creates the archive's directories, and calls `body` while this process has the lock that is needed to add to the archive.
+    /// Creates the archive's directories, and calls `body` while this process holds the lock of the archive.
     ///
-    /// Throws `.locked` if this process or another process is adding to the archive; `.ioFailure` if the disk refuses; `.cannotCreate` if
-    /// the files of the archive would be the store's own files; and the errors of `body`. If nothing was archived, removes the lock
-    /// file and the directory that this call created.
+    /// Throws `.locked` if this process or another process is adding to the archive; `.ioFailure` if a disk operation fails;
+    /// `.cannotCreate` if the files of the archive would be the store's own files; and the errors of `body`. If nothing was archived,
+    /// removes the lock file and each directory that this call created.
     package func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
         let made = try [LogDirectory.name, StoreFileName.lock].filter { try !volume.exists($0) }
         let lock = try lock(isNew: made.contains(StoreFileName.lock))
         defer { lock.unlock() }
         do {
-            // Another process may have begun an archive of another store in this directory since the first check.
+            // After the first check, another process may have begun an archive of another store in this directory.
             try checkPlace()
             try volume.createDirectory(LogDirectory.name)
             try volume.syncDirectory("")
@@ -38,7 +38,7 @@ extension SegmentArchive {
     ///
     /// - Parameter made: the names in the archive's directory that did not exist before.
     private func removeIfEmpty(_ made: [String]) {
-        // If one of them cannot be removed, the next call uses it.
+        // If one of them cannot be removed, the next call will use it.
         guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
@@ -59,11 +59,12 @@ extension SegmentArchive {
 
     /// Copies segments, and the files of their ops, from a log to the archive. Makes the copies durable and reads them again to check them.
     ///
-    /// Compares each transaction that the archive already has. Replaces a segment only if it is corrupt: the archive may have the
-    /// transactions in other segments, from before the log merged them.
+    /// Compares the transactions that the archive already contains. Replaces a segment only if it is corrupt: the archive may contain the
+    /// transactions in other segments, from the time before the log merged them.
     ///
     /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments; `.damaged` if the
-    /// log is corrupt; `.ioFailure` if the disk refuses. After an error, some of the files may be in the archive. Complexity: O(bytes).
+    /// log is corrupt; `.ioFailure` if a disk operation fails. After an error, some of the files may be in the archive. Complexity:
+    /// O(bytes).
     ///
     /// - Parameter segments: neighbouring segments, ascending.
     /// - Returns: the number of segments that the archive did not have completely, and the bytes of the files that were created.
@@ -106,8 +107,8 @@ extension SegmentArchive {
         try file.sync()
     }
 
-    /// Copies a file, or gives it a second name. A second name is safe, because a file of a log that others follow is never written to
-    /// again.
+    /// Copies a file, or gives the same file a second name. A second name is safe, because nothing is ever written again to a file of the
+    /// log that other segments follow.
     private func put(_ path: String, from source: any Volume) throws(CambiumError) -> Int {
         let newPath = path + LogFileName.replacementSuffix
         if try volume.exists(newPath) { try volume.remove(newPath) }
@@ -125,9 +126,9 @@ extension SegmentArchive {
         }
     }
 
-    /// Returns the files of a segment in a log: those whose content the archive lacks, and those whose content it has. Returns no files if
-    /// the segment was already retired. Files whose content the archive has are given by their names in the archive, where other segments
-    /// may have the transactions.
+    /// Returns the files of a segment of the log, divided into those whose content the archive lacks and those whose content it has.
+    /// Returns no files if the segment was already retired. The names of files whose content the archive has are names in the archive,
+    /// where other segments may contain the transactions.
     private func files(
         of segment: TransactionNumber, in source: any Volume, isLast: Bool
     ) throws -> (lacking: [String], present: [String]) {
@@ -144,7 +145,7 @@ extension SegmentArchive {
             if try has(file) {
                 present.append(file.path)
             } else {
-                try file.forEachPart { _ in }  // Throws if the ops are corrupt: they must not be retired.
+                try file.forEachPart { _ in }  // Throws if the ops are corrupt, because they must not be retired then.
                 lacking.append(file.path)
             }
         }
@@ -154,7 +155,7 @@ extension SegmentArchive {
         return (lacking + [LogFileName.path(segment, .segment)], present)
     }
 
-    /// Advances to a transaction. Returns `nil` if the archive lacks it, or is corrupt there.
+    /// Advances to a transaction. Returns `nil` if the archive lacks the transaction or is corrupt at that place.
     ///
     /// - Parameter records: the records of the log's segment.
     private func next(_ archived: ArchivedRecords?, _ record: LogRecord, _ records: SegmentRecords) throws -> ArchivedRecords? {
@@ -169,21 +170,22 @@ extension SegmentArchive {
         }
         guard let other else { return nil }
         guard other.isSame(as: record) else { throw conflict(archived.segments.last ?? record.number, record.number) }
-        // A segment of the archive may end inside a segment of the log, if the log merged it with others later.
+        // A segment of the archive may end inside a segment of the log, if the log merged segments later.
         if let checksum, let recorded = records.checksum(after: record.number), recorded != checksum {
             throw conflict(archived.segments.last ?? record.number, record.number)
         }
         return archived
     }
 
-    /// Throws `.conflict` if the archive, after its last transaction, continues with other transactions than the log's segment.
+    /// Throws `.conflict` if the archive continues with transactions that differ from those of the log's segment.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
-        // A reader of the store with its archive needs a segment of the store that begins after the archive's last segment.
+        // Reading the store together with its archive requires a segment of the store that begins directly after the archive's last
+        // segment.
         if isLast, try archived.endChecksum() == nil { throw laterTransactions(archived.segments.last ?? last, after: last) }
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }
 
-    /// Throws `.conflict` if a file of the archive has transactions that its replacement does not have.
+    /// Throws `.conflict` if a file of the archive contains transactions that its replacement does not contain.
     private func checkReplaceable(_ segment: TransactionNumber, upTo last: TransactionNumber) throws {
         var end: TransactionNumber?
         guard try volume.exists(LogFileName.path(segment, .segment)) else { return }

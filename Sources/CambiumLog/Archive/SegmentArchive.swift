@@ -1,9 +1,10 @@
 import CambiumBytes
 package import CambiumModel
 
-/// An archive: a separate directory with the segments of a store's log as they were before they were retired. See Docs/ARCHIVE.md.
+/// An archive: a separate directory with the segments of a store's log in the form that they had before they were retired. See
+/// Docs/ARCHIVE.md.
 ///
-/// The archive has each segment and the files of its ops, under the names that they had in the log. It has no other state.
+/// The archive contains each segment and its files of ops, with the names that they had in the log. It has no other state.
 package struct SegmentArchive: Sendable {
     package let volume: any Volume
     let store: [UInt8]
@@ -52,7 +53,7 @@ package struct SegmentArchive: Sendable {
                 found = try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.store
             } catch {
                 guard error.headerFailure != nil else { throw error }
-                // The store of this segment cannot be determined. If a later call needs the segment, that call reports the corruption.
+                // The store of this segment cannot be determined. A later call that needs the segment reports the corruption.
                 continue
             }
             if found != store {
@@ -67,8 +68,7 @@ package struct SegmentArchive: Sendable {
     /// The names in an archive's directory, except those that users add.
     private static let names: Set = [StoreFileName.lock, LogDirectory.name]
 
-    /// Returns the transactions that were retired and that no segment of the archive has, according to the names and the indexes of its
-    /// segments.
+    /// Returns the retired transactions that no segment of the archive contains, according to the names and the indexes of its segments.
     ///
     /// Complexity: O(files).
     package func missing(of source: any Volume) throws -> [ClosedRange<TransactionNumber>] {
@@ -82,8 +82,8 @@ package struct SegmentArchive: Sendable {
         return next <= retiredEnd ? gaps + [next...retiredEnd] : gaps
     }
 
-    /// Returns the transactions of the archive's segments, ascending. A segment that is open, or cannot be read, counts as if it had all
-    /// transactions up to the next segment.
+    /// Returns the transactions of the archive's segments, ascending. If a segment is open or cannot be read, it counts as if it contained
+    /// all transactions up to the next segment.
     private func ranges() throws -> [ClosedRange<TransactionNumber>] {
         let listed = try LogDirectory.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
@@ -109,9 +109,9 @@ package struct SegmentArchive: Sendable {
 
     // MARK: Reading
 
-    /// Returns the files to read in place of a retired segment. Each of their transactions has the hash that the segment has kept.
+    /// Returns the files to read in place of a retired segment. Each of their transactions has the hash that the retired segment has kept.
     ///
-    /// Throws `.notFound` if the archive does not have the transactions; `.damaged` if it is corrupt, or if its transactions are not the
+    /// Throws `.notFound` if the archive does not contain the transactions; `.damaged` if it is corrupt, or if its transactions are not the
     /// retired ones. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
         var kept = try SegmentRecords(source, segment)
@@ -131,7 +131,8 @@ package struct SegmentArchive: Sendable {
         }
         while let record = try kept.next() {
             guard let other = try whole.record(record.number) else {
-                // A segment that begins with the transaction would have this name, unless the archive is divided in another way.
+                // A segment that begins with the transaction would have this name, but the segments of the archive may begin at other
+                // transactions.
                 place = LogFileName.path(record.number, .segment)
                 throw lost()
             }
@@ -140,7 +141,8 @@ package struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) of the archive is not the transaction that was retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here. The retired segment lists the checksum at the end of each of its former segments.
+            // A segment of the archive ends here. The retired segment lists the checksums at the ends of the segments that were merged into
+            // it.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The segment does not end like the segment that was retired.")
             }

@@ -1,12 +1,12 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the transactions of one segment, one at a time. Its errors name the volume, because a store and its archive may both have a file
-/// of this name.
+/// Reads the transactions of one segment, one at a time. Its errors contain the name of the volume, because a store and its archive may
+/// both have a file of this name.
 struct SegmentRecords {
     private let volume: any Volume
     private var reader: SegmentReader
-    /// The transactions of the last frame that are not returned yet, the next one last.
+    /// The transactions of the last frame that have not been returned, the next one last.
     private var rest: [LogRecord] = []
     private let begin: TransactionNumber
 
@@ -32,13 +32,13 @@ struct SegmentRecords {
     /// The last transaction of a sealed segment, which is known before the segment is read; `nil` for an open segment.
     var sealedEnd: TransactionNumber? { reader.sealedEnd }
 
-    /// The checksum that the next segment must name. It is known after all transactions were read.
+    /// The checksum that the next segment must state. It is known after all transactions have been read.
     var lastChecksum: UInt32 { reader.lastChecksum }
 
-    /// Whether the last frame that was read has transactions that are not returned yet.
+    /// Whether the last frame contains transactions that have not been returned.
     var hasRest: Bool { !rest.isEmpty }
 
-    /// Returns the checksum of the log after a transaction of a sealed segment, or `nil` if the index does not have it.
+    /// Returns the checksum of the log after a transaction of a sealed segment, or `nil` if the index does not contain it.
     func checksum(after transaction: TransactionNumber) -> UInt32? {
         guard transaction >= first else { return nil }
         return reader.index?.checksum(after: transaction.rawValue - first.rawValue + 1)

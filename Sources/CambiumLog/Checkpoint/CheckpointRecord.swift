@@ -1,30 +1,30 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The record of a checkpoint: the place of its pages in the file of pages, and everything else that an opening needs. Docs/CHECKPOINTS.md
-/// has the bytes.
+/// The record of a checkpoint: the position of its pages in the file of pages, and everything else that an opening needs.
+/// Docs/CHECKPOINTS.md describes the bytes.
 package struct CheckpointRecord: Sendable {
     package static let directory = "roots"
     static let suffix = ".root"
 
     package struct Chunk: Sendable, Hashable {
-        /// The granules of 16 bytes in use; 0 if the checkpoint does not have the chunk, 65,535 if the chunk has a part of the checkpoint's
-        /// table.
+        /// The number of granules of 16 bytes in use; 0 if the checkpoint does not own the chunk, 65,535 if the chunk contains a part of
+        /// the checkpoint's table.
         package var live: UInt16
-        /// The checksum of the chunk's 65,536 bytes; 0 if the chunk has a part of the table, which has its own checksum.
+        /// The checksum of the chunk's 65,536 bytes; 0 if the chunk contains a part of the table, which has its own checksum.
         package var checksum: UInt32
         /// The number of bytes that the chunk takes in the file if it is compressed; otherwise 0.
         package var packedByteCount: UInt16
 
-        /// A chunk that no checkpoint had when the record was written.
+        /// A chunk that no checkpoint owned when the record was written.
         package static let unused = Chunk(live: 0, checksum: 1)
         /// A chunk with a part of the checkpoint's table.
         package static let table = Chunk(live: .max)
 
-        /// Whether the chunk has pages of the checkpoint.
+        /// Whether the chunk contains pages of the checkpoint.
         package var hasPages: Bool { live > 0 && !hasTable }
         var hasTable: Bool { live == .max }
-        /// Whether the checkpoint has the chunk, for its pages or for its table.
+        /// Whether the checkpoint owns the chunk, for its pages or for its table.
         package var isOwned: Bool { live > 0 }
 
         package init(live: UInt16 = 0, checksum: UInt32 = 0, packedByteCount: UInt16 = 0) {
@@ -42,7 +42,7 @@ package struct CheckpointRecord: Sendable {
     package var time: Int64
     /// The binary logarithm of the number of rows in a group of the page space.
     package var fanOutShift: UInt8
-    /// Whether chunks are stored compressed if this saves disk space.
+    /// Whether chunks are compressed if this saves disk space.
     package var isPacked: Bool
     /// A hash of the layout of the schema in pages. A program with another layout cannot use the pages.
     package var layout: UInt64
@@ -54,9 +54,9 @@ package struct CheckpointRecord: Sendable {
     package var pageDirectory: UInt32
     package var schema: SchemaCatalog
     package var chunks: [Chunk]
-    /// The tree over the log up to the transaction; `nil` if the log could not be read that far, and in format 1.
+    /// The Merkle tree over the log up to the transaction; `nil` if the log could not be read up to it, and in format 1.
     package var tree: MerkleTree?
-    /// The data that a record of format 1 has in addition to the pages. In later formats, the pages contain this data.
+    /// The data that a record of format 1 contains in addition to the pages. In later formats, the pages contain this data.
     package var firstFormat: FirstFormatNames?
 
     package init(
@@ -104,13 +104,13 @@ package struct CheckpointRecord: Sendable {
 
     // MARK: Bytes
 
-    /// A record, and the parts of its table if that is not in the record.
+    /// The bytes of a record, and the parts of its table if the table is not in the record.
     struct Encoded {
         let record: [UInt8]
         let parts: [(chunk: Int, bytes: [UInt8])]
     }
 
-    /// Returns the number of chunks that the table of a checkpoint takes: 0 if the record has enough space for the table.
+    /// Returns the number of chunks that the table of a checkpoint requires: 0 if the record has enough space for the table.
     ///
     /// Throws `.limitExceeded` for a schema that is too large for a checkpoint. Complexity: O(chunks of the table).
     package static func tableChunkCount(
@@ -128,14 +128,14 @@ package struct CheckpointRecord: Sendable {
         return CheckpointTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
     }
 
-    /// Returns the number of bytes that the roots of the complete subtrees up to a transaction take.
+    /// Returns the number of bytes that the roots of the complete subtrees require for a log up to a transaction.
     static func treeByteCount(_ transaction: TransactionNumber) -> Int {
         transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }
 
-    /// Encodes the record. The table is in the chunks that are marked for it, or in the record if no chunk is marked.
+    /// Encodes the record. If chunks are marked for the table, the table goes to these chunks, otherwise to the record.
     ///
-    /// - Parameter partByteCountMax: the number of bytes that are used of a chunk with a part of the table.
+    /// - Parameter partByteCountMax: The number of bytes that a part of the table may use in its chunk.
     func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {
         let op = OpCodec.encode([.schema(schema)])
         let table = CheckpointTable.encode(schemaOp: op, chunks, isPacked: isPacked)
@@ -178,7 +178,7 @@ package struct CheckpointRecord: Sendable {
         return kind
     }
 
-    /// Returns the store that a record belongs to, or `nil` if the checksum of the record does not match.
+    /// Returns the store of a record, or `nil` if the checksum of the record does not match.
     static func store(in bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count >= Format.Root.headerByteCount + 12, bytes.starts(with: Format.Root.magic),
             ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4)))

@@ -1,10 +1,10 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The table of a checkpoint: the schema's op, and an entry for each chunk. The table is in the checkpoint record if that has enough space,
-/// and otherwise in chunks of the file of pages that the checkpoint owns. Docs/CHECKPOINTS.md has the bytes.
+/// The table of a checkpoint: the schema's op, and an entry for each chunk. The table is in the checkpoint record if there is enough space,
+/// and otherwise in chunks of the file of pages that the checkpoint owns. Docs/CHECKPOINTS.md describes the bytes.
 enum CheckpointTable {
-    /// A part of a table, which begins at the beginning of a chunk.
+    /// A part of a table. It begins at the start of a chunk.
     struct Part: Equatable {
         let chunk: Int
         let byteCount: Int
@@ -34,7 +34,8 @@ enum CheckpointTable {
         }
     }
 
-    /// Returns the number of bytes in the head that precede the table: the number of the other parts, and the reference to each of them.
+    /// Returns the number of bytes that precede the table in its first part: the number of the other parts, and the reference to each of
+    /// them.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {
@@ -53,8 +54,8 @@ enum CheckpointTable {
         return writer.bytes
     }
 
-    /// Decodes a table. Throws if the bytes are not a schema and entries of chunks. Throws as well if the set of chunks that are marked as
-    /// parts of the table differs from `owned`.
+    /// Decodes a table. Throws if the bytes are not a schema and entries for chunks, or if the chunks that are marked as parts of the table
+    /// differ from `owned`.
     static func decode(
         _ bytes: ArraySlice<UInt8>, schemaByteCount: Int, chunkCount: Int, isPacked: Bool, owned: [Int]
     ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [CheckpointRecord.Chunk]) {
@@ -87,14 +88,14 @@ enum CheckpointTable {
 
     /// Returns the number of chunks that a table takes.
     ///
-    /// - Parameter partByteCountMax: the number of bytes that are used of a chunk.
+    /// - Parameter partByteCountMax: The number of bytes that a part of the table may use in its chunk.
     static func partCount(byteCount: Int, partByteCountMax: Int) -> Int {
         var count = 1
         while max(0, partByteCountMax - headByteCount(partCount: count)) + (count - 1) * partByteCountMax < byteCount { count += 1 }
         return count
     }
 
-    /// Returns the parts of a table in chunks, the head first.
+    /// Returns the parts of a table in chunks, the first part first.
     ///
     /// - Parameter chunks: ascending, at least as many as `partCount` returns.
     static func parts(of table: [UInt8], in chunks: [Int], partByteCountMax: Int) -> [(chunk: Int, bytes: [UInt8])] {
@@ -114,12 +115,12 @@ enum CheckpointTable {
         return [(chunks[0], head.bytes)] + others
     }
 
-    /// Reads a table in chunks. Returns its bytes and these chunks. Throws a `DecodingError` if the bytes are not a table, and the errors
-    /// of `read`.
+    /// Reads a table from chunks. Returns its bytes and the numbers of these chunks. Throws a `DecodingError` if the bytes are not a table,
+    /// and the errors of `read`.
     ///
     /// - Parameters:
     ///   - byteCount: the length of the table.
-    ///   - read: reads the beginning of a chunk; returns fewer bytes if the file ends before.
+    ///   - read: reads the beginning of a chunk; returns fewer bytes if the file is shorter.
     static func read(
         _ head: Part, byteCount: Int, chunkCount: Int, _ read: (_ chunk: Int, _ byteCount: Int) throws(CambiumError) -> [UInt8]
     ) throws -> (bytes: [UInt8], chunks: [Int]) {
@@ -141,7 +142,7 @@ enum CheckpointTable {
             }
             parts.append(part)
         }
-        // Reads no part of a table that would be longer or shorter than the record states.
+        // If the lengths of the parts do not add up to the length in the record, no part is read.
         guard parts.dropFirst().reduce(reader.remaining, { $0 + $1.byteCount }) == byteCount else {
             throw DecodingError.invalid("a table of the wrong length", offset: reader.offset)
         }

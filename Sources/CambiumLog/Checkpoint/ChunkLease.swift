@@ -1,11 +1,11 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A lease: a file next to the checkpoint records, which informs later writers of the chunks that are mapped by graphs that outlive their
+/// A lease: a file next to the checkpoint records. It informs later writers about the chunks that are mapped by graphs that outlive their
 /// store. The process shares the file as long as this object exists.
 ///
 /// The lock ends with the process, so a lease that no process shares has no effect. The file is not synced, because a power failure ends
-/// all processes. Docs/CHECKPOINTS.md has the bytes.
+/// all processes anyway. Docs/CHECKPOINTS.md describes the bytes.
 package final class ChunkLease: Sendable {
     static let suffix = ".lease"
     private static let nameDigitCount = 16
@@ -14,9 +14,9 @@ package final class ChunkLease: Sendable {
     private let path: String
     private let share: any VolumeLock
 
-    /// Creates a lease. The caller must have the lock of the store, so that no writer looks for leases before this lease is shared.
+    /// Creates a lease. The caller must hold the lock of the store, so that no writer looks for leases before this lease is shared.
     ///
-    /// Throws `.ioFailure` and `.cannotCreate` if the disk refuses; then there is no lease. Complexity: O(chunks).
+    /// Throws `.ioFailure` and `.cannotCreate` if a disk operation fails. In that case there is no lease. Complexity: O(chunks).
     ///
     /// - Parameters:
     ///   - name: a number that no lease of the store has.
@@ -32,14 +32,14 @@ package final class ChunkLease: Sendable {
             try file.write(LeaseRecord(chunks: chunks).encode(store: store), at: 0)
             share = try volume.share(path)
         } catch {
-            try? volume.remove(path)  // A file that is left is not shared, so the next writer removes it.
+            try? volume.remove(path)  // A remaining file is not shared, so the next writer removes it.
             throw error
         }
     }
 
     deinit {
         // No other process removes a shared lease, so the name still belongs to this object.
-        try? volume.remove(path)  // A file that is left is not shared, so the next writer removes it.
+        try? volume.remove(path)  // A remaining file is not shared, so the next writer removes it.
         share.unlock()
     }
 
@@ -51,9 +51,9 @@ package struct ChunkLeases: Sendable {
     /// The records by their paths; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
 
-    /// Reads the leases that are shared, and removes the others. The caller must have the lock of the store.
+    /// Reads the leases that are shared, and removes the others. The caller must hold the lock of the store.
     ///
-    /// Throws `.ioFailure` if the disk refuses. Complexity: O(bytes of the leases).
+    /// Throws `.ioFailure` if a disk operation fails. Complexity: O(bytes of the leases).
     package init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory) where ChunkLease.isName(name) {
             let path = CheckpointRecord.directory + "/" + name
@@ -61,21 +61,21 @@ package struct ChunkLeases: Sendable {
             do throws(CambiumError) {
                 records[path] = .some(try LeaseRecord.read(volume, path, store: store))
             } catch {
-                // The graph that had the lease has ended since.
+                // The graph with this lease has ended in the meantime.
                 guard error.code == .notFound else { throw error }
             }
         }
     }
 
-    /// Whether the chunks of all leases are known. Otherwise nothing may be written to any file of pages that existed before.
+    /// Whether the chunks of all leases are known. Otherwise, nothing may be written to any existing file of pages.
     package var areReadable: Bool { records.values.allSatisfy { $0 != nil } }
 
-    /// Returns the chunks of a file of pages that the leases name.
+    /// Returns those chunks of a file of pages that are in a lease.
     package func chunks(of pageFile: UInt64) -> Set<Int> {
         records.values.reduce(into: []) { $0.formUnion($1?.chunks[pageFile] ?? []) }
     }
 
-    /// Forgets the leases that have ended, and removes their files. Throws as `init`.
+    /// Forgets the leases that have ended, and removes their files. Throws as `init` does.
     package mutating func removeEnded(from volume: any Volume) throws(CambiumError) {
         for path in records.keys.sorted() where try Self.removeEnded(path, from: volume) { records[path] = nil }
     }
@@ -84,7 +84,7 @@ package struct ChunkLeases: Sendable {
         do throws(CambiumError) {
             return try volume.removeUnlessShared(path)
         } catch {
-            // The graph that had the lease has removed it.
+            // The graph with this lease has removed the file.
             guard error.code == .notFound else { throw error }
             return true
         }
@@ -127,7 +127,7 @@ struct LeaseRecord: Sendable, Equatable {
         return runs
     }
 
-    /// Reads a lease. Returns `nil` if the file is not a lease of this store that verifies.
+    /// Reads a lease. Returns `nil` if the file is not a valid lease of this store.
     static func read(_ volume: any Volume, _ path: String, store: [UInt8]) throws(CambiumError) -> LeaseRecord? {
         let file = try volume.open(path, .read)
         defer { file.close() }

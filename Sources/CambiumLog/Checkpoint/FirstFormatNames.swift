@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The requests and the labels in a checkpoint record of format 1. They are read, and never written into a new record.
+/// The requests and the labels in a checkpoint record of format 1. They are read, but never written to a new record.
 package struct FirstFormatNames: Sendable {
     let requests: Names
     let labels: Names
@@ -32,7 +32,7 @@ package struct FirstFormatNames: Sendable {
             try forEach { _, _, _ in }
         }
 
-        /// The bit of a length that states that a digest of the request's content follows the name.
+        /// The bit of a name's length that states that a digest of the request's content follows the name.
         private static let digestBit: UInt32 = 1 << 31
 
         fileprivate func forEach(
@@ -50,7 +50,7 @@ package struct FirstFormatNames: Sendable {
         }
     }
 
-    /// Calls `body` with each request, oldest first. Leaves out a name that is not UTF-8: no store has written such a name.
+    /// Calls `body` with each request, oldest first. Omits names that are not UTF-8: no store has written such a name.
     package func forEachRequest(_ body: (String, TransactionNumber, RequestDigest?) -> Void) { Self.forEach(requests, body) }
 
     /// Calls `body` with each label, as `forEachRequest` does.

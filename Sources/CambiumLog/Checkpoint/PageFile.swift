@@ -11,21 +11,21 @@ package protocol ChunkDestination: AnyObject, Sendable {
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
 }
 
-/// The pages of a stored graph, as its checkpoint record names them. A chunk is compared with its checksum when it is first requested.
+/// The pages of a stored graph, as its checkpoint record describes them. A chunk is compared with its checksum when it is first requested.
 ///
-/// SAFETY: the mapping, and the memory that a chunk was read into, stay valid as long as this object exists; while the record is shared, no
-/// process writes to chunks that the checkpoint has.
+/// SAFETY: the mapping, and the memory that a chunk was read into, stay valid as long as this object exists. While the record is shared, no
+/// process writes to chunks that the checkpoint owns.
 ///
-/// SENDABLE: the record and the mapping do not change, and the chunks that were read are under a lock.
+/// SENDABLE: the record and the mapping do not change, and the chunks that were read are protected by a lock.
 package final class PageFile: @unchecked Sendable {
-    /// A file that a process makes when it finds a corrupt stored graph. While it exists, each stored graph is checked completely before it
-    /// is used.
+    /// A file that a process creates when it finds a corrupt stored graph. While the file exists, each stored graph is checked completely
+    /// before it is used.
     static let damageMark = CheckpointRecord.directory + "/DAMAGED"
     package static let chunkByteCount = 65_536
 
     package let root: CheckpointRecord
-    /// Whether all of the graph was compared with its checksums when it was opened, because it is small or because the caller asked for
-    /// that.
+    /// Whether the whole graph was compared with its checksums when it was opened, because it is small or because the caller requested
+    /// this.
     package let isCheckedInWhole: Bool
     private let volume: any Volume
     private let path: String
@@ -34,7 +34,7 @@ package final class PageFile: @unchecked Sendable {
     private let mapping: FileMapping?
     private let readAhead = Guarded(ReadAhead())
     private let destination: (any ChunkDestination)?
-    /// The memory of chunks that are compressed, or that belong to a volume whose files cannot be mapped.
+    /// The memory of chunks that are compressed, or whose volume cannot map files.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
     /// Returns the name of a file of pages: 16 hexadecimal digits that no file of this store had before.
@@ -49,7 +49,7 @@ package final class PageFile: @unchecked Sendable {
             do throws(CambiumError) {
                 byteCount += try volume.diskByteCount(of: name)
             } catch {
-                // A writer may have removed the file since the directory was listed.
+                // A writer may have removed the file after the directory was listed.
                 guard error.code == .notFound else { throw error }
             }
         }
@@ -61,11 +61,11 @@ package final class PageFile: @unchecked Sendable {
         name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.utf8.count), radix: 16).map(path) == name
     }
 
-    /// Opens the stored graph of a transaction. Throws `.damaged` if it is not a graph that this program can read, and `.notFound` if it is
-    /// gone.
+    /// Opens the stored graph of a transaction. Throws `.damaged` if it is not a graph that this program can read, and `.notFound` if it no
+    /// longer exists.
     ///
     /// - Parameters:
-    ///   - checkedByteCountMax: the greatest number of bytes of chunks that are all compared with their checksums at once.
+    ///   - checkedByteCountMax: the maximum number of bytes of a graph whose chunks are all compared with their checksums immediately.
     ///   - destination: the memory for chunks that are compressed or cannot be mapped; if it is `nil`, this object allocates that memory.
     package init(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int,
@@ -84,7 +84,7 @@ package final class PageFile: @unchecked Sendable {
         }
         guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
             throw CambiumError(
-                .damaged, "The checkpoint does not match its file name, or its pages have another fan-out.", place: .init(file: record))
+                .damaged, "The checkpoint does not match its file name, or its pages have a different fan-out.", place: .init(file: record))
         }
         path = Self.path(recorded.record.pageFile)
         let file = try Self.open(volume, path, record, bytes)
@@ -102,8 +102,8 @@ package final class PageFile: @unchecked Sendable {
         if isCheckedInWhole { try checkAll() }
     }
 
-    /// Returns the checkpoint record of a transaction, and the number of its bytes. Returns `nil` if it is corrupt. Throws if it cannot be
-    /// read.
+    /// Returns the checkpoint record of a transaction, and its number of bytes. Returns `nil` if the record is corrupt. Throws if it cannot
+    /// be read.
     package static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> (record: CheckpointRecord, byteCount: Int)? {
@@ -147,7 +147,7 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Removes the mark, so that stored graphs are no longer checked completely.
+    /// Removes the mark, so that stored graphs are no longer checked completely before they are used.
     package static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)
@@ -165,8 +165,8 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Opens the file of a record. A writer may have dropped the record since it was read, or replaced it by a record with another file.
-    /// If the same record still exists, its file was lost.
+    /// Opens the file of a record. A writer may have dropped the record after it was read, or replaced it by a record with another file. If
+    /// the same record still exists, its file is lost.
     private static func open(
         _ volume: any Volume, _ path: String, _ record: String, _ recordBytes: [UInt8]
     ) throws(CambiumError) -> any VolumeFile {
@@ -184,18 +184,18 @@ package final class PageFile: @unchecked Sendable {
         return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
     }
 
-    /// Whether the pages of two checkpoints are in one file. If so, both have the same bytes in each chunk that both have: no process
-    /// writes to a chunk as long as a graph maps it.
+    /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both: no
+    /// process writes to a chunk as long as a graph maps it.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
 
-    /// Allows the record to be dropped. Only a writer of the store may call this, because it knows which chunks are in use.
+    /// Allows the record to be dropped. Only a writer of the store may call this, because a writer knows which chunks are in use.
     package func releaseShare() { share.unlock() }
 
     // MARK: Chunks
 
-    /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that differs from what was stored.
+    /// Compares every chunk with its checksum. Throws `.damaged` for the first chunk that differs from the stored bytes.
     package func checkAll() throws(CambiumError) {
         for chunk in root.chunks.indices where root.chunks[chunk].hasPages {
             if root.chunks[chunk].packedByteCount > 0 {
@@ -206,8 +206,8 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Returns the address of a chunk, after its bytes were compared with the checksum. If they differ, requests that the next opening
-    /// checks stored graphs completely, and ends the process, as `CorruptPages` describes.
+    /// Returns the address of a chunk, after comparing its bytes with the checksum. If they differ, requests a complete check of stored
+    /// graphs at the next opening, and ends the process, as `CorruptPages` describes.
     package func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {
@@ -223,18 +223,18 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Requests that the next opening checks stored graphs completely, and ends the process, as `CorruptPages` describes.
+    /// Requests a complete check of stored graphs at the next opening, and ends the process, as `CorruptPages` describes.
     ///
     /// - Parameter reason: the fault of the pages, in words.
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     private func end(_ error: CambiumError) -> Never {
-        // If the mark cannot be made, the next opening finds the same corruption and reports it again.
+        // If the mark cannot be created, the next opening finds the same corruption and reports it again.
         try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
         CorruptPages.end(error)
     }
 
-    /// Returns the error for pages that have the right checksums, but do not form a graph.
+    /// Returns the error for pages that have the right checksums, but do not form a valid graph.
     package func flaw(_ reason: String) -> CambiumError {
         CambiumError(
             .damaged,
@@ -271,8 +271,8 @@ package final class PageFile: @unchecked Sendable {
         return bytes
     }
 
-    /// Asks the kernel to read chunks. Otherwise the kernel also reads the bytes around each touched page, which can be megabytes. Then a
-    /// query that needs ten chunks waits for all of the file.
+    /// Asks the kernel to read certain chunks. Otherwise, the kernel also reads the bytes around each touched page, which can be megabytes:
+    /// a query that needs ten chunks would wait for the whole file.
     private func beginReading(_ index: Int) {
         guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
         let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)
@@ -296,7 +296,7 @@ package final class PageFile: @unchecked Sendable {
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
             let pointer = destination?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
-            // The bytes that follow the chunk can be read, too, because a page that was not proven may claim to continue there.
+            // The memory must also be readable beyond the chunk, because a page that was not proven may claim to continue there.
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (destination == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer
@@ -305,8 +305,8 @@ package final class PageFile: @unchecked Sendable {
     }
 }
 
-/// Determines which chunks to read from the disk when a chunk is touched: also the following chunks, if chunks are touched in
-/// order.
+/// Determines which chunks to read from the disk when a chunk is touched. If chunks are touched in order, these include the following
+/// chunks.
 private struct ReadAhead {
     private var next = 0
     /// The end of the chunks that were requested in order.
@@ -314,7 +314,7 @@ private struct ReadAhead {
 
     private static let chunkCount = 32
 
-    /// Returns the chunks to request from the kernel, or `nil` if they were requested before.
+    /// Returns the chunks to request from the kernel, or `nil` if they have already been requested.
     mutating func chunks(for index: Int) -> Range<Int>? {
         let isInOrder = index == next
         next = index + 1
@@ -329,7 +329,7 @@ private struct ReadAhead {
     }
 }
 
-/// Ends a process that finds corrupt pages while it reads a graph, where no error can be thrown.
+/// Ends a process that finds corrupt pages while it reads a graph, in code that cannot throw an error.
 package enum CorruptPages {
     private static let handler = Guarded<(@Sendable (CambiumError) -> Never)?>(nil)
 

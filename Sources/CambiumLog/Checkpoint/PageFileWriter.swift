@@ -1,19 +1,19 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Stores graphs: writes chunks into a file of pages, and the checkpoint records that name them.
+/// Stores graphs: writes chunks to a file of pages, and writes the checkpoint records that refer to them.
 package struct PageFileWriter {
     private let volume: any Volume
     private let file: any VolumeFile
     /// The number of bytes that were written.
     package private(set) var byteCount = 0
 
-    /// The greatest number of neighbouring chunks that are written together.
+    /// The maximum number of neighbouring chunks that are written together.
     private static let runCountMax = 16
 
-    /// Opens the file of pages. Creates it, and the directory of checkpoint records, if they do not exist.
+    /// Opens the file of pages. Creates the file and the directory of checkpoint records if they do not exist.
     ///
-    /// - Parameter isNamed: whether a checkpoint record names the file, so that its directory entry is already durable.
+    /// - Parameter isNamed: whether a checkpoint record refers to the file, so that its directory entry is already durable.
     package init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
         try volume.createDirectory(CheckpointRecord.directory)
@@ -26,10 +26,10 @@ package struct PageFileWriter {
 
     /// The way in which the writer stores a chunk in the file.
     package enum Storing: Sendable {
-        /// Nothing is written: the memory of the chunk is mapped from the file, so the file has its bytes already.
+        /// Nothing is written: the memory of the chunk is mapped from the file, so the file already contains its bytes.
         case none
         case asItIs
-        /// The chunk is compressed if it then takes at most 48 KiB.
+        /// The chunk is compressed if this makes it smaller than 48 KiB, or exactly 48 KiB.
         case packed
     }
 
@@ -81,13 +81,13 @@ package struct PageFileWriter {
         run.bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Writes a compressed chunk, or a part of a table. The rest of the chunk's place takes no disk space.
+    /// Writes a compressed chunk, or a part of a table. The rest of the chunk in the file takes no disk space.
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
         if !packed.isEmpty { try file.write(packed, at: offset) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
         if end < PageFile.chunkByteCount { try file.discard(offset: offset + end, byteCount: PageFile.chunkByteCount - end) }
-        // A file always has whole chunks.
+        // The length of a file is always a multiple of the chunk size.
         if try file.byteCount() < offset + PageFile.chunkByteCount { try file.truncate(to: offset + PageFile.chunkByteCount) }
         byteCount += packed.count
     }
@@ -95,18 +95,18 @@ package struct PageFileWriter {
     /// The unit in which the disk allocates space.
     private static let blockByteCount = 4096
 
-    /// Writes the table of a checkpoint if its record has no space for it, and makes everything that was written durable. Then writes the
-    /// record, which replaces the record that the transaction may already have.
+    /// Writes the table of a checkpoint if it does not fit into the record, and makes everything that was written durable. Then writes the
+    /// record. If the transaction already has a record, this replaces it.
     ///
     /// - Parameter tuning: determines how the table is stored.
-    /// - Returns: the number of bytes of the record; `nil` if the transaction has a record in the same file that a reader shares. That
-    ///   record then stays.
+    /// - Returns: the number of bytes of the record; `nil` if a reader shares an existing record of the transaction in the same file. In
+    ///   that case the existing record stays.
     package mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
         let path = CheckpointRecord.path(root.transaction)
-        // A checkpoint in another file does not change the chunks that a reader uses.
+        // A checkpoint in another file does not affect the chunks that a reader uses.
         if try volume.exists(path), try isOfSameFile(path, as: root) {
             guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
         } else {
@@ -124,7 +124,7 @@ package struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes the records, settings and notes whose writing was interrupted. May be called only while none of them is being written.
+    /// Removes the records, settings and notes whose writing was interrupted. Call it only while none of them is being written.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory)
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {
@@ -135,7 +135,7 @@ package struct PageFileWriter {
         }
     }
 
-    /// Removes the files of pages that no checkpoint record names. A process that has mapped such a file can still use it.
+    /// Removes the files of pages to which no checkpoint record refers. A process that has mapped such a file can still use it.
     package static func removeFiles(_ volume: any Volume, except named: Set<UInt64>) throws(CambiumError) {
         let paths = Set(named.map(PageFile.path))
         for name in try volume.list("") where PageFile.isName(name) && !paths.contains(name) { try volume.remove(name) }

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A checkpoint record as it is stored. Its table may be in chunks of the file of pages.
+/// A checkpoint record in its stored form. Its table may be in chunks of the file of pages.
 struct RecordedCheckpoint {
     /// The record without the schema and the chunks.
     private(set) var record: CheckpointRecord
@@ -88,7 +88,7 @@ struct RecordedCheckpoint {
     ///
     /// Complexity: O(bytes of the table), which is read only if it is in chunks.
     ///
-    /// - Parameter read: reads the beginning of a chunk of the file of pages; returns fewer bytes if the file ends before.
+    /// - Parameter read: reads the beginning of a chunk of the file of pages; returns fewer bytes if the file is shorter.
     func resolved(
         _ read: (_ chunk: Int, _ byteCount: Int) throws(CambiumError) -> [UInt8]
     ) throws(CambiumError) -> CheckpointRecord {

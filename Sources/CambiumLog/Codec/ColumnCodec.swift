@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The codec of serials, and of the columns of a block. FORMAT.md 4, "serials" and "column".
+/// The codec for serials and for the columns of a block. FORMAT.md 4, "serials" and "column".
 enum ColumnCodec {
     static func encode(_ serials: SerialRuns, to writer: inout ByteWriter) {
         writer.writeVarint(serials.runs.count)

@@ -1,8 +1,8 @@
 import CambiumBytes
 
-/// The codec of a list of numbers of one width, which uses the encoding that takes the fewest bytes. FORMAT.md 4, "list".
+/// The codec for a list of numbers of one width. It uses the encoding that takes the fewest bytes. FORMAT.md 4, "list".
 enum IntegerList {
-    /// - Parameter width: the bytes of a number: 1, 2, 4 or 8. The values are zero-extended from this width.
+    /// - Parameter width: the number of bytes of a number: 1, 2, 4 or 8. The values are zero-extended from this width.
     static func encode(_ values: [UInt64], width: Int, to writer: inout ByteWriter) {
         guard let first = values.first else { return }
         let plan = Plan(values, width: width)

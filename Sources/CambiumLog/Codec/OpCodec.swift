@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The codec of ops and payloads. FORMAT.md 4, "Ops". Decoding ops and encoding them again yields the same bytes.
+/// The codec for ops and payloads. FORMAT.md 4, "Ops". Decoding ops and encoding them again yields the same bytes.
 package enum OpCodec {
     /// Returns the canonical bytes of a transaction's ops.
     package static func encode(_ ops: [Op]) -> [UInt8] {
@@ -17,7 +17,7 @@ package enum OpCodec {
         return 1 + length.count + schema.json.count
     }
 
-    /// Decodes the ops of a payload. Throws a `DecodingError` with the offset at which the bytes are not those that an encoder writes.
+    /// Decodes the ops of a payload. Throws a `DecodingError` with the offset of the first bytes that no encoder would write.
     package static func decode(_ payload: ArraySlice<UInt8>) throws(DecodingError) -> [Op] {
         var reader = ByteReader(payload)
         var ops: [Op] = []
@@ -25,9 +25,9 @@ package enum OpCodec {
         return ops
     }
 
-    /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can stand for a block of many objects.
+    /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can encode a block with many objects.
     ///
-    /// Throws as `decode`, after `body` was called with the preceding ops; and the errors of `body`.
+    /// Throws as `decode` does, after `body` was called with the preceding ops; and throws the errors of `body`.
     package static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
         var reader = ByteReader(payload)
         while reader.remaining > 0 { try body(try decodeOp(&reader)) }
@@ -170,7 +170,7 @@ package enum OpCodec {
 
     /// Decodes columns with `count` values each.
     ///
-    /// - Parameter max: the greatest number of columns, which limits their memory, too: a column without values takes only three bytes.
+    /// - Parameter max: the maximum number of columns. It also limits their memory: a column without values takes only three bytes.
     private static func decodeColumns(_ count: Int, max: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
         let columnCount = try reader.readCount(max: min(reader.remaining, max, 65_536), "columns")
         var columns: [AttributeColumn] = []

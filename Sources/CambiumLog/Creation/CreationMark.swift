@@ -1,22 +1,23 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The names of the files that a creation makes, so that a later creation removes these files and no others. FORMAT.md 1, "CREATING".
+/// The names of the files that the creation of a store writes, so that a later creation removes these files and no others. FORMAT.md 1,
+/// "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20
 
-    /// The files that the creation makes, as paths in the store's directory.
+    /// The files that the creation writes, as paths in the store's directory.
     private(set) var names: Set<String> = []
     /// Whether the store was complete and durable when the creation ended.
     private(set) var isFinished = false
-    /// The CRC of the header or of the last entry, from which the CRC of the next entry continues.
+    /// The CRC of the header or of the last entry. The CRC of the next entry continues from it.
     private var checksum: UInt32 = 0
 
-    /// The content of a file that has the name of the mark.
+    /// The content of a file whose name is that of a mark.
     enum Content: Equatable {
         case mark(CreationMark)
-        /// The first write of a mark did not reach the disk. The creation had made no other file by then.
+        /// The first write of a mark did not reach the disk. The creation had written no other file at that time.
         case torn
         /// The file is not a mark.
         case foreign
@@ -86,13 +87,13 @@ struct CreationMark: Equatable {
         } catch { return beginning(bytes) }
     }
 
-    /// Decides what bytes without a valid header are. They are a torn mark if each byte with a known value has this value, or is zero
+    /// Decides whether bytes without a valid header are a torn mark. They are, if each byte with a known value has this value, or is zero
     /// because its write did not reach the disk.
     private static func beginning(_ bytes: [UInt8]) -> Content {
         zip(bytes, start).allSatisfy { $0 == $1 || $0 == 0 } ? .torn : .foreign
     }
 
-    /// Reads the next entry. Returns false at the end, and at the first entry that does not verify.
+    /// Reads the next entry. Returns `false` at the end, and at the first entry that does not verify.
     private mutating func readEntry(_ reader: inout ByteReader) -> Bool {
         var next = reader
         do throws(DecodingError) {
@@ -110,7 +111,7 @@ struct CreationMark: Equatable {
         return true
     }
 
-    /// Whether a creation can make a file with this path. A mark that names any other path is not the mark of a creation.
+    /// Whether the creation of a store can write a file with this path. A mark with any other path was not written by a creation.
     private static func isName(_ path: String) -> Bool {
         let suffix = LogFileName.replacementSuffix
         let base = path.hasSuffix(suffix) ? String(path.dropLast(suffix.utf8.count)) : path

@@ -1,9 +1,9 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The directory of a store that is being created. The mark names each file before the file is made, and this name is durable.
+/// The directory of a store that is being created. The mark contains the name of each file, durably, before the file is created.
 ///
-/// The mark itself is not visible through this volume, and its lock is the lock that the creation has.
+/// The mark itself is not visible through this volume. The lock of this volume is the lock that the creation already holds.
 final class CreationVolume: Volume {
     private let base: any Volume
     private let state: Guarded<State>
@@ -16,9 +16,9 @@ final class CreationVolume: Volume {
         var namesByteCount: Int
     }
 
-    /// Writes the mark. The directory contains only its lock file.
+    /// Writes the mark. At this time, the directory contains only its lock file.
     ///
-    /// - Parameter names: the files that the creation is known to make, so that one sync suffices for all of them.
+    /// - Parameter names: the files that the creation will write, so that one sync is enough for all of them.
     init(_ base: any Volume, store: [UInt8], expecting names: [String]) throws(CambiumError) {
         self.base = base
         var (mark, bytes) = CreationMark.begin(store: store)
@@ -34,7 +34,7 @@ final class CreationVolume: Volume {
 
     // MARK: The mark
 
-    /// Adds the name of a file to the mark, before the file is made.
+    /// Adds the name of a file to the mark, before the file is created.
     private func note(_ path: String) throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             if state.mark.names.contains(path) { return }
@@ -46,7 +46,7 @@ final class CreationVolume: Volume {
         }
     }
 
-    /// Marks the store as complete, and removes the mark. From then on, the directory is a store.
+    /// Marks the store as complete, and removes the mark. After that, the directory is a store.
     func finish() throws(CambiumError) {
         try state.withLock { state throws(CambiumError) in
             let entry = state.mark.finish()
@@ -54,12 +54,12 @@ final class CreationVolume: Volume {
             state.byteCount += entry.count
             try state.file.sync()
         }
-        // A mark with its last entry does no harm: the next opening for writing removes it.
+        // A complete mark does no harm: the next opening for writing removes it.
         try? base.remove(CreationMark.fileName)
         try? base.syncDirectory("")
     }
 
-    /// Removes the entry that completes the mark, if it was written, and returns the mark.
+    /// If the entry that completes the mark was written, removes it. Returns the mark.
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {
@@ -116,7 +116,7 @@ final class CreationVolume: Volume {
     func diskByteCount(of path: String) throws(CambiumError) -> Int { try base.diskByteCount(of: path) }
 }
 
-/// A lock that stands for the lock of the directory, which the creation holds until it ends.
+/// Stands for the lock of the directory, which the creation holds until it ends.
 private final class HeldLock: VolumeLock {
     func unlock() {}
 }

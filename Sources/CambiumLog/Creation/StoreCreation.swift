@@ -1,20 +1,22 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The only way to create a store. Either the whole store is created, or nothing, and the directory contains nothing else.
+/// The only way to create a store. The result is either the whole store and nothing else, or an unchanged directory.
 ///
-/// A mark names the files before they are made. It is removed when the store is complete and durable. Until then, the directory is not a
-/// store. If the process ends before that, the next creation in the directory removes the files that the mark names, and nothing else.
+/// A mark contains the names of the files before they are created. It is removed when the store is complete and durable. Until then, the
+/// directory is not a store. If the process ends before that, the next creation in the directory removes the files whose names are in the
+/// mark, and nothing else.
 package enum StoreCreation {
     /// Creates a store.
     ///
-    /// Throws `.cannotCreate` if the directory has anything except the files of an interrupted creation, and `.locked` if another process
-    /// creates a store there; then nothing was changed. Throws the errors of `body`, after the removal of the files that `body` made.
+    /// Throws `.cannotCreate` if the directory contains anything except the files of an interrupted creation, and `.locked` if another
+    /// process is creating a store there. In both cases nothing was changed. Throws the errors of `body`, after removing the files that
+    /// `body` created.
     ///
     /// - Parameters:
     ///   - target: the directory, which must exist.
     ///   - store: the id of the new store, 16 bytes.
-    ///   - names: the files that `body` is known to make. Each other file costs a separate sync.
+    ///   - names: the files that `body` will create. Each other file costs a separate sync.
     ///   - body: creates the store's files through the volume that it receives, and makes them durable, including the first transaction.
     /// - Returns: the result of `body`, and the lock of the new store, which the caller must release.
     package static func make<Result>(
@@ -24,7 +26,7 @@ package enum StoreCreation {
         let hasLock = try target.exists(StoreFileName.lock)
         let lock = try lock(target)
         do {
-            // Another process may have created a store since the first check.
+            // After the first check, another process may have created a store.
             try Place(target).clear()
         } catch {
             lock.unlock()
@@ -84,16 +86,16 @@ package enum StoreCreation {
 
     // MARK: Interrupted creations
 
-    /// Whether a creation in the directory was interrupted, or is under way.
+    /// Whether a creation in the directory was interrupted or is in progress.
     package static func isInterrupted(_ volume: any Volume) throws(CambiumError) -> Bool {
         guard case .mark(let mark)? = try read(volume) else { return false }
         return !mark.isFinished
     }
 
-    /// Throws `.notFound` if a creation in the directory was interrupted, or is under way. Complexity: O(bytes of the mark).
+    /// Throws `.notFound` if a creation in the directory was interrupted or is in progress. Complexity: O(bytes of the mark).
     ///
     /// A process may have died after it wrote the last entry of the mark and before it synced the entry. So each process that finds the
-    /// entry makes it durable. Otherwise a power failure could turn a store that was used since into an interrupted creation.
+    /// entry makes it durable. Otherwise, a power failure could turn a store that has been used into an interrupted creation.
     static func checkComplete(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume) else { return }
         if mark.isFinished { return try syncMark(volume) }
@@ -103,7 +105,7 @@ package enum StoreCreation {
                 + "Repeat the command that creates it.")
     }
 
-    /// Removes the mark of a creation that was complete. The caller has the store's lock.
+    /// Removes the mark of a complete creation. The caller holds the store's lock.
     package static func removeFinishedMark(_ volume: any Volume) throws(CambiumError) {
         guard case .mark(let mark)? = try read(volume), mark.isFinished else { return }
         try syncMark(volume)
@@ -118,11 +120,11 @@ package enum StoreCreation {
             defer { file.close() }
             try file.sync()
         } catch {
-            guard error.code == .notFound else { throw error }  // Another process has removed it since.
+            guard error.code == .notFound else { throw error }  // Another process has removed it.
         }
     }
 
-    /// Reads the mark. Returns `nil` if there is no file of its name.
+    /// Reads the mark. Returns `nil` if there is no such file.
     static func read(_ volume: any Volume) throws(CambiumError) -> CreationMark.Content? {
         guard try volume.kind(of: CreationMark.fileName) == .regularFile else { return nil }
         do throws(CambiumError) {
@@ -131,25 +133,25 @@ package enum StoreCreation {
             return CreationMark.decode(try file.read(at: 0, count: min(try file.byteCount(), CreationMark.byteCountMax)))
         } catch {
             guard error.code == .notFound else { throw error }
-            return nil  // The creation has ended since.
+            return nil  // The creation has ended in the meantime.
         }
     }
 
-    /// Removes the files that a mark names, makes this durable, and then removes the mark.
+    /// Removes the files whose names are in a mark, makes their removal durable, and then removes the mark.
     static func remove(_ mark: CreationMark?, from volume: any Volume) throws(CambiumError) {
         for name in (mark?.names ?? []).sorted() where try volume.kind(of: name) == .regularFile { try volume.remove(name) }
         for directory in [LogDirectory.name, CheckpointRecord.directory] where try volume.exists(directory) {
             try volume.syncDirectory(directory)
             try volume.removeDirectory(directory)
         }
-        // A removed file must not reappear after the mark that names it is gone.
+        // A removed file must not reappear after the mark has been removed.
         try volume.syncDirectory("")
         try volume.remove(CreationMark.fileName)
         try volume.syncDirectory("")
     }
 }
 
-/// A directory in which a store can be created: it is empty, or has only the files of an interrupted creation.
+/// A directory in which a store can be created: it is empty, or contains only the files of an interrupted creation.
 private struct Place {
     private let volume: any Volume
     /// The mark of an interrupted creation; `nil` if the directory is empty.

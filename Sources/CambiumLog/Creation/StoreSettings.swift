@@ -10,20 +10,20 @@ package struct StoreSettings: Equatable, Sendable {
         case buffered(microseconds: Int64)
     }
 
-    /// The greatest version that a file of the store may have.
+    /// The maximum format version of the store's files.
     package var format: UInt16
     /// 16 random bytes.
     package var store: [UInt8]
-    /// 16 random bytes, which are the key of the indexes of the graph; `nil` in older stores, which have no such key.
+    /// 16 random bytes, from which the key of the graph's indexes is computed; `nil` in older stores, which have no such key.
     package var indexSecret: [UInt8]?
     /// Microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
-    /// The number of newest requests whose ids are recognised.
+    /// The number of most recent requests whose ids are recognized.
     package var requestWindow: Int
-    /// The greatest number of checkpoints that are kept, at least one.
+    /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int
-    /// The greatest size of the data that only earlier moments need, in percent of the size of the newest checkpoint.
+    /// The maximum size of the data that only earlier moments need, in percent of the size of the newest checkpoint.
     package var pastPercent: Int
     /// Whether checkpoints are stored compressed.
     package var compressesPages: Bool
@@ -43,16 +43,16 @@ package struct StoreSettings: Equatable, Sendable {
         self.compressesPages = compressesPages
     }
 
-    /// Replaces the settings of an existing store, whose lock the caller has.
+    /// Replaces the settings of an existing store. The caller holds the store's lock.
     package func replace(in volume: any Volume) throws(CambiumError) {
         try volume.replace(Self.fileName, encode())
         try volume.syncDirectory("")
     }
 
-    /// Converts a store of an earlier format to the current format. The caller has its lock, and has verified its log.
+    /// Converts a store of an earlier format to the current format. The caller holds the store's lock and has verified its log.
     ///
-    /// The other files stay unchanged, because each states its own version. Throws `.ioFailure` if the disk refuses; then the store is
-    /// unchanged.
+    /// The other files stay unchanged, because each of them states its own version. Throws `.ioFailure` if a disk operation fails. In that
+    /// case the store is unchanged.
     package mutating func upgrade(in volume: any Volume) throws(CambiumError) {
         if format == Format.version { return }
         format = Format.version
@@ -66,7 +66,7 @@ package struct StoreSettings: Equatable, Sendable {
         return try decode(try volume.bytes(of: fileName), file: fileName)
     }
 
-    /// Whether there is a store, in any state, whose creation was not interrupted.
+    /// Whether there is a store, in any condition, whose creation was not interrupted.
     package static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             try checkPresence(volume)
@@ -100,7 +100,7 @@ package struct StoreSettings: Equatable, Sendable {
         return Array("\(text),\"check\":\"\(checksum)\"}\n".utf8)
     }
 
-    /// Decodes settings. Throws `.damaged` if the text is not a text that `encode` writes, and `.unsupportedFormat` for a later format.
+    /// Decodes settings. Throws `.damaged` if `encode` cannot have written the text, and `.unsupportedFormat` for a later format.
     package static func decode(_ bytes: [UInt8], file: String) throws(CambiumError) -> StoreSettings {
         func damaged(_ flaw: String) -> CambiumError {
             CambiumError(

@@ -1,9 +1,9 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The note in a store that names the archive of everything that was retired from its log. FORMAT.md 1.
+/// A note in a store that names the archive of everything that was retired from its log. FORMAT.md 1.
 ///
-/// The note only helps a user to find a moment that is gone from the store; nothing else depends on it.
+/// The note only helps users to find a moment that is no longer in the store; nothing else depends on it.
 package struct ArchiveNote: Equatable, Sendable {
     static let fileName = "ARCHIVE"
     private static let byteCountMax = 65_536
@@ -18,7 +18,7 @@ package struct ArchiveNote: Equatable, Sendable {
         self.end = end
     }
 
-    /// Writes the note of a store whose lock the caller has.
+    /// Writes the note of a store. The caller holds the store's lock.
     package func write(to volume: any Volume, store: [UInt8]) throws(CambiumError) {
         try volume.replace(Self.fileName, encode(store))
         try volume.syncDirectory("")

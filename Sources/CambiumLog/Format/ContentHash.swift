@@ -1,6 +1,6 @@
 import CNettle
 
-/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. A value without memory of its own: a hash of a few bytes allocates only the result.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. The value needs no allocated memory: hashing a few bytes allocates only the result.
 package struct ContentHash {
     private var context = sha256_ctx()
 

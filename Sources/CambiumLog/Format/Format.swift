@@ -1,12 +1,12 @@
-/// The constants of the format, version 2. `Docs/FORMAT.md` explains them; a test compares the two.
+/// The constants of the format, version 2. `Docs/FORMAT.md` explains them; a test compares the constants with the document.
 enum Format {
     static let version: UInt16 = 2
     /// The oldest version that is read. The first writer converts such a store to the current version.
     static let oldestVersion: UInt16 = 1
     static let versions = oldestVersion...version
-    /// The version of the kinds of files that are the same in all formats.
+    /// The version of those kinds of files that have not changed since format 1.
     static let fileVersion: UInt16 = 1
-    /// The greatest number that a transaction can have, so that a next transaction always exists.
+    /// The maximum number of a transaction, so that there is always a next transaction.
     static let transactionMax: UInt64 = 1 << 62
 
     enum Segment {
@@ -24,7 +24,7 @@ enum Format {
 
     enum FileKind: UInt8 {
         case open = 0, sealed, ops
-        /// Like `sealed`, but each transaction has only its envelope and the hash of its payload.
+        /// Like `sealed`, but each transaction consists only of its envelope and the hash of its payload.
         case retired
 
         /// Whether the file has larger frames and an index.
@@ -51,7 +51,7 @@ enum Format {
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
-        /// The greatest sequence, so that a next sequence number always exists.
+        /// The maximum sequence number, so that there is always a next one.
         static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24
@@ -78,19 +78,20 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// The number of bytes before the schema's length in version 1. Later versions also have the offset of a joint there.
+        /// The number of bytes before the schema's length in version 1. In later versions, the offset of a joint precedes the schema's
+        /// length, too.
         static let headerByteCount = 80
-        /// The greatest length of a whole record of a later version.
+        /// The maximum length of a whole record in later versions.
         static let recordByteCountMax = 4096
         /// The length of such a record without a table and a tree.
         static let fixedByteCount = 96
-        /// The number of chunks that a reference can distinguish.
+        /// The number of chunks that a reference can address.
         static let chunkCountMax = 1 << 20
         static let jointOffsetMax: UInt64 = 1 << 48
         static let chunkEntryByteCount = 6
-        /// In a record whose chunks may be compressed.
+        /// The size of an entry in a record whose chunks may be compressed.
         static let packedEntryByteCount = 8
-        /// A chunk that would take more bytes is stored uncompressed: disk space comes in blocks of 4 KiB.
+        /// A chunk that would take more bytes is stored uncompressed, because disk space comes in blocks of 4 KiB.
         static let packedByteCountMax = 49_152
         static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20
@@ -106,9 +107,9 @@ enum Format {
 
     enum Lease {
         static let magic = Array("CAMBLEAS".utf8)
-        /// Enough for a lease of two files of pages of which every second chunk is mapped.
+        /// Enough for a lease of two files of pages in which every second chunk is mapped.
         static let byteCountMax = 16 << 20
-        /// The number of chunks that a reference can distinguish.
+        /// The number of chunks that a reference can address.
         static let chunkCountMax = 1 << 20
     }
 
@@ -116,14 +117,14 @@ enum Format {
         static let bodyByteCountMin = 3
         static let bodyByteCountMax = 1 << 30
         static let regionByteCountMax = 1 << 31
-        /// The greatest number of bytes that the transactions, or ops, of one frame may take before compression.
+        /// The maximum number of bytes of the transactions or ops in one frame, before compression.
         static let payloadByteCountMax = bodyByteCountMax - (16 << 20)
         static let blockByteCount = 1 << 20
         static let checksumByteCount = 4
         static let lengthByteCountMax = 5
         /// A length and a checksum.
         static let headerByteCountMax = 9
-        /// Regions with fewer bytes are not worth compressing.
+        /// A region with fewer bytes is not worth compressing.
         static let compressedByteCountMin = 512
     }
 
@@ -163,9 +164,9 @@ enum Format {
     enum BytesEncoding: UInt8 { case raw = 0, hex }
     enum RelinkKind: UInt8 { case toOne = 0, unordered, ordered }
 
-    /// The serials of one block; a writer uses at most an eighth of that number.
+    /// The maximum number of serials in one block. A writer uses at most an eighth of it.
     static let blockObjectCountMax = 1 << 16
-    /// The greatest number of values in all columns of one block, and of numbers in one list. A decoder allocates no more than this for a
-    /// stated count before it has read the bytes that the count promises.
+    /// The maximum number of values in all columns of one block, and of numbers in one list. A decoder allocates no more memory than this
+    /// for a stated count before it has read the corresponding bytes.
     static let elementCountMax = 1 << 24
 }

@@ -1,4 +1,4 @@
-/// Bytes as text of lower-case hexadecimal digits.
+/// Bytes as a text of lower-case hexadecimal digits.
 package enum HexText {
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
@@ -17,7 +17,7 @@ package enum HexText {
     }
 }
 
-/// The packed form of text that consists of lower-case hexadecimal digits: two digits in a byte.
+/// The packed form of a text of lower-case hexadecimal digits: two digits in each byte.
 enum HexPacking {
     static let digits = Array("0123456789abcdef".utf8)
     /// The value of each character; 255 for a character that is not such a digit.
@@ -33,7 +33,7 @@ enum HexPacking {
 
     static func pack(_ text: [UInt8]) -> [UInt8] {
         let values = values
-        if text.isEmpty { return [] }  // As above.
+        if text.isEmpty { return [] }  // As in `decode`.
         return [UInt8](unsafeUninitializedCapacity: (text.count + 1) / 2) { buffer, done in
             for index in 0..<text.count / 2 {
                 buffer[index] = values[Int(text[2 * index])] << 4 | values[Int(text[2 * index + 1])]

@@ -12,7 +12,7 @@ enum LogFileName {
 
     static let directory = "log"
     static let digitCount = 20
-    /// The suffix of a new file, until it takes the place of the file that has the name without the suffix.
+    /// The suffix of a new file, until it replaces the file that has the name without the suffix.
     static let replacementSuffix = ".new"
 
     static func name(_ number: TransactionNumber, _ suffix: Suffix) -> String {

@@ -1,49 +1,48 @@
 /// The sizes and times that control the files of a log and its checkpoints. The format does not depend on them; tests make them small.
 package struct LogTuning: Sendable {
-    /// A transaction with this number of bytes of ops, or more, gets a separate file for them.
+    /// A transaction whose ops have at least this number of bytes gets a separate file for them.
     package var largeByteCount = 4 << 20
-    /// The number of bytes of ops that completes a frame of a separate file.
+    /// The number of bytes of ops at which a frame of a separate file is complete.
     package var opsFrameByteCount = 1 << 20
-    /// The number of bytes that completes a segment: another segment follows.
+    /// The number of bytes at which a segment is complete and another segment follows.
     package var segmentByteCount = 64 << 20
     /// Whether segments that get no more frames are sealed and merged. Compaction always seals the segments that it retires.
     package var sealsSegments = true
-    /// The number of bytes of transactions that completes a frame of a sealed segment.
+    /// The number of bytes of transactions at which a frame of a sealed segment is complete.
     package var sealedFrameByteCount = 256 << 10
-    /// The greatest number of bytes of neighbouring segments that are merged into one; 0 if no segments are merged.
+    /// The maximum number of bytes of neighbouring segments that are merged into one; 0 if segments are never merged.
     package var mergedByteCountMax = 64 << 20
-    /// The greatest number of bytes of segments that are still sealed or merged while the store is being closed.
+    /// The maximum number of bytes of segments that are still sealed or merged while the store is being closed.
     package var closingMergeByteCountMax = 1 << 20
-    /// Whether segments are sealed and merged while other threads write. If false, that happens before the call that causes it returns.
+    /// Whether segments are sealed and merged while other threads write. If not, this happens before the call that causes it returns.
     package var sealsInBackground = true
 
-    /// Whether checkpoints are made automatically while other threads write. If false, they are made only at closing.
+    /// Whether checkpoints are made automatically while other threads write. If not, they are made only at closing.
     package var checkpointsInBackground = true
-    /// The number of bytes of log after the newest checkpoint that triggers another checkpoint, if the number is also a sixteenth of that
-    /// checkpoint's bytes or more.
+    /// The number of bytes of log after the newest checkpoint that triggers another checkpoint, provided that it is at least a sixteenth of
+    /// that checkpoint's bytes.
     package var checkpointByteCount = 4 << 20
     /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10
     package var checkpointInterval: Int64 = 300_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
     package var closingCheckpointByteCount = 1 << 20
-    /// The greatest number of bytes of log that closing hashes for the tree in HEAD.
+    /// The maximum number of bytes of log that closing hashes for the tree in HEAD.
     package var closingTreeByteCountMax = 128 << 10
-    /// The greatest size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
+    /// The maximum size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
     /// they are first read.
     package var checkedByteCountMax = 8 << 20
-    /// The greatest size of a stored graph whose pages and values are proven when it is opened. The proof takes about 3 ms for each MiB.
+    /// The maximum size of a stored graph whose pages and values are proven when it is opened. The proof takes about 3 ms for each MiB.
     package var provenByteCountMax = 1 << 20
-    /// The greatest size of a schema and a table of chunks that the record of a checkpoint contains itself, if it has enough space for
-    /// them.
+    /// The maximum size of a schema and a table of chunks that are stored in the checkpoint record itself, if there is enough space.
     package var recordedTableByteCountMax = 4096
-    /// The number of bytes of a chunk that a part of a table in chunks uses.
+    /// The number of bytes that a part of a table may use in its chunk.
     package var tablePartByteCountMax = 65_536
-    /// The greatest number of chunks of 64 KiB that the pages of the graph take.
+    /// The maximum number of chunks of 64 KiB that the pages of the graph may take.
     package var chunkCountMax = 1 << 20
-    /// The number of checkpoints that are always kept: the newest checkpoint, and one more in case the newest is corrupt.
+    /// The number of checkpoints that are always kept: the newest one, and one more in case the newest is corrupt.
     package var newestCheckpointCount = 2
-    /// The number of bytes that checkpoints for time travel may always take, however small the newest checkpoint is.
+    /// The number of bytes that checkpoints for time travel may always take, even if the newest checkpoint is small.
     package var pastByteCountMin = 64 << 20
 
     package static let standard = LogTuning()

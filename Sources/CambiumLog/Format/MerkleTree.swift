@@ -1,6 +1,6 @@
 import CambiumBytes
 
-/// The tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees, O(log n) of them.
+/// The Merkle tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees, which are O(log n).
 package struct MerkleTree: Sendable, Equatable {
     /// The roots of the complete subtrees, the largest subtree first: one for each bit that is 1 in the number of leaves. Each has 32
     /// bytes.
@@ -20,10 +20,10 @@ package struct MerkleTree: Sendable, Equatable {
 
     /// Appends a leaf.
     ///
-    /// - Parameter leafHash: 32 bytes, the hash of the leaf with its prefix of zero.
+    /// - Parameter leafHash: the hash of the leaf with its prefix of zero, 32 bytes.
     mutating func append(leafHash: [UInt8]) {
         var hash = leafHash
-        // Each subtree as high as the new subtree becomes a part of the new subtree.
+        // Each subtree that is as high as the new subtree becomes a part of the new subtree.
         for _ in 0..<leafCount.trailingOneBitCount { hash = Self.node(subtrees.removeLast(), hash) }
         subtrees.append(hash)
         leafCount += 1

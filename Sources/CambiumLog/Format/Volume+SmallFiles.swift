@@ -1,8 +1,8 @@
 internal import CambiumModel
 
-/// Small files that are read or replaced whole.
+/// Small files that are read or replaced as a whole.
 extension Volume {
-    /// Returns all bytes of a small file, which has at most 1 MiB.
+    /// Returns all bytes of a small file of at most 1 MiB.
     func bytes(of path: String) throws(CambiumError) -> [UInt8] {
         let file = try open(path, .read)
         defer { file.close() }
@@ -19,12 +19,12 @@ extension Volume {
         return try file.byteCount()
     }
 
-    /// Replaces the content of a file. After an interruption, the file has all of the new bytes or none of them.
+    /// Replaces the content of a file. After an interruption, the file has either the new content or the old one.
     func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
     }
 
-    /// Replaces a file as `replace` does, if no holder shares it. Returns false if it is shared; the file then stays.
+    /// Replaces a file as `replace` does, unless the file is shared. Returns `false` if it is shared; the file then stays.
     func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in
             if try renameUnlessShared(newPath, to: path) { return true }
@@ -33,7 +33,7 @@ extension Volume {
         }
     }
 
-    /// Calls `body` with the path of a new file that has these bytes. If an operation fails, removes that file again.
+    /// Calls `body` with the path of a new file that contains these bytes. If an operation fails, removes that file again.
     private func withReplacement<Result>(
         of path: String, _ bytes: [UInt8], _ body: (_ newPath: String) throws(CambiumError) -> Result
     ) throws(CambiumError) -> Result {

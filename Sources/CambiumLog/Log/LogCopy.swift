@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Copies the files of a store as they are, while another process may write to it.
+/// Copies the files of a store unchanged, while another process may write to the store.
 package struct LogCopy {
     /// The last transaction in the copy.
     package private(set) var lastTransaction = TransactionNumber.none
@@ -11,19 +11,19 @@ package struct LogCopy {
 
     /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
-    /// The segments that were copied, and the last transaction of the sealed ones. A segment that begins at or before that transaction is
-    /// covered by them, and is not copied.
+    /// The segments that were copied, and the last transaction of the sealed segments. A segment that begins at or before that transaction
+    /// is covered by them, and is not copied.
     private var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
-    /// The greatest number of attempts to copy the segments while a writer replaces some of them.
+    /// The maximum number of attempts to copy the segments while a writer replaces some of them.
     private static let attemptCountMax = 10
     private let source: LogReader
     private let target: any Volume
 
     /// Copies the log up to its durable end, and the checkpoints that can be used.
     ///
-    /// The caller has the lock of the target, which contains nothing else. Throws `.damaged` if the log is corrupt, and `.ioFailure` if the
-    /// disk refuses. The files that were copied before an error are not a store, because the settings are copied last. Complexity:
-    /// O(bytes).
+    /// The caller holds the lock of the target, which contains nothing else. Throws `.damaged` if the log is corrupt, and `.ioFailure` if a
+    /// disk operation fails. The files that were copied before an error do not form a store, because the settings are copied last.
+    /// Complexity: O(bytes).
     package init(_ source: LogReader, to target: any Volume) throws {
         self.source = source
         self.target = target
@@ -45,7 +45,7 @@ package struct LogCopy {
         try target.syncDirectory("")
     }
 
-    /// Returns the paths of the files that a copy of the store at this moment has.
+    /// Returns the paths of the files that a copy of the store would contain at this moment.
     package static func names(in source: any Volume) throws(CambiumError) -> [String] {
         let log = try source.list(LogDirectory.name).filter { LogFileName.parse($0) != nil }.map { "\(LogDirectory.name)/\($0)" }
         let roots = try CheckpointRecord.list(source).map(CheckpointRecord.path)
@@ -53,8 +53,8 @@ package struct LogCopy {
         return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
     }
 
-    /// Copies the segments up to the segment with the end of the log, as the directory had them at one moment, and the segments that must
-    /// follow.
+    /// Copies the segments up to the segment with the end of the log, as the directory listed them at one moment, and the segments that
+    /// must follow.
     ///
     /// Returns the checkpoints that existed after the log was copied.
     private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {
@@ -62,8 +62,8 @@ package struct LogCopy {
             let before = byteCount
             do {
                 if let roots = try copySegmentsOnce(upTo: tail) { return roots }
-            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged the segment with others; see below.
-            // A writer has split or merged segments, so the copied segments may not belong together.
+            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged the segment; see below.
+            // A writer has split or merged segments, so the copied segments may not fit together.
             for segment in copied.segments where try target.exists(LogFileName.path(segment, .segment)) {
                 try target.remove(LogFileName.path(segment, .segment))
             }
@@ -73,29 +73,30 @@ package struct LogCopy {
         throw CambiumError(.ioFailure, "The log was compacted repeatedly while it was copied. Make the backup again.")
     }
 
-    /// Copies the segments once. Returns `nil` if the directory has other segments afterwards. Throws `.notFound` if a segment is gone.
+    /// Copies the segments once. Returns `nil` if the directory contains other segments afterwards. Throws `.notFound` if a segment no
+    /// longer exists.
     private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
         let listed = try source.segments().filter { $0 <= tail.header.firstTransaction }
         for segment in listed where segment > copied.end {
             try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
         }
         if try source.segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
-        // Lists the checkpoints before the search for a segment after the last transaction: a checkpoint of that transaction may depend on
-        // one.
+        // The checkpoints are listed before the search for a segment after the last transaction, because a checkpoint of that transaction
+        // may require such a segment.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // A segment that was sealed during the copy must be followed by another segment. Its header is enough.
+        // If a segment was sealed during the copy, another segment must follow it. Its header is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
-            // A segment between the two was merged with others since.
+            // A segment between the two has been merged with others in the meantime.
             if last.isSealed, next != copied.end.next { return nil }
             if try !copyBeginning(of: next) { try copySegment(next, byteCount: Format.Segment.headerByteCount) }
         }
         return roots
     }
 
-    /// Copies a segment whose header is not complete, because a writer is about to create it or ended before. A store may end with it.
-    /// Returns false if the segment has a whole header.
+    /// Copies a segment with an incomplete header: a writer is about to create the segment, or ended before it was complete. A store may
+    /// end with such a segment. Returns `false` if the segment has a whole header.
     private mutating func copyBeginning(of segment: TransactionNumber) throws(CambiumError) -> Bool {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
@@ -110,8 +111,8 @@ package struct LogCopy {
 
     /// Copies a segment.
     ///
-    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all of its bytes. A segment that was sealed
-    ///   during the copy is copied as a whole.
+    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all of its bytes. A segment that was sealed during
+    ///   the copy is copied completely.
     private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
@@ -125,7 +126,7 @@ package struct LogCopy {
         if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
     }
 
-    /// Copies the files of ops that the segments name, and perhaps later ones, which the opening of the copy removes.
+    /// Copies the files of ops to which the segments refer, and possibly later ones, which the opening of the copy removes.
     private mutating func copyOps() throws(CambiumError) {
         for name in try source.volume.list(LogDirectory.name) where LogFileName.parse(name)?.suffix == .ops {
             let path = LogDirectory.name + "/" + name
@@ -140,7 +141,7 @@ package struct LogCopy {
         }
     }
 
-    /// Throws `.ioFailure` if the copy has a transaction without its file of ops. A compaction removes such files when it retires segments.
+    /// Throws `.ioFailure` if a transaction of the copy lacks its file of ops. A compaction removes such files when it retires segments.
     private func checkOps(of number: TransactionNumber) throws(CambiumError) {
         let path = LogFileName.path(number, .ops)
         if try target.exists(path) { return }
@@ -164,7 +165,7 @@ package struct LogCopy {
 
     // MARK: Checkpoints
 
-    /// Copies checkpoints. Leaves out a checkpoint that cannot be opened, and one whose position is not in the copy.
+    /// Copies checkpoints. Omits a checkpoint that cannot be opened, and a checkpoint whose position is not in the copy.
     private mutating func copy(_ roots: [TransactionNumber]) throws(CambiumError) {
         var copied = Set<String>()
         for number in roots {
@@ -189,7 +190,7 @@ package struct LogCopy {
                 let header = try FrameReader(target, path: path).header
                 return position.isChecksumLost || header.previousChecksum == position.position.checksum
             } catch {
-                guard error.code == .damaged else { throw error }  // The segment is the beginning of one.
+                guard error.code == .damaged else { throw error }  // Only the beginning of the segment exists.
             }
         }
         guard let segment = copied.segments.last(where: { $0 <= position.transaction }) else { return false }
@@ -197,7 +198,8 @@ package struct LogCopy {
         return try reader.begin(after: position)
     }
 
-    /// Copies the chunks of a checkpoint that were not copied yet, and writes its record. Its table has the same chunks as in the source.
+    /// Copies those chunks of a checkpoint that were not copied before, and writes its record. Its table has the same chunks as in the
+    /// source.
     private mutating func copy(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
         var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }
@@ -215,7 +217,7 @@ package struct LogCopy {
 }
 
 extension VolumeFile {
-    /// Creates a file of another volume with the first bytes of this file, and syncs it. The caller syncs the directory.
+    /// Creates a file in another volume with the first bytes of this file, and syncs it. The caller syncs the directory.
     func copy(_ byteCount: Int, to target: any Volume, _ path: String) throws(CambiumError) {
         let partByteCount = 1 << 20
         let copy = try target.open(path, .create)

@@ -2,14 +2,14 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns false if it is the last segment, and its creation was interrupted or is under way.
+    /// Opens the next segment. Returns `false` if it is the last segment, and its creation was interrupted or is in progress.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
             do {
                 return try open()
             } catch let error as CambiumError where mayBeWritten && (error.code == .notFound || error.code == .damaged) {
-                // A writer may have replaced, split or merged segments since the directory was listed.
+                // A writer may have replaced, split or merged segments after the directory was listed.
                 guard try relist() else { throw error }
             }
         }
@@ -23,7 +23,7 @@ extension LogCursor {
             do {
                 byteCount += try volume.byteCount(of: LogFileName.path(segment, .segment))
             } catch {
-                // A writer may have merged the segment with others since the directory was listed.
+                // A writer may have merged the segment with others after the directory was listed.
                 guard error.code == .notFound else { throw error }
             }
         }
@@ -48,14 +48,15 @@ extension LogCursor {
                 return true
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
-            // The position is at the end of the segment before the segment whose creation was interrupted.
+            // The position is at the end of the segment that precedes the interrupted one.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)
         return true
     }
 
-    /// Opens a segment, and checks its name and its store. Returns `nil` if this is the last segment, and it is gone or incomplete.
+    /// Opens a segment, and checks its name and its store. Returns `nil` if this is the last segment, and it no longer exists or is
+    /// incomplete.
     private mutating func openSegment(at place: Int) throws -> SegmentReader? {
         let path = LogFileName.path(segments[place], .segment)
         let next: SegmentReader
@@ -72,7 +73,7 @@ extension LogCursor {
         return next
     }
 
-    /// Passes over segments that begin inside the segment that was read last, because that segment was split or merged with others since.
+    /// Skips segments that begin inside the last read segment, because that segment was split or merged in the meantime.
     private mutating func passOverCovered(before wanted: TransactionNumber) throws {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
         guard mayBeWritten, try isSealedByNow(lastRead) else {
@@ -82,7 +83,7 @@ extension LogCursor {
         segments.removeAll { $0 > lastRead && $0 < wanted }
     }
 
-    /// Whether a segment that was open when it was read has been sealed since, or is a part of another segment.
+    /// Whether a segment that was open when it was read is now sealed, or is now a part of another segment.
     private func isSealedByNow(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed
@@ -94,13 +95,13 @@ extension LogCursor {
 
     /// Returns the segment in which the log continues from a position, and which begins before the position.
     private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
-        // The search goes from the last segment to the first. So it finds a segment that an interrupted merge left before it finds the
-        // merged segment.
+        // The search goes from the last segment to the first. If an interrupted merge left several segments with the position, it finds the
+        // original segment before the merged one.
         for place in segments.indices.reversed() where segments[place] <= base.transaction {
             do {
                 guard var next = try openSegment(at: place) else { break }
                 guard try next.begin(after: base) else { continue }
-                // The position is at the end of the segment that was read last, or of an earlier segment, so the log continues in another.
+                // The position is at the end of the last read segment or of an earlier segment, so the log continues in another segment.
                 if lastRead != nil, (next.sealedEnd ?? .none) <= base.transaction { continue }
                 index = place
                 return next
@@ -116,7 +117,7 @@ extension LogCursor {
             "The segment begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
-    /// Whether the following transactions may be in another segment than the unreadable one, because a writer merged that segment.
+    /// Whether the following transactions may be in a segment other than the unreadable one, because a writer merged that segment.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && mayBeWritten
     }
@@ -128,7 +129,7 @@ extension LogCursor {
 
     /// Moves the cursor to the first transaction to read in a segment.
     ///
-    /// - Parameter base: the position in the segment at which the read begins; `nil` for the beginning of the segment.
+    /// - Parameter base: the position in the segment at which reading begins; `nil` for the beginning of the segment.
     private mutating func begin(_ segment: SegmentReader, from base: LogPrefix?) throws {
         var next = segment
         begin = 0
@@ -149,7 +150,7 @@ extension LogCursor {
             begin = next.offset
         }
         if let last = next.sealedEnd {
-            // An interrupted merge or split left segments that this segment covers.
+            // An interrupted merge or split left segments whose transactions this segment also contains.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }
@@ -167,8 +168,7 @@ extension LogCursor {
         return true
     }
 
-    /// Whether the last segment was removed since it was listed. Returns false if only its beginning was written. Throws in any
-    /// other case.
+    /// Whether the last segment was removed after it was listed. Returns `false` if only its beginning was written. Otherwise, throws.
     private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
         let isLast = place == segments.count - 1
         if let failure = error.headerFailure {

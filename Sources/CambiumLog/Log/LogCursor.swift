@@ -1,47 +1,47 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// A position in a log, from which reading continues. Another process may write to the log at the same time.
+/// A position in a log from which reading can continue. Another process may write to the log at the same time.
 struct LogCursor {
     let volume: any Volume
     let settings: StoreSettings
     /// The first transaction that the caller has not received.
     var first: TransactionNumber
-    /// The part of the log before the segment that is opened next; `nil` if it is not known.
+    /// The part of the log before the next segment to open; `nil` if it is not known.
     var base: LogPrefix?
     let mayBeWritten: Bool
     /// Whether bytes that another process writes are made durable before they are read.
     let syncs: Bool
     let salvages: Bool
     var head: Head?
-    /// The place at which a later read continues, shortly before the last transaction that was read. Only a log that another process may
-    /// write needs it. At first, the place at which this read begins.
+    /// The place at which a later read continues, shortly before the last transaction that was read. It is needed only if another process
+    /// may write to the log. At first, it is the place at which this read begins.
     var place: SegmentPlace?
     /// The first transactions of the segments that were in the directory when it was last listed, ascending.
     var listed: [TransactionNumber]
     /// The segments in `listed`, except those that the preceding segment is known to cover.
     var segments: [TransactionNumber]
-    /// The index in `segments` of the segment that is being read, or that is opened next.
+    /// The index in `segments` of the current segment, or of the next segment to open.
     var index: Int
     var reader: SegmentReader?
-    /// The offset at which the read of the current segment began; 0 for its header.
+    /// The offset at which reading the current segment began; 0 for its header.
     var begin = 0
-    /// The first transaction of the segment that was read last.
+    /// The first transaction of the last segment that was read.
     var lastRead: TransactionNumber?
-    /// The last segment, if only its beginning was written. `isGone` is true if the segment was removed since it was listed.
+    /// The last segment, if only its beginning was written. `isGone` is true if the segment was removed after it was listed.
     var unfinished: (path: String, isGone: Bool)?
     var end: LogReader.End
-    /// The greatest number of records that one call of `body` receives.
+    /// The maximum number of records that one call of `body` receives.
     var batchCountMax = 64
-    /// The state of the segment before the unfinished segment, when the cursor left that segment.
+    /// The segment before the unfinished one, in the state that it had when the cursor left it.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
-    /// The greatest number of times that a log is judged again because it changed during the judgement.
+    /// The maximum number of times that the end of a log is evaluated again because the log changed in the meantime.
     private static let judgementCountMax = 100
 
     /// - Parameters:
     ///   - mayBeWritten: whether another process may write at the same time. If so, the log is synced before it is read.
-    ///   - syncs: false if everything that the caller acts on is already durable.
+    ///   - syncs: whether to sync. It is false if everything on which the caller acts is already durable.
     init(
         _ log: LogReader, from first: TransactionNumber, after base: LogPrefix? = nil, mayBeWritten: Bool, syncs: Bool = true,
         salvages: Bool = false, at place: SegmentPlace? = nil
@@ -69,18 +69,18 @@ struct LogCursor {
         return segments.last.map { $0 <= current } ?? true
     }
 
-    // MARK: Reading on
+    // MARK: Continuing to read
 
-    /// Receives some transactions at a time, in order. It may take the array and leave another array in its place.
+    /// Receives several transactions at a time, in order. It may take the array and leave another array in its place.
     typealias BatchBody = (inout [LogRecord]) throws -> Void
 
-    /// Calls `body` with every transaction that the log has now, in order. Throws as `advance(batches:)`.
+    /// Calls `body` with every transaction that the log contains now, in order. Throws as `advance(batches:)` does.
     mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
 
-    /// As `judge(batches:)`, one transaction after the other.
+    /// Does the same as `judge(batches:)`, but calls `body` with one transaction at a time.
     mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Calls `body` with all transactions that the log has now.
+    /// Calls `body` with all transactions that the log contains now.
     ///
     /// Throws `.damaged` if a segment is corrupt and others follow it; and the errors of `body`.
     mutating func advance(batches body: BatchBody) throws {
@@ -108,10 +108,10 @@ struct LogCursor {
     private mutating func readFrames(_ body: BatchBody) throws {
         guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
-        // Frames beyond this length were written after this call began. The call omits them, so that it ends even if another process
-        // writes fast.
+        // Frames beyond this length were written after this call began. The call omits them, so that it ends even if another process writes
+        // continuously.
         let byteCount = reader?.byteCount ?? 0
-        // A caller that stops soon should not wait until all of a large segment is verified.
+        // A caller that stops early should not wait until a large segment is completely verified.
         var stepByteCount = Self.stepByteCountMin
         while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
             if syncs { try reader?.sync() }
@@ -122,7 +122,7 @@ struct LogCursor {
     }
 
     private static let stepByteCountMin = 64 << 10
-    /// The number of bytes of ops that one call of `body` receives. One frame may have more.
+    /// The maximum number of bytes of ops for one call of `body`. A single frame may have more.
     private static let batchByteCountMax = 8 << 20
 
     private mutating func readFrames(upTo limit: Int, _ body: BatchBody) throws {
@@ -153,7 +153,7 @@ struct LogCursor {
         if let failure { throw failure }
     }
 
-    /// Passes on the records that the caller has not received yet.
+    /// Passes the records that the caller has not received to the caller.
     private mutating func hand(_ records: inout [LogRecord], _ body: BatchBody) throws {
         guard let last = records.indices.last else { return }
         end.lastTransaction = records[last].number
@@ -167,7 +167,7 @@ struct LogCursor {
     /// Moves to the next segment. The current segment must verify to its end.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {
-            // Reads the frames that were appended after this segment was last read and before the next segment was made.
+            // Reads the frames that were appended after the last read of this segment and before the creation of the next segment.
             try reader?.refresh()
             try readFrames(body)
         }
@@ -189,12 +189,12 @@ struct LogCursor {
 
     /// Returns the index of the first segment that begins after `segment`.
     func place(after segment: TransactionNumber) -> Int {
-        // Mostly, that is the next segment.
+        // This is usually the next segment.
         if index < segments.count, segments[index] == segment { return index + 1 }
         return segments.firstIndex { $0 > segment } ?? segments.count
     }
 
-    /// Whether the next segment continues where the frames of this segment end. If so, the bytes after the frames held no transaction.
+    /// Whether the next segment continues where the frames of this segment end. If so, the bytes after these frames contain no transaction.
     private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             let following = segments[place(after: last.header.firstTransaction)]
@@ -219,8 +219,8 @@ struct LogCursor {
             jointOffset: reader.jointOffset)
     }
 
-    /// Moves back to the segment before the segment whose creation was interrupted. The next writer may remove the interrupted segment
-    /// and continue in the preceding one.
+    /// Moves back to the segment before the interrupted one. The next writer may remove the interrupted segment and continue in the
+    /// preceding one.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
@@ -230,14 +230,14 @@ struct LogCursor {
         (unfinished, left) = (nil, nil)
     }
 
-    /// Whether a segment without frames was replaced by another segment of the same name since it was opened. If so, the caller opens the
+    /// Whether a segment without frames was replaced by another segment with the same name after it was opened. If so, the caller opens the
     /// new segment.
     private mutating func isReplaced() throws -> Bool {
         guard mayBeWritten, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
         do throws(CambiumError) {
             if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
         } catch {
-            // The segment got frames, and was then merged with others.
+            // The segment received frames, and was then merged with others.
             guard error.code == .notFound else { throw error }
         }
         reader = nil
@@ -246,13 +246,14 @@ struct LogCursor {
 
     // MARK: Judging
 
-    /// Judges how the log ends, by the table of FORMAT.md 8. If another process writes at the same time, reads further before it judges.
+    /// Determines how the log ends, according to the table of FORMAT.md 8. If another process writes at the same time, reads more of the
+    /// log before it decides.
     ///
     /// Throws `.damaged` if the log is corrupt.
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
-            // A writer may have opened the log since HEAD was read.
+            // A writer may have opened the log after HEAD was read.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }
             guard mayBeWritten, try hasMoved() else { break }
             try advance(batches: body)
@@ -290,7 +291,7 @@ struct LogCursor {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
-            // The writer that removed the unfinished segment may have written to the preceding segment since.
+            // The writer that removed the unfinished segment may have written to the preceding segment afterwards.
             if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
         }
@@ -310,22 +311,22 @@ struct LogCursor {
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
 
-    /// Whether a segment that has no file is a part of an earlier segment. HEAD is not written again when segments are merged.
+    /// Whether a segment without a file is a part of an earlier segment. HEAD is not updated when segments are merged.
     private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         guard let last = listed.last, segment < last else { return false }
         // An interrupted merge may have left other segments between the merged segment and the missing one.
         for before in listed.reversed() where before < segment {
             let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
-            // A segment that has lost its index is judged by its frames instead.
+            // If a segment has lost its index, its frames decide.
             if let end = reader.sealedEnd, segment <= end { return true }
             if reader.lostIndex != nil { return true }
         }
         return false
     }
 
-    /// Throws if the log was durable beyond the end of the last segment with frames, according to HEAD.
+    /// Throws if HEAD states that the log was durable beyond the end of the last segment with frames.
     ///
-    /// A HEAD that was written at an earlier closing belongs to an older copy of the store. If the log verifies to its end, nothing is
+    /// If HEAD was written at an earlier closing, it may belong to an older copy of the store. If the log verifies to its end, nothing is
     /// lost.
     ///
     /// - Parameter isWhole: whether only zeros follow the last frame.
@@ -368,7 +369,7 @@ struct LogCursor {
 }
 
 extension LogReader.End {
-    /// Counts a segment that was read from an offset.
+    /// Counts the bytes of a segment that was read from an offset.
     fileprivate mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset
@@ -376,7 +377,7 @@ extension LogReader.End {
 }
 
 extension [LogRecord] {
-    /// Calls `body` with each record without copying it, because a copy changes the reference counts of its parts.
+    /// Calls `body` with each record without copying it, because a copy would change the reference counts of its parts.
     func forEachInPlace(_ body: (LogRecord) throws -> Void) throws {
         let records = span
         for place in records.indices { try body(records[place]) }

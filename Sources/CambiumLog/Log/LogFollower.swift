@@ -2,15 +2,15 @@ package import CambiumModel
 
 /// Follows a log that another process writes, up to its durable end.
 ///
-/// The follower holds no lock that the writer waits for. It syncs bytes before it reads them, so that no caller acts on a transaction that
-/// a power failure may remove. A process that has a segment open can still read it after the writer has sealed or replaced it.
+/// The follower holds no lock for which the writer waits. It syncs bytes before it reads them, so that no caller acts on a transaction that
+/// a power failure may remove. A process that has opened a segment can still read it after the writer has sealed or replaced it.
 package struct LogFollower {
     private let volume: any Volume
     private var cursor: LogCursor
     private var isJudged = false
 
     /// - Parameters:
-    ///   - first: the transaction to begin with, if there is no base.
+    ///   - first: the first transaction to read, if there is no base.
     ///   - base: the known part of the log before the first transaction that is read.
     package init(
         _ log: LogReader, from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil
@@ -21,10 +21,10 @@ package struct LogFollower {
 
     /// Calls `body` with the transactions that were appended since the last call, in order.
     ///
-    /// The first call judges how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log has no transaction. A
-    /// later call throws `.damaged` if a segment is corrupt and another segment follows it. Bytes at the end that do not verify are left
-    /// to the next call, because another process may be writing them. If `body` throws, its error is thrown, and the next call reads the
-    /// same transactions again.
+    /// The first call determines how the log ends. It throws `.damaged` if the log is corrupt, and `.notFound` if the log contains no
+    /// transaction. A later call throws `.damaged` if a segment is corrupt and another segment follows it. Bytes at the end that do not
+    /// verify are left to the next call, because another process may be writing them. If `body` throws, the call throws that error, and the
+    /// next call reads the same transactions again.
     ///
     /// Complexity: O(bytes that were appended), and at least one listing of the directory.
     package mutating func advance(_ body: (LogRecord) throws -> Void) throws {

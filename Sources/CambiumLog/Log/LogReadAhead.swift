@@ -3,16 +3,16 @@ internal import CambiumModel
 
 /// Reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
 final class LogReadAhead: Sendable {
-    /// A log of more bytes is read on a dedicated thread. The number exceeds the zeros that a writer keeps at the end of a segment.
+    /// A log with more bytes is read on a dedicated thread. The number exceeds the zeros that a writer keeps at the end of a segment.
     static let byteCountMin = 2 << 20
-    /// The limits of the batches that wait for the caller: the number of batches, and the bytes of ops in them and in the batch that the
-    /// caller uses.
+    /// The limits for the batches that wait for the caller: the number of batches, and the number of bytes of ops in them and in the batch
+    /// that the caller is using.
     private static let batchCountMax = 2
     private static let pendingByteCountMax = 32 << 20
-    /// The greatest number of records in a batch: some MiB of memory.
+    /// The maximum number of records in a batch, which takes some MiB of memory.
     static let recordCountMax = 16_384
 
-    /// Transactions that were read at once, or a part of these transactions.
+    /// The transactions of one batch from the cursor, or some of them.
     private struct Batch {
         var records: [LogRecord] = []
         /// The number of bytes of ops.
@@ -27,8 +27,8 @@ final class LogReadAhead: Sendable {
 
     init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
 
-    /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan, after `body` has received
-    /// everything that was read before; and the errors of `body`.
+    /// Calls `body` with every transaction, in order, on the caller's thread. Throws the error of the scan after `body` has received
+    /// everything that was read before. Also throws the errors of `body`.
     func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
         guard let thread = DedicatedThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
         defer {

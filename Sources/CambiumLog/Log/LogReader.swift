@@ -1,12 +1,12 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Reads the log of a store and judges how it ends. Writes nothing.
+/// Reads the log of a store and determines how it ends. Writes nothing.
 package struct LogReader: Sendable {
     package let volume: any Volume
     package let settings: StoreSettings
     let head: Head?
-    /// The flaws that do no harm: a corrupt slot of HEAD, or a file that is not a file of the log.
+    /// The harmless flaws: a corrupt slot of HEAD, or a file that does not belong to the log.
     package let flaws: [String]
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
@@ -14,12 +14,12 @@ package struct LogReader: Sendable {
         try self.init(volume, settings: try StoreSettings.read(volume))
     }
 
-    /// Returns the settings that the segments and checkpoints of a store imply, for a store whose own settings cannot be read.
+    /// Derives the settings of a store from its segments and checkpoints, if its own settings cannot be read.
     ///
     /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
     package static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         for segment in try LogDirectory.segments(volume) {
-            // If this header cannot be read, another file may imply the settings.
+            // If this header cannot be read, another file may reveal the settings.
             guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
@@ -52,14 +52,14 @@ package struct LogReader: Sendable {
     /// The tree over the log that HEAD states; `nil` if HEAD states no tree.
     package var headTree: Head.Tree? { head?.tree }
 
-    /// Returns the last transaction of which only the envelope is left; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// Returns the last transaction of which only the envelope remains; `.none` if no transaction was retired. Complexity: opens O(log n)
     /// files, where n is the number of segments.
     package func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
 
     /// Returns the first transactions of the segments, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
-    /// Whether only the envelope of a transaction is left, and no checkpoint of it exists. Complexity: O(files).
+    /// Whether only the envelope of a transaction remains, and there is no checkpoint of it. Complexity: O(files).
     package func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try LogDirectory.hasRetired(transaction, volume) else { return false }
         return try !CheckpointRecord.list(volume).contains(transaction)
@@ -82,7 +82,7 @@ package struct LogReader: Sendable {
                 + "It holds no data; remove it, and create the store again.")
     }
 
-    /// The end of a log, and the judgement of the bytes that follow it.
+    /// The end of a log, and the verdict on the bytes that follow it.
     package struct End: Sendable {
         package enum Verdict: Sendable, Equatable {
             case clean
@@ -96,10 +96,10 @@ package struct LogReader: Sendable {
         package var lastTransaction = TransactionNumber.none
         /// The time of the last transaction in microseconds since 1970; the creation time of the store if there is no transaction.
         package var lastTime: Int64
-        /// The number of bytes of the segments, up to the last frame that verifies, and of the files of ops that they name.
+        /// The number of bytes of the segments, up to the last frame that verifies, and of their files of ops.
         package var byteCount = 0
         package var segmentCount = 0
-        /// The state in which a writer continues the last segment.
+        /// The state of the last segment, in which a writer continues.
         var tail: SegmentTail?
         /// Throws `.notFound` if there is no transaction: a store exists once the first transaction, which has the schema, is durable.
         ///
@@ -108,7 +108,7 @@ package struct LogReader: Sendable {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
-        /// The corruption that was passed over.
+        /// The corruption that was skipped.
         package var flaws: [String] = []
         /// The flaw of HEAD if the log itself verifies; `nil` if HEAD has no flaw.
         package internal(set) var headFlaw: String?
@@ -119,17 +119,17 @@ package struct LogReader: Sendable {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
-        /// Whether the checksum is lost, so that the next segment need not name it.
+        /// Whether the checksum is lost, so that the next segment need not state it.
         let isChecksumLost: Bool
         /// The offset up to which the segment was durable according to HEAD or a frame.
         let durableOffset: Int
         let codec: TransactionCodec
-        /// The offset of the joint (a frame without transactions that marks a position of the log) with which the frames end. It is `nil`
-        /// if they end with transactions.
+        /// The offset of the joint (a frame without transactions that marks a position of the log) at the end of the frames. It is `nil` if
+        /// the last frame contains transactions.
         let jointOffset: Int?
     }
 
-    /// Returns the first transaction, after it was made durable.
+    /// Makes the first transaction durable and returns it.
     ///
     /// Throws `.damaged` if the transaction does not verify, and `.notFound` if there is no transaction.
     package func firstRecord() throws -> LogRecord {
@@ -146,9 +146,9 @@ package struct LogReader: Sendable {
 
     /// Calls `body` with every transaction from `first`, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption; and the errors of
-    /// `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`); of a sealed segment,
-    /// only the frames from the one with `first` count.
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws the
+    /// errors of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`). In a sealed
+    /// segment, only the frames from the one with `first` count.
     ///
     /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
     ///   that no caller acts on a transaction that a power failure may remove.
@@ -162,7 +162,7 @@ package struct LogReader: Sendable {
         return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
     }
 
-    /// Scans the log as the other `scan` does. Begins at a place at which an earlier scan ended, if the place still leads to `first`.
+    /// Scans the log as the other `scan` does. Begins at the place at which an earlier scan ended, if that place still leads to `first`.
     ///
     /// - Parameter place: receives the place at which this scan ends, even if it throws.
     package func scan(

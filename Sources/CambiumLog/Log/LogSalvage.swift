@@ -9,9 +9,9 @@ package struct LogSalvage {
 
     /// The part of the log that could be read, and the corruption that was found.
     package struct Outcome {
-        /// The corruption that was passed over. No transaction is missing because of it.
+        /// The corruption that was skipped. No transaction is missing because of it.
         package var flaws: [String] = []
-        /// The corruption that ended the read; `nil` if the log was read to its end.
+        /// The corruption at which reading ended; `nil` if the log was read to its end.
         package var corruption: CambiumError?
         /// The end of the log; `nil` if the log was not read to its end.
         package var end: LogReader.End?
@@ -19,8 +19,8 @@ package struct LogSalvage {
 
     /// Calls `body` with each transaction that follows a checkpoint, or with every transaction, until the log is corrupt.
     ///
-    /// Bytes after the frames of a segment are passed over if the next segment continues where the frames end. Another process may write at
-    /// the same time. Throws `.ioFailure` if the log cannot be read, and the errors of `body`. Complexity: O(bytes).
+    /// Skips bytes after the frames of a segment if the next segment continues where the frames end. Another process may write at the same
+    /// time. Throws `.ioFailure` if the log cannot be read, and the errors of `body`. Complexity: O(bytes).
     package func read(after base: LogPrefix?, _ body: (LogRecord) throws -> Void) throws -> Outcome {
         var outcome = Outcome()
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
@@ -42,7 +42,7 @@ package struct LogSalvage {
         return outcome
     }
 
-    /// Calls `body` with each transaction of a range whose frame verifies, ascending. The log before it need not verify.
+    /// Calls `body` with each transaction of a range whose frame verifies, ascending. The preceding log need not verify.
     ///
     /// Throws `.ioFailure` if a segment cannot be read, and the errors of `body`. Complexity: O(bytes of the segments of the range).
     package func readFrames(of range: ClosedRange<TransactionNumber>, _ body: (LogRecord) throws -> Void) throws {
@@ -57,7 +57,8 @@ package struct LogSalvage {
         }
     }
 
-    /// Whether a segment contains a transaction although another segment begins before it. An interrupted merge leaves such segments.
+    /// Whether a segment contains a transaction although another segment begins before that transaction. An interrupted merge leaves such
+    /// segments.
     private func covers(_ segment: TransactionNumber, _ transaction: TransactionNumber) -> Bool {
         // If the index cannot be read, the segment is searched.
         guard let reader = try? SegmentReader(log.volume, path: LogFileName.path(segment, .segment)) else { return true }
@@ -87,8 +88,8 @@ package struct LogSalvage {
         }
     }
 
-    /// Returns the names and the lengths of the files of a log, its checkpoints, and its HEAD. If two fingerprints differ, the log was
-    /// written to in between.
+    /// Returns the names and the lengths of the files of a log, its checkpoints, and its HEAD. If two fingerprints differ, a process has
+    /// written to the log in between.
     package func fingerprint() throws(CambiumError) -> [String] {
         var parts: [String] = []
         for name in try log.volume.list(LogDirectory.name) {

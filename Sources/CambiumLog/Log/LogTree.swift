@@ -2,13 +2,13 @@ package import CambiumModel
 
 /// Computes the tree over a log, transaction by transaction.
 package struct LogTree: Sendable, Equatable {
-    /// The tree, whose leaves are the transactions from the first transaction on.
+    /// The tree. Its leaves are the transactions, beginning with the first one.
     package private(set) var tree: MerkleTree
 
-    /// - Parameter tree: the tree over the transactions before those that are appended.
+    /// - Parameter tree: the tree over all transactions that precede the appended ones.
     package init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
 
-    /// Appends the leaf of a transaction. Throws as `LogRecord.leafHash`.
+    /// Appends the leaf of a transaction. Throws as `LogRecord.leafHash` does.
     package mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
 
     /// The last transaction in the tree.
@@ -20,11 +20,11 @@ package struct LogTree: Sendable, Equatable {
     /// Appends the transactions of a log up to `last`, which is durable. Other threads or processes may append to the log at the same time.
     ///
     /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`, and `.limitExceeded` if the transactions take more than
-    /// `byteCountMax` bytes. Then nothing was appended. Complexity: O(bytes that are read), in bounded memory.
+    /// `byteCountMax` bytes. In these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.
     ///
     /// - Parameters:
     ///   - base: a position of the log that is not after the last transaction in the tree; `nil` for the beginning.
-    ///   - byteCountMax: the greatest number of bytes of log that the transactions may take.
+    ///   - byteCountMax: the maximum number of bytes of log that the transactions may take.
     package mutating func append(
         _ log: LogReader, after base: LogPrefix?, upTo last: TransactionNumber, byteCountMax: Int = .max
     ) throws {

@@ -22,10 +22,10 @@ extension LogWriter {
         return try OpsFileWriter(volume, header: header)
     }
 
-    /// Encodes a transaction, to be written together with the transactions staged before it. Its number follows the last number.
+    /// Encodes a transaction. It is written together with the transactions staged before it. Its number is the next number.
     ///
     /// - Parameter salt: the salt with which the payload is hashed; `nil` for the salt that follows from the segment's seed.
-    /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame; then it is not staged.
+    /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame. In that case it is not staged.
     package func stage(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws(CambiumError) {
         try checkPoison()
         let byteCount = ops.payload.storedByteCount
@@ -37,7 +37,7 @@ extension LogWriter {
             )
         }
         precondition(hasCapacity(for: ops), "The staged transactions must be written first if a frame cannot hold these ops, too.")
-        // Makes the file durable before the frame that names it: a frame must never be durable without its file.
+        // Makes the file durable before the frame that refers to it: a frame must never be durable without its file.
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
             if position >= tuning.segmentByteCount { try beginRotation() }
@@ -57,36 +57,36 @@ extension LogWriter {
         staged.lastTime = lastTime
     }
 
-    /// Stages a transaction of another log with its salt, so that its commitment stays the same. Writes the transactions staged before it
-    /// if they take more than 1 MiB, or if the frame has no space for this transaction.
+    /// Stages a transaction of another log with its salt, so that its commitment stays the same. First writes the staged transactions if
+    /// they take more than 1 MiB, or if the frame has no space for this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
         try append(record.metadata, writer.finish(), salt: record.saltBytes)
     }
 
-    /// Stages a transaction. Writes the transactions staged before it if they take more than 1 MiB, or if the frame has no space for this
-    /// one.
+    /// Stages a transaction. First writes the staged transactions if they take more than 1 MiB, or if the frame has no space for this
+    /// transaction.
     package func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
         if !hasCapacity(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
         try stage(metadata, ops, salt: salt)
     }
 
-    /// Whether a transaction fits into one frame with the staged transactions.
+    /// Whether a transaction fits into one frame together with the staged transactions.
     package func hasCapacity(for ops: EncodedOps) -> Bool {
         staged.count == 0 || writer.count + ops.payload.storedByteCount <= Format.Frame.payloadByteCountMax
     }
 
-    /// Whether any transaction is staged but not written yet.
+    /// Whether any transaction is staged but not yet written.
     package var hasStaged: Bool { staged.count > 0 }
 
     /// Whether no transaction is staged, and everything that was written is durable.
     package var isDurable: Bool { staged.count == 0 && durablePosition == position }
 
-    /// Writes the staged transactions as one frame. The kernel has all bytes of the frame when this returns.
+    /// Writes the staged transactions as one frame. When this returns, the kernel has all bytes of the frame.
     ///
-    /// - Returns: the number of bytes of the frame; 0 if nothing is staged.
-    /// - Throws: `.ioFailure` if nothing of the frame can ever be read. If the disk is full, the writer is as it was before the
+    /// - Returns: the number of bytes of the frame; 0 if no transaction is staged.
+    /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, the writer returns to the state before the
     ///   transactions were staged; otherwise it is poisoned. `.outcomeUnknown` if the next opening may find the frame; the writer is then
     ///   poisoned.
     @discardableResult
@@ -97,8 +97,8 @@ extension LogWriter {
         return try appendFrame()
     }
 
-    /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position of the log) if none is
-    /// staged.
+    /// Writes a frame: the staged transactions, or a joint (a frame without transactions that marks a position of the log) if no
+    /// transaction is staged.
     private func appendFrame(_ joint: Joint? = nil) throws(CambiumError) -> Int {
         if isAsClosed {
             do { try noteOpen() } catch { try undoStaged(after: error, isHandedOver: false) }
@@ -124,8 +124,8 @@ extension LogWriter {
         return byteCount
     }
 
-    /// Writes zeros beyond a frame in advance, so that a frame whose write fails is never whole on the disk. If the disk has no space for
-    /// the zeros, continues without them.
+    /// Writes zeros beyond a frame in advance, so that a frame whose write fails is never complete on the disk. If the disk has no space
+    /// for the zeros, continues without them.
     private func preallocate(after end: Int) throws(CambiumError) {
         guard end > preallocatedEnd else { return }
         let zeros = [UInt8](repeating: 0, count: Self.preallocatedByteCount)
@@ -139,16 +139,16 @@ extension LogWriter {
     }
 
     /// Removes the staged transactions after a failed write. If the disk is full, the writer is not poisoned: the written part of the frame
-    /// is cut off, and the numbers are free again.
+    /// is cut off, and the transaction numbers are free again.
     ///
-    /// - Parameter isHandedOver: whether the kernel was given bytes of the frame.
+    /// - Parameter isHandedOver: whether the kernel received bytes of the frame.
     func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
         let isFull = error.isOutOfSpace
         let isJoint = staged.count == 0
         do {
             if isFull {
                 try file.truncate(to: position)
-                // A caller that receives the failure of a commit must not find the transaction after a power failure.
+                // If a caller learns that a commit failed, the transaction must not reappear after a power failure.
                 try file.sync()
             }
         } catch {
@@ -180,7 +180,7 @@ extension LogWriter {
         staged = Staged()
     }
 
-    /// Transactions that were encoded but not written yet, and the state of the writer before them.
+    /// Transactions that were encoded but not yet written, and the state of the writer before them.
     struct Staged {
         var count = 0
         var mark: TransactionCodec.Mark?
@@ -191,12 +191,12 @@ extension LogWriter {
 
     // MARK: Positions
 
-    /// Returns the end of the log as a position that a checkpoint can name. No transaction may be staged.
+    /// Returns the end of the log as a position for a checkpoint. No transaction may be staged.
     ///
-    /// Writes a joint, unless the log ends with one or at the beginning of a segment. If the segment is full or of format 1, begins another
-    /// segment instead. Throws as `write` and `sync`.
+    /// Writes a joint, unless the log ends with a joint or at the beginning of a segment. If the segment is full or has format 1, begins
+    /// another segment instead. Throws as `write` and `sync` do.
     ///
-    /// - Parameter syncs: whether everything that was written is made durable. If false, the caller syncs before it names the position.
+    /// - Parameter syncs: whether to make everything that was written durable. If not, the caller syncs before it uses the position.
     package func endPosition(syncs: Bool = true) throws(CambiumError) -> LogPosition {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: the position follows them.")
@@ -216,7 +216,7 @@ extension LogWriter {
 }
 
 extension Payload {
-    /// The number of bytes that the payload takes in a frame, before compression.
+    /// The number of bytes of the payload in a frame, before compression.
     fileprivate var storedByteCount: Int {
         switch self {
         case .present(let bytes): bytes.count

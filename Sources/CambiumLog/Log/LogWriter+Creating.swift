@@ -2,9 +2,9 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Creates the files of an empty store, durably. None of them may exist, and the caller has the lock of the directory.
+    /// Creates the files of an empty store, durably. None of them may exist, and the caller holds the lock of the directory.
     ///
-    /// `StoreCreation` ensures that no program takes the files for a store before the first transaction is durable.
+    /// `StoreCreation` ensures that no program regards the files as a store before the first transaction is durable.
     package static func create(
         _ volume: any Volume, _ settings: StoreSettings, saltSeed: [UInt8]
     ) throws(CambiumError) {

@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension LogWriter {
-    /// Writes a slot of HEAD without a sync, because HEAD is a hint. If the slot is torn, the other slot is still valid.
+    /// Writes a slot of HEAD without a sync, because HEAD is only a hint. If the slot is torn, the other slot is still valid.
     func writeHead(isClosed: Bool) throws(CambiumError) {
         headSequence += 1
         let head = Head(
@@ -15,7 +15,7 @@ extension LogWriter {
         headTime = lastTime
     }
 
-    /// Replaces a HEAD of version 1. A slot of the current version covers both of its slots, so a torn write could leave no valid slot.
+    /// Replaces a HEAD of version 1. A slot of the current version overlaps both of its slots, so a torn write could leave no valid slot.
     private func replaceHead(_ head: Head) throws(CambiumError) {
         var other = head
         other.sequence -= 1
@@ -27,12 +27,12 @@ extension LogWriter {
         isHeadOfOldestFormat = false
     }
 
-    /// Syncs, releases the preallocated space, records in HEAD that nothing is left to write, and closes the files.
+    /// Syncs, releases the preallocated space, records in HEAD that the log is closed, and closes the files.
     ///
-    /// Complexity: O(bytes of the log after the base), if these are at most `LogTuning.closingTreeByteCountMax`.
+    /// Complexity: O(bytes of the log after the base), if there are at most `LogTuning.closingTreeByteCountMax` of them.
     ///
     /// - Parameters:
-    ///   - tree: the newest tree that is known; `nil` for the tree of an empty log.
+    ///   - tree: the newest known tree; `nil` for the tree of an empty log.
     ///   - base: the position after the last transaction in the tree.
     package func close(_ tree: MerkleTree? = nil, after base: LogPrefix? = nil) throws(CambiumError) {
         defer {
@@ -48,13 +48,13 @@ extension LogWriter {
     }
 
     /// Advances the tree in HEAD to the last transaction. If this would take long, or the log cannot be read, HEAD gets the known tree
-    /// instead, because closing must be quick.
+    /// instead, because closing must be fast.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
-            // The log is longer than the limit, or cannot be read, which `verify` reports. The known tree is still correct.
+            // The log is longer than the limit, or it cannot be read, which `verify` reports. The known tree is still correct.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }

@@ -8,15 +8,15 @@ extension LogWriter {
         try finishRotation()
     }
 
-    /// Begins another segment, unless the current segment begins after `transaction`. First makes everything that was written
-    /// durable. No transaction may be staged.
+    /// Begins another segment, unless the current segment begins after `transaction`. Makes everything that was written durable before
+    /// that. No transaction may be staged.
     package func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")
         if header.firstTransaction <= transaction { try rotate() }
     }
 
-    /// Returns the transactions of the segment that ended last, or `nil` if no segment has ended since the last call.
+    /// Returns the transactions of the last segment that ended, or `nil` if no segment has ended since the last call.
     package func takeEndedSegment() -> ClosedRange<TransactionNumber>? {
         defer { endedSegment = nil }
         return endedSegment
@@ -32,7 +32,7 @@ extension LogWriter {
         preallocatedEnd = position
     }
 
-    /// Creates the file of another segment, and continues in it. The segment before is whole and durable, or has no transaction.
+    /// Creates the file of another segment, and continues in it. The preceding segment is complete and durable, or contains no transaction.
     func beginSegment(time: Int64) throws(CambiumError) {
         let next = nextHeader(time: time)
         let bytes = next.encode()
@@ -72,7 +72,7 @@ extension LogWriter {
             underlying: poison)
     }
 
-    /// Poisons the writer if `body` throws, unless the disk is full: then the caller can repeat the action later.
+    /// Poisons the writer if `body` throws, unless the disk is full. In that case, the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
         do {
             try body()

@@ -9,7 +9,7 @@ extension LogWriter {
         try endSync(pending, pending.run()).get()
     }
 
-    /// A sync that is ready to run, also while other threads append.
+    /// A sync that is ready to run. It can run while other threads append.
     package struct PendingSync: Sendable {
         let volume: any Volume
         let file: any VolumeFile
@@ -31,11 +31,11 @@ extension LogWriter {
     /// The result of a sync.
     package struct SyncOutcome: Sendable {
         let result: Result<Void, CambiumError>
-        /// Whether the path of the segment led to the synced file after the sync.
+        /// Whether the path of the segment still led to the synced file after the sync.
         let isInPlace: Result<Bool, CambiumError>
     }
 
-    /// Returns the sync that makes everything written so far durable, or `nil` if everything is durable already.
+    /// Returns a sync that makes everything written so far durable, or `nil` if everything is already durable.
     package func beginSync() throws(CambiumError) -> PendingSync? {
         try checkPoison()
         guard durablePosition < position else { return nil }
@@ -45,21 +45,21 @@ extension LogWriter {
             namesFiles: namedEnd > durablePosition)
     }
 
-    /// Records the result of a sync. A failed sync poisons the writer, and so does a sync of a log that is not in the store any more.
+    /// Records the result of a sync. A failed sync poisons the writer. So does a sync of a log that is no longer in the store.
     ///
-    /// - Returns: the result that the caller must use: if another operation failed during the sync, the sync counts as failed, too.
+    /// - Returns: the result that the caller must use: if another operation failed during the sync, the sync also counts as failed.
     @discardableResult
     package func endSync(_ pending: PendingSync, _ outcome: SyncOutcome) -> Result<Void, CambiumError> {
         if case .failure(let error) = outcome.result { poison = error }
-        // A segment that ended during the sync may already be sealed, so another file may have its path.
+        // A segment that ended during the sync may already be sealed, so its path may lead to another file.
         if poison == nil, pending.segment == header.firstTransaction { poison = displacement(outcome) }
         if let poison { return .failure(poison) }
         noteDurable(pending)
         return .success(())
     }
 
-    /// Returns the reason why no process can open the synced segment any more. In this case, the sync made nothing durable that readers
-    /// find. Returns `nil` if they find it.
+    /// Returns the reason why no process can open the synced segment any more, or `nil` if readers find it. If there is a reason, the sync
+    /// made nothing durable that readers can find.
     private func displacement(_ outcome: SyncOutcome) -> CambiumError? {
         switch outcome.isInPlace {
         case .success(true): nil
@@ -81,10 +81,11 @@ extension LogWriter {
         durableTransaction = pending.transaction
         let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
         if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
-        // HEAD is a hint. If it cannot be written, the next commit reports that; this commit is durable in any case.
+        // HEAD is only a hint. If it cannot be written, the next commit reports that. This commit is durable in any case.
         do throws(CambiumError) {
             try writeHead(isClosed: false)
-            // Syncs HEAD, so that no reader takes a frame that names a file for a torn tail. Such a frame stands for a large transaction.
+            // Syncs HEAD, so that no reader mistakes a frame that refers to a file for a torn tail. Such a frame belongs to a large
+            // transaction.
             if pending.namesFiles { try headFile.sync() }
         } catch { if !error.isOutOfSpace { poison = error } }
     }

@@ -4,15 +4,15 @@ package import CambiumModel
 /// Appends transactions to the log of a store. Only one thread at a time may use a writer; the store's lock ensures that only one process
 /// writes.
 ///
-/// After a write or a sync that failed, the writer is poisoned: the content of the disk is not known, so every later call throws.
+/// After a failed write or sync, the writer is poisoned: the content of the disk is not known, so every later call throws.
 ///
-/// SENDABLE: the owner of the writer lets only one thread at a time use it, so accesses never overlap, and the runtime need not check that.
+/// SENDABLE: the owner of the writer lets only one thread at a time use it. So accesses never overlap, and the runtime need not check that.
 package final class LogWriter: @unchecked Sendable {
     package let volume: any Volume
     let settings: StoreSettings
     let makeSaltSeed: () -> [UInt8]
     @exclusivity(unchecked) var file: any VolumeFile
-    /// The path of the segment that is written to.
+    /// The path of the segment to which the writer appends.
     @exclusivity(unchecked) var path: String
     @exclusivity(unchecked) var headFile: any VolumeFile
     /// Whether HEAD has slots of version 1.
@@ -35,7 +35,7 @@ package final class LogWriter: @unchecked Sendable {
     /// The last frame. The buffer is kept for its memory.
     @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
     @exclusivity(unchecked) var staged = Staged()
-    /// The length of the segment's file. If space is preallocated, zeros follow `position`.
+    /// The length of the segment's file. Preallocated zeros follow `position`.
     @exclusivity(unchecked) var preallocatedEnd: Int
     let preallocates: Bool
     let tuning: LogTuning
@@ -45,29 +45,29 @@ package final class LogWriter: @unchecked Sendable {
     /// The number of the last transaction that is durable.
     @exclusivity(unchecked) package internal(set) var durableTransaction: TransactionNumber
     @exclusivity(unchecked) package internal(set) var lastTime: Int64
-    /// The end of the last frame of the segment that names a file of ops.
+    /// The end of the last frame of the segment that refers to a file of ops.
     @exclusivity(unchecked) var namedEnd = 0
     /// Whether the log is unchanged since it was closed, and HEAD states that.
     @exclusivity(unchecked) var isAsClosed = false
-    /// The transactions of the segment that ended last, until `takeEndedSegment` returns them.
+    /// The transactions of the last segment that ended, until `takeEndedSegment` returns them.
     @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
-    /// The end of the segment that was full, until the next segment has its file.
+    /// The end of the full segment, until the file of the next segment exists.
     @exclusivity(unchecked) var rotation: SegmentRotation?
     @exclusivity(unchecked) var ownByteCount = 0
     /// The number of bytes in the frames and headers that this writer has appended.
     package var appendedByteCount: Int { ownByteCount }
 
-    /// The file whose lock the writing process has.
+    /// The file that the writing process locks.
     package static let lockFileName = StoreFileName.lock
-    /// The greatest difference between the times of the last transaction and of HEAD, in microseconds.
+    /// The maximum difference between the time of the last transaction and the time in HEAD, in microseconds.
     static let headInterval: Int64 = 1_000_000
 
-    // MARK: Making and opening
+    // MARK: Creating and opening
 
-    /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes everything that is kept durable
-    /// before it returns.
+    /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes the rest durable before it
+    /// returns.
     ///
-    /// - Parameter preallocates: whether zeros are written beyond the frames in advance, so that a sync need not make a new file length
+    /// - Parameter preallocates: whether to write zeros beyond the frames in advance. If so, a sync need not make a new file length
     ///   durable.
     package init(
         _ reader: LogReader, _ end: LogReader.End, preallocates: Bool, tuning: LogTuning = .standard,
@@ -92,7 +92,7 @@ package final class LogWriter: @unchecked Sendable {
         lastTime = end.lastTime
         headSequence = reader.head?.sequence ?? 0
         isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
-        // A HEAD that is older than the log may belong to a copy of the store that was continued in another way.
+        // If HEAD is older than the log, it may belong to a copy of the store that later diverged from this store.
         headTree = end.headFlaw == nil ? reader.head?.tree : nil
         headTime = end.lastTime
         path = LogFileName.path(tail.header.firstTransaction, .segment)
@@ -101,28 +101,28 @@ package final class LogWriter: @unchecked Sendable {
         if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
             !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
         {
-            // The process that closed the log has synced all of it. A process that created the store and ended before its first
-            // transaction did not do so.
+            // The process that closed the log has synced all of it. But a process that created the store and ended before its first
+            // transaction has not.
             isAsClosed = true
             try Self.removeLeftovers(volume, end)
             return
         }
         if tail.header.kind.isSealed {
-            // The segment that should follow was not completed, and is created again.
+            // The segment that should follow is incomplete, and is created again.
             try beginSegment(time: lastTime)
         } else {
             try takeOver(tail, end.verdict)
         }
         try Self.removeLeftovers(volume, end)
-        // The process that made the files may have ended before their entries were durable. HEAD must not name a file that can still be
-        // lost.
+        // The process that created the files may have ended before their entries were durable. HEAD must not refer to a file that can still
+        // be lost.
         try volume.syncDirectory(LogDirectory.name)
         try volume.syncDirectory("")
         try noteOpen()
     }
 
-    /// Marks HEAD as open, in both slots, durably. No slot on the disk may state "closed here" after frames were
-    /// appended, even if the other slot is torn.
+    /// Marks HEAD as open, in both slots, durably. Once frames are appended, no slot on the disk may state "closed here", even if the other
+    /// slot is torn.
     func noteOpen() throws(CambiumError) {
         try writeHead(isClosed: false)
         try writeHead(isClosed: false)
@@ -130,7 +130,7 @@ package final class LogWriter: @unchecked Sendable {
         isAsClosed = false
     }
 
-    /// Cuts off torn bytes, makes the rest durable, and ensures that new frames are appended only where no frames were before.
+    /// Cuts off torn bytes, makes the rest durable, and ensures that new frames are appended only where there were no frames before.
     private func takeOver(_ tail: LogReader.SegmentTail, _ verdict: LogReader.End.Verdict) throws(CambiumError) {
         if case .tornCreation(let path) = verdict {
             try volume.remove(path)
@@ -139,20 +139,20 @@ package final class LogWriter: @unchecked Sendable {
         if try file.byteCount() > tail.position { try file.truncate(to: tail.position) }
         try Self.rewrite(file, from: tail.durableOffset, to: tail.position)
         try file.sync()
-        // New frames are never written over earlier frames, because remains of the earlier frames could verify.
+        // New frames are never written over earlier frames, because remains of the earlier frames could still verify.
         if case .tornTail = verdict { try beginSegment(time: lastTime) }
     }
 
     /// The first transaction of the segment that the writer appends to. Earlier segments get no more frames.
     package var openSegment: TransactionNumber { header.firstTransaction }
 
-    /// Removes the unfinished files of an earlier process that no frame names.
+    /// Removes unfinished files of an earlier process to which no frame refers.
     private static func removeLeftovers(_ volume: any Volume, _ end: LogReader.End) throws(CambiumError) {
         for name in try volume.list(LogDirectory.name) {
             let isLeftover: Bool =
                 switch LogFileName.parse(name) {
                 case (_, .pending)?: true
-                // A frame may name a file of a lower number. A file of a higher number was never committed, or its frame was torn.
+                // A frame may refer to a file with a lower number. A file with a higher number was never committed, or its frame was torn.
                 case (let transaction, .ops)?: transaction > end.lastTransaction
                 case (_, .segment)?: false
                 case nil: name.hasSuffix(LogFileName.replacementSuffix)
@@ -161,7 +161,7 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes the bytes that may not be durable to the same place once more, which does no harm. If a sync has failed, the kernel may have
+    /// Writes the bytes that may not be durable once more to the same place, which does no harm. If a sync has failed, the kernel may have
     /// forgotten that these pages never reached the disk. A later sync would then succeed without writing them.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
@@ -175,6 +175,6 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// The id of the store that is written to, 16 bytes.
+    /// The id of the writer's store, 16 bytes.
     package var store: [UInt8] { settings.store }
 }

@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Encodes the ops of a transaction as they arrive. The ops of a large transaction go into a separate file, so that they need not all be in
-/// memory at once.
+/// Encodes the ops of a transaction as they arrive. The ops of a large transaction go to a separate file, so that they need not all be in
+/// memory at the same time.
 package struct OpWriter {
     private var writer = ByteWriter()
     package private(set) var opCount = 0
@@ -21,18 +21,18 @@ package struct OpWriter {
         var failure: CambiumError?
     }
 
-    /// Throws `.ioFailure` if the file of ops could not be written; the ops are then lost.
+    /// Throws `.ioFailure` if the file of ops could not be written. In that case the ops are lost.
     package func check() throws(CambiumError) {
         if let failure = overflow?.failure { throw failure }
     }
 
-    /// Creates a writer for a store that has no log. The writer only counts the ops.
+    /// Creates a writer for a store without a log. The writer only counts the ops.
     package init() {
         log = nil
         transaction = .none
     }
 
-    /// - Parameter transaction: the number of the transaction that the ops belong to.
+    /// - Parameter transaction: the number of the transaction to which the ops belong.
     init(log: LogWriter, _ transaction: TransactionNumber) {
         self.log = log
         self.transaction = transaction

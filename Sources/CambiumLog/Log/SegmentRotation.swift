@@ -7,11 +7,11 @@ internal import CambiumModel
 /// the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before both are done.
 package final class SegmentRotation: Sendable {
     struct Outcome {
-        /// Whether everything in the full segment is durable, and the path still leads to it.
+        /// Whether everything in the full segment is durable, and its path still leads to it.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>
-        /// The error that ends all writing, if the file could not be created and its state is unknown.
+        /// The error that makes the writer unusable, if the file could not be created and its state is unknown.
         var poison: CambiumError?
     }
 
@@ -44,11 +44,11 @@ package final class SegmentRotation: Sendable {
         self.header = header
     }
 
-    /// Whether `run` returns at once.
+    /// Whether `run` returns immediately.
     package var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Ends the full segment and creates the next segment, unless both are done. If another thread is doing so, waits for that thread. Any
-    /// thread may call this method.
+    /// Ends the full segment and creates the next segment, unless both are done. If another thread is already doing this, waits for that
+    /// thread. Any thread may call this method.
     package func run() { _ = finished() }
 
     /// Returns the outcome, after `run`.
@@ -77,14 +77,14 @@ package final class SegmentRotation: Sendable {
     static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
         var isReplacement = false
         do throws(CambiumError) {
-            // The existing segment of this name has lost all of its frames. The new segment, which has another salt, takes its place.
+            // The existing segment with this name has lost all of its frames. The new segment replaces it and has another salt.
             isReplacement = try volume.exists(path)
             if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
             try volume.syncDirectory(LogDirectory.name)
             return Outcome(synced: .success(()), file: .success(try volume.open(path, .update)), poison: nil)
         } catch {
             var poison = isReplacement || !error.isOutOfSpace ? error : nil
-            // An abandoned segment must not follow the segment in which the writer continues.
+            // After the segment in which the writer continues, there must not be an abandoned segment.
             do throws(CambiumError) {
                 if !isReplacement, try volume.exists(path) {
                     try volume.remove(path)
@@ -105,8 +105,8 @@ extension LogWriter {
     /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
     package var pendingRotation: SegmentRotation? { rotation }
 
-    /// Ends the current segment in memory. The next segment gets all transactions that are staged from now on. No
-    /// transaction may be staged yet.
+    /// Ends the current segment in memory. All transactions that are staged later belong to the next segment. No transaction may be staged
+    /// yet.
     func beginRotation() throws(CambiumError) {
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(
@@ -119,7 +119,8 @@ extension LogWriter {
         enter(next, bytes)
     }
 
-    /// Continues in the segment that was begun, after its file was created. Throws as `write`, and then undoes the staged transactions.
+    /// Continues in the next segment, after its file has been created. Throws as `write` does, and in that case undoes the staged
+    /// transactions.
     func finishRotation() throws(CambiumError) {
         guard let rotation else { return }
         let outcome = rotation.finished()
@@ -144,7 +145,7 @@ extension LogWriter {
         (file, path, header, headerChecksum) = (ended.file, ended.path, ended.header, ended.headerChecksum)
         (codec, position, durablePosition) = (ended.codec, ended.position, ended.durablePosition)
         (jointOffset, namedEnd) = (ended.jointOffset, ended.namedEnd)
-        // The zeros after the last frame may be gone by now.
+        // The zeros after the last frame may already have been cut off.
         preallocatedEnd = ended.position
         ownByteCount -= Format.Segment.headerByteCount
         if staged.mark != nil { staged.mark = codec.mark }

@@ -13,8 +13,8 @@ package struct SegmentRun: Sendable, Equatable {
         (segments, self.byteCount, self.isRetired) = ([segment], byteCount, isRetired)
     }
 
-    /// Adds the segment before the first segment. Returns false, and adds nothing, if the segment differs in `isRetired` or has more than
-    /// twice the bytes of the run. Returns false, too, if the run would exceed `byteCountMax`.
+    /// Adds the segment that precedes the first segment. Returns `false` and adds nothing in three cases: the segment differs in
+    /// `isRetired`, the segment has more than twice the bytes of the run, or the run would exceed `byteCountMax`.
     mutating func add(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool, byteCountMax: Int) -> Bool {
         guard isRetired == self.isRetired, byteCount <= 2 * self.byteCount, byteCount + self.byteCount <= byteCountMax else { return false }
         segments.insert(segment, at: 0)
@@ -24,12 +24,12 @@ package struct SegmentRun: Sendable, Equatable {
 }
 
 extension SegmentSealer {
-    /// Returns the open segments before a segment, ascending, with their bytes. Complexity: opens O(segments) files.
+    /// Returns the open segments before a segment, ascending, with their numbers of bytes. Complexity: opens O(segments) files.
     package func openSegments(before end: TransactionNumber) throws -> [(segment: TransactionNumber, byteCount: Int)] {
         try closed(before: end).filter { $0.kind == .open }.map { ($0.segment, $0.byteCount) }
     }
 
-    /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is in no run.
+    /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is not in any run.
     ///
     /// From the newest segment backwards, a segment joins the run if it has at most twice the bytes of the run so far. So each byte is
     /// rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
@@ -63,10 +63,10 @@ extension SegmentSealer {
     /// Merges segments into one segment, which has the name of the first segment.
     ///
     /// The index lists the checksum of each joint (a frame without transactions that marks a position of the log) and of the end of each
-    /// segment. So the positions of checkpoints stay valid. Throws as `seal`. A crash leaves the segments as they were, or the merged
-    /// segment and some segments that it covers. Complexity: O(bytes), with memory for one frame.
+    /// segment. So the positions of checkpoints stay valid. Throws as `seal` does. A crash leaves the segments as they were, or the merged
+    /// segment and some of the old segments. Complexity: O(bytes), with memory for one frame.
     ///
-    /// - Returns: the number of bytes by which the merged segment is smaller than the others together.
+    /// - Returns: the number of bytes by which the merged segment is smaller than the old segments together.
     @discardableResult
     package func merge(_ run: SegmentRun) throws -> Int {
         guard let first = run.segments.first, let last = run.segments.last, first < last else { return 0 }

@@ -2,15 +2,15 @@ import CambiumBytes
 package import CambiumModel
 
 extension SegmentSealer {
-    /// Splits a segment into two sealed segments, so that the second segment begins after a transaction. Does nothing if a segment begins
-    /// there already.
+    /// Splits a segment into two sealed segments, so that the second segment begins after a transaction. Does nothing if a segment already
+    /// begins there.
     ///
-    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal`. After a
-    /// crash, the directory has either both parts or the whole segment. The whole segment covers the second part if that exists, too.
-    /// Covered segments must be removed before this call.
+    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal` does. After a
+    /// crash, the directory contains either both parts or the whole segment, and in the latter case perhaps also the second part. Covered
+    /// segments must be removed before this call.
     ///
-    /// - Parameter segment: its first transaction. Another segment must follow it.
-    /// - Returns: the number of bytes by which the two segments are smaller than the original; 0 if nothing was done.
+    /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
+    /// - Returns: the number of bytes by which the two segments are smaller than the original; 0 if the call did nothing.
     package func split(_ segment: TransactionNumber, after last: TransactionNumber) throws -> Int {
         if try LogDirectory.segments(volume).contains(last.next) { return 0 }
         let before = try LogDirectory.byteCount(volume, segment)
@@ -34,11 +34,11 @@ extension SegmentSealer {
         return try before - LogDirectory.byteCount(volume, segment) - LogDirectory.byteCount(volume, last.next)
     }
 
-    /// Removes segments whose transactions the sealed segment before them also has. An interrupted split or merge leaves such segments.
+    /// Removes segments whose transactions the preceding sealed segment also contains. An interrupted split or merge leaves such segments.
     ///
-    /// Throws `.damaged` if the transactions differ there. Complexity: O(segments) if no segment is covered.
+    /// Throws `.damaged` if the transactions differ. Complexity: O(segments) if no segment is covered.
     ///
-    /// - Parameter end: the first transaction of the segment that the writer appends to. This segment and later segments are not touched.
+    /// - Parameter end: the first transaction of the segment to which the writer appends. This segment and later segments are not touched.
     package func removeCovered(before end: TransactionNumber) throws {
         var segments = try LogDirectory.segments(volume).filter { $0 < end }[...]
         while let segment = segments.popFirst(), !segments.isEmpty {
@@ -59,7 +59,7 @@ extension SegmentSealer {
             while let record = try same.next() {
                 guard let wanted = try part.next(), wanted.isSame(as: record) else {
                     throw CambiumError(
-                        .damaged, "The segment that covers this segment has other transactions. Run 'cambium verify'.",
+                        .damaged, "The transactions of this segment differ from those of the segment that covers it. Run 'cambium verify'.",
                         place: .init(file: reader.path))
                 }
             }
@@ -67,7 +67,7 @@ extension SegmentSealer {
         try removeNow(covered)
     }
 
-    /// Removes segments, the last segment first, so that the remaining segments are neighbours.
+    /// Removes segments, the last segment first, so that the remaining segments stay neighbours.
     func removeNow(_ covered: [TransactionNumber]) throws {
         // The name of the covering segment must be durable before the names of the covered segments are removed.
         try volume.syncDirectory(LogDirectory.name)

@@ -1,9 +1,9 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Rewrites segments that get no more frames: in larger frames, with an index, and several segments as one. FORMAT.md 2, "Segments".
+/// Rewrites segments that get no more frames: with larger frames and an index, or several segments as one. FORMAT.md 2, "Segments".
 ///
-/// The sealer needs no lock except the lock of the store, and no writer waits for it: each transaction stays the same.
+/// The sealer needs only the lock of the store, and no writer waits for it, because the transactions stay the same.
 package struct SegmentSealer: Sendable {
     let volume: any Volume
     let store: [UInt8]
@@ -17,24 +17,25 @@ package struct SegmentSealer: Sendable {
         mergedByteCountMax = writer.tuning.mergedByteCountMax
     }
 
-    /// Replaces a segment by a sealed one with the same transactions.
+    /// Replaces a segment by a sealed segment with the same transactions.
     ///
-    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it; `.ioFailure` if the disk refuses. After an
-    /// error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
+    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it; `.ioFailure` if a disk operation fails.
+    /// After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
     ///
-    /// - Parameter segment: its first transaction. Another segment must follow it.
-    /// - Returns: the bytes before and after; `nil` if the segment was already sealed or retired.
+    /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
+    /// - Returns: the numbers of bytes before and after; `nil` if the segment was already sealed or retired.
     @discardableResult
     package func seal(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         try replace(segment, by: .sealed)
     }
 
-    /// Replaces a segment by a retired segment, which has only the envelope of each transaction and the hash of its payload. So the
-    /// transaction's place in the tree can still be proven. Then removes the files of its ops.
+    /// Replaces a segment by a retired segment. It contains only the envelope of each transaction and the hash of its payload, so the
+    /// transaction's place in the tree can still be proven. Then removes the files of ops.
     ///
-    /// A checkpoint must stand for the transactions, and another segment must follow. Throws as `seal`.
+    /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
-    /// - Returns: the bytes before and after, including files of ops; `nil` if the segment was already retired and no files were left.
+    /// - Returns: the numbers of bytes before and after, including files of ops; `nil` if the segment was already retired and there were no
+    ///   files to remove.
     @discardableResult
     package func retire(_ segment: TransactionNumber) throws -> (before: Int, after: Int)? {
         let replaced = try replace(segment, by: .retired)
@@ -43,8 +44,8 @@ package struct SegmentSealer: Sendable {
         return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
     }
 
-    /// Removes the files of ops of a retired segment. The transactions of such a segment no longer name them. Returns the number of bytes
-    /// of these files.
+    /// Removes the files of ops of a retired segment, whose transactions no longer refer to them. Returns the number of bytes of these
+    /// files.
     private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
         let range = try range(of: reader(of: segment))
         var byteCount = 0
@@ -63,7 +64,7 @@ package struct SegmentSealer: Sendable {
         return (reader.byteCount, after)
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     /// Opens a segment by its name. Throws `.damaged` if the file belongs to another store, or is another segment.
     func reader(of segment: TransactionNumber) throws(CambiumError) -> SegmentReader {
@@ -85,7 +86,7 @@ package struct SegmentSealer: Sendable {
         return first...last
     }
 
-    /// Throws `.damaged` unless a segment that names the checksum follows the transaction.
+    /// Throws `.damaged` unless the transaction is followed by a segment that states the checksum.
     private func checkFollowed(_ last: TransactionNumber, _ checksum: UInt32) throws {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
@@ -97,10 +98,10 @@ package struct SegmentSealer: Sendable {
 
     // MARK: Writing
 
-    /// Writes a segment with transactions of neighbouring segments. The new file gets its name after it is durable and was compared with
-    /// these segments.
+    /// Writes a segment that contains the transactions of neighbouring segments. The new file gets its final name after it is durable and
+    /// has been compared with these segments.
     ///
-    /// - Parameter header: the header of the new segment, except its kind and version.
+    /// - Parameter header: the header of the new segment. Its kind and version are ignored.
     /// - Returns: the number of bytes of the file.
     func write(
         _ segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ header: SegmentHeader, _ kind: Format.FileKind
@@ -134,7 +135,7 @@ package struct SegmentSealer: Sendable {
         return try writer.finish(joints: joints, checksum: checksum)
     }
 
-    /// Throws if the new file differs from the segments that it is to replace. Returns the checksum of its end.
+    /// Throws if the new file differs from the segments that it will replace. Returns the checksum of its end.
     private func compare(
         _ newPath: String, with segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ kind: Format.FileKind
     ) throws -> UInt32 {
@@ -169,7 +170,7 @@ extension LogRecord {
         return record
     }
 
-    /// Whether two records are the same transaction, whatever files contain them.
+    /// Whether two records describe the same transaction, regardless of the files that contain them.
     func isSame(as other: LogRecord) -> Bool {
         let texts = [metadata.actor, metadata.message, metadata.requestID]
         let others = [other.metadata.actor, other.metadata.message, other.metadata.requestID]

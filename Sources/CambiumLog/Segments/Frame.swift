@@ -6,7 +6,8 @@ struct Frame {
     let offset: Int
     let byteCount: Int
     let checksum: UInt32
-    /// The offset up to which the writer knew the segment to be durable when it wrote the frame; 0 if it knew of no durable part.
+    /// The offset up to which the segment was durable, as far as the writer knew when it wrote the frame; 0 if the writer knew of no
+    /// durable part.
     let durableOffset: Int
     let transactionCount: Int
     /// The transactions, uncompressed. If the file stores them uncompressed, this is a slice of the bytes of one read of the file.
@@ -16,7 +17,7 @@ struct Frame {
 
     // MARK: Encoding
 
-    /// Encodes a frame for an offset into an empty buffer.
+    /// Encodes a frame for an offset and writes it to an empty buffer.
     ///
     /// - Returns: the checksum of the frame.
     static func encode(
@@ -62,8 +63,7 @@ struct Frame {
         var headerByteCount: Int { lengthByteCount + Format.Frame.checksumByteCount }
         var byteCount: Int { headerByteCount + bodyByteCount }
 
-        /// Decodes the first bytes of a frame, which any number of bytes may follow. Returns `nil` if the bytes cannot be the beginning of
-        /// a frame.
+        /// Decodes the first bytes of a frame. Any number of bytes may follow. Returns `nil` if no frame can begin with these bytes.
         init?(_ bytes: UnsafeRawBufferPointer) {
             var (count, end, isComplete) = (0, 0, false)
             while !isComplete {
@@ -92,14 +92,14 @@ struct Frame {
         }
     }
 
-    /// Returns the offset up to which the log was durable according to a frame, or `nil` if the body cannot be the body of a frame.
+    /// Returns the offset up to which the log was durable according to a frame, or `nil` if no frame can have this body.
     static func durableOffset(_ body: ArraySlice<UInt8>, at offset: Int) -> Int? {
         var reader = ByteReader(body)
         guard let distance = try? reader.readVarint(), distance <= UInt64(offset) else { return nil }  // The reason does not matter.
         return offset - Int(distance)
     }
 
-    /// Decodes a frame whose checksum was verified. Throws if its body is nevertheless not one that an encoder writes.
+    /// Decodes a frame whose checksum was verified. Throws if no encoder would write such a body.
     static func decode(_ start: Start, _ body: ArraySlice<UInt8>, at offset: Int) throws(DecodingError) -> Frame {
         var reader = ByteReader(body)
         let distance = try reader.readVarint()
@@ -114,7 +114,7 @@ struct Frame {
     }
 }
 
-/// A region that is cut into blocks of 1 MiB. Each block is compressed if that makes it smaller.
+/// A region that is divided into blocks of 1 MiB. Each block is compressed if that makes it smaller.
 enum Blocks {
     /// Returns `nil` if compression does not make the region smaller.
     static func encode(_ region: [UInt8]) -> [UInt8]? {
@@ -134,8 +134,8 @@ enum Blocks {
     static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingError) -> [UInt8] {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(max: Format.Frame.regionByteCountMax, "bytes of a region")
-        // LZ4 shrinks data to no less than a 255th. So a count that is too large for these bytes is refused before memory is allocated
-        // for it.
+        // LZ4 can shrink data at most to a 255th. So a count that is too large for these bytes is rejected before memory is allocated for
+        // it.
         guard count / 256 <= bytes.count else { throw .truncated(offset: reader.offset) }
         var region: [UInt8] = []
         region.reserveCapacity(count)

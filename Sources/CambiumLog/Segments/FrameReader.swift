@@ -1,14 +1,14 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the frames of one file and verifies each frame before it is used.
+/// Reads the frames of one file. Each frame is verified before it is used.
 struct FrameReader {
     let path: String
     let header: SegmentHeader
     let headerChecksum: UInt32
-    /// The length of the file when the reader was made or last refreshed.
+    /// The length of the file when the reader was created or last refreshed.
     private(set) var byteCount: Int
-    /// The reason why a mended header is used instead of the header in the file; `nil` if the header in the file verifies.
+    /// The reason why a corrected header is used instead of the header in the file; `nil` if the header in the file verifies.
     let mendedHeader: CambiumError?
     private let file: any VolumeFile
     private var window: [UInt8] = []
@@ -19,15 +19,15 @@ struct FrameReader {
     /// The number of times that the window was filled.
     private(set) var windowCount = 0
 
-    /// The number of bytes that are read at once. A larger frame increases the number, because large frames mostly follow each other.
+    /// The number of bytes of one read. A larger frame increases the number, because large frames usually occur in succession.
     private var windowByteCount = Self.windowByteCount
 
     static let windowByteCount = 256 << 10
     private static let windowByteCountMax = 4 << 20
 
-    /// Opens a file and reads its header. Throws as `SegmentHeader.read`.
+    /// Opens a file and reads its header. Throws as `SegmentHeader.read` does.
     ///
-    /// - Parameter salvages: whether a header with one corrupt byte is mended.
+    /// - Parameter salvages: whether to correct a header with one corrupt byte.
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.path = path
         file = try volume.open(path, .read)
@@ -46,7 +46,7 @@ struct FrameReader {
     /// Makes everything that was written to the file so far durable.
     func sync() throws(CambiumError) { try file.sync() }
 
-    /// Discards the bytes that were read, because another process may have written since.
+    /// Discards the bytes that were read, because another process may have written to the file in the meantime.
     mutating func refresh() throws(CambiumError) {
         byteCount = try file.byteCount()
         window = []
@@ -67,7 +67,7 @@ struct FrameReader {
         }
     }
 
-    /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads each byte once.
+    /// Verifies the frames from `offset` that end within `count` bytes. The first frame may be longer. Reads each byte only once.
     ///
     /// - Returns: the end of the last verified frame; `offset` if no frame verifies there.
     mutating func findEnd(from offset: Int, within count: Int) throws(CambiumError) -> Int {
@@ -84,7 +84,7 @@ struct FrameReader {
             .damaged, "The frame at \(offset) verifies, but it cannot be decoded (\(error)).", place: .init(file: path), underlying: error)
     }
 
-    /// Loads a frame into the window and verifies it. Returns `nil` if no frame that ends by `limit` verifies at the offset.
+    /// Loads a frame into the window and verifies it. Returns `nil` if no valid frame begins at the offset and ends by `limit`.
     private mutating func verified(at offset: Int, endingBy limit: Int) throws(CambiumError) -> Frame.Start? {
         guard offset < limit else { return nil }
         try fill(offset, min(Format.Frame.headerByteCountMax, byteCount - offset))
@@ -100,7 +100,7 @@ struct FrameReader {
         } ? start : nil
     }
 
-    /// Reads bytes of the file into the window, unless it has them; reads fewer if the file has become shorter.
+    /// Reads bytes of the file into the window, unless the window already contains them. Reads fewer bytes if the file has become shorter.
     private mutating func fill(_ offset: Int, _ count: Int) throws(CambiumError) {
         if offset >= windowOffset, offset + count <= windowOffset + window.count { return }
         if count > windowByteCount { windowByteCount = min(2 * count, Self.windowByteCountMax) }
@@ -130,7 +130,7 @@ struct FrameReader {
         return true
     }
 
-    /// Returns the greatest offset up to which the log was durable according to a frame after `offset`. Returns 0 if no frame states an
+    /// Returns the highest offset up to which the log was durable according to the frames after `offset`. Returns 0 if no frame states an
     /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
     func durableOffsetStated(after offset: Int) throws(CambiumError) -> Int {
         let tail = try file.read(at: offset, count: byteCount - offset)

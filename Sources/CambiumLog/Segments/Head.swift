@@ -1,13 +1,13 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The position up to which a log was known to be durable. The position is a hint, which a writer now and then writes into one of two
-/// slots. FORMAT.md 1, "HEAD".
+/// A position up to which a log is known to be durable. The position is a hint: a writer occasionally writes it to one of two slots.
+/// FORMAT.md 1, "HEAD".
 package struct Head: Equatable, Sendable {
     package static let fileName = "HEAD"
 
     package var sequence: UInt64
-    /// The first transaction of the segment that holds the position.
+    /// The first transaction of the segment that contains the position.
     package var segment: TransactionNumber
     /// The durable position in the segment, in bytes.
     package var position: UInt64
@@ -15,7 +15,7 @@ package struct Head: Equatable, Sendable {
     package var isClosed: Bool
     /// The root of the tree over the first transactions of the log; `nil` if no tree is known.
     package var tree: Tree?
-    /// Whether the head was read from slots of version 1. A slot of another version must not be written into such a file.
+    /// Whether the head was read from slots of version 1. A slot of another version must not be written to such a file.
     var isOfOldestFormat = false
 
     /// The tree over the first transactions of the log, as far as HEAD describes it.
@@ -88,7 +88,7 @@ package struct Head: Equatable, Sendable {
         return transaction == .none ? nil : Tree(transaction, root)
     }
 
-    /// Reads the HEAD of a volume. Reads up to twice more if a slot is not valid, because another process may be writing the slot.
+    /// Reads the HEAD of a volume. If a slot is not valid, reads it up to two more times, because another process may be writing the slot.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> (head: Head?, flaws: [String]) {
         var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
         for _ in 0..<3 {
@@ -103,7 +103,7 @@ package struct Head: Equatable, Sendable {
     /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
         let oldest = newest(bytes, store, slotByteCount: Format.Head.oldestSlotByteCount)
-        // A slot of one version does not verify as a slot of the other version.
+        // A slot of one version never verifies as a slot of the other version.
         if oldest.head != nil { return oldest }
         return newest(bytes, store, slotByteCount: Format.Head.slotByteCount)
     }
@@ -115,7 +115,7 @@ package struct Head: Equatable, Sendable {
             let start = min(slot * slotByteCount, bytes.count)
             let end = min(start + slotByteCount, bytes.count)
             do {
-                // A part of a slot of this version may have the length of a slot of version 1.
+                // The beginning of a slot of this version may have the length of a slot of version 1.
                 guard end - start == slotByteCount else { throw DecodingError.truncated(offset: end - start) }
                 let head = try decode(bytes[start..<end], store: store)
                 if head.sequence % 2 == UInt64(slot) {

@@ -3,7 +3,7 @@ internal import CambiumModel
 
 /// A frame without transactions that marks a position of the log. A reader can begin there. FORMAT.md 3, "Joints".
 ///
-/// A joint repeats what the frames before it state: the last transaction, and its time.
+/// A joint repeats the last transaction of the preceding frames, and its time.
 struct Joint: Equatable {
     let transaction: TransactionNumber
     /// Microseconds since 1970.
@@ -22,7 +22,7 @@ struct Joint: Equatable {
         self.time = time
     }
 
-    /// Decodes the region of a joint. Throws if the region has another length.
+    /// Decodes the region of a joint. Throws if the region has the wrong length.
     init(region: ArraySlice<UInt8>) throws(DecodingError) {
         var reader = ByteReader(region)
         transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
@@ -31,7 +31,7 @@ struct Joint: Equatable {
     }
 }
 
-/// A position of the log that a checkpoint names: the end of the log when the checkpoint was made.
+/// A position of the log for a checkpoint: the end of the log when the checkpoint was made.
 package struct LogPosition: Sendable, Equatable {
     /// The offset of the joint in its segment; 0 if the position is the beginning of a segment.
     package let jointOffset: Int

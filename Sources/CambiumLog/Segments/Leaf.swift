@@ -21,7 +21,7 @@ enum Leaf {
         return ContentHash.hash(envelope.bytes[...])
     }
 
-    /// The commitment that stands for a payload in its leaf: the hash of the salt and all parts of the payload.
+    /// The commitment that replaces a payload in its leaf: the hash of the salt and all parts of the payload.
     struct Commitment {
         private var hash = ContentHash()
 
@@ -33,7 +33,7 @@ enum Leaf {
         func finish() -> [UInt8] { hash.finish() }
     }
 
-    /// Returns the salt of a transaction that does not have one of its own.
+    /// Returns the salt of a transaction for which the log stores no separate salt.
     static func salt(seed: [UInt8], _ number: TransactionNumber) -> [UInt8] {
         var writer = ByteWriter(capacity: 24)
         writer.write(seed)

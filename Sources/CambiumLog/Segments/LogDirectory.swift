@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The directory of a store's log: which segments and other files it has.
+/// The directory of a store's log, with its segments and other files.
 package enum LogDirectory {
     package static let name = LogFileName.directory
 
@@ -11,7 +11,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Whether only the envelope of a transaction is left. Complexity: O(files).
+    /// Whether only the envelope of a transaction remains. Complexity: O(files).
     static func hasRetired(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         try whileSegmentsStay { () throws(CambiumError) -> Bool in
             guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
@@ -39,7 +39,7 @@ package enum LogDirectory {
         try volume.byteCount(of: LogFileName.path(segment, .segment))
     }
 
-    /// Returns the length of a file that was listed; 0 if a writer has removed the file since.
+    /// Returns the length of a file that was listed; 0 if a writer has removed the file in the meantime.
     private static func listedByteCount(_ volume: any Volume, _ file: String) throws(CambiumError) -> Int {
         do {
             return try volume.byteCount(of: name + "/" + file)
@@ -86,8 +86,8 @@ package enum LogDirectory {
         return try reader.begin(after: end) ? reader.offset : reader.byteCount
     }
 
-    /// Returns the number of bytes that follow a position in its segment. Returns 0 if the position is at the end, and if the segment
-    /// cannot be read.
+    /// Returns the number of bytes that follow a position in its segment. Returns 0 if the position is at the end, or if the segment cannot
+    /// be read.
     private static func byteCount(
         _ volume: any Volume, _ segments: [TransactionNumber], after end: LogPrefix
     ) throws(CambiumError) -> Int {
@@ -101,7 +101,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Returns the last transaction of which only the envelope is left; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// Returns the last transaction of which only the envelope remains; `.none` if no transaction was retired. Complexity: opens O(log n)
     /// files, where n is the number of segments.
     static func retiredEnd(_ volume: any Volume) throws(CambiumError) -> TransactionNumber {
         try whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in
@@ -117,10 +117,10 @@ package enum LogDirectory {
         }
     }
 
-    /// The greatest number of attempts to list segments while a writer merges them.
+    /// The maximum number of attempts to list segments while a writer merges them.
     private static let listingCountMax = 100
 
-    /// Calls `body`, and calls it again if a segment that it has listed is gone because a writer has merged it with others.
+    /// Calls `body`. Calls it again if a listed segment no longer exists, because a writer has merged it with others.
     private static func whileSegmentsStay<Result>(_ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
         for _ in 1..<listingCountMax {
             do throws(CambiumError) {

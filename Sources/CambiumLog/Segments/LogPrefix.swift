@@ -1,11 +1,11 @@
 package import CambiumModel
 
-/// The part of a log that a checkpoint stands for.
+/// The part of a log that a checkpoint contains.
 package struct LogPrefix: Sendable {
     package let transaction: TransactionNumber
     let time: Int64
     let position: LogPosition
-    /// Whether the checksum of the position is lost, so that the next segment need not name it.
+    /// Whether the checksum of the position is lost, so that the next segment need not state it.
     let isChecksumLost: Bool
 
     package init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {

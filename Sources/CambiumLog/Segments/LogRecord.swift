@@ -6,21 +6,20 @@ package struct LogRecord: Sendable {
     package let number: TransactionNumber
     package internal(set) var metadata: TransactionMetadata
     package internal(set) var payload: Payload
-    /// 16 bytes: the salt that the log stores for this transaction alone. If it is `nil`, the salt follows from the seed of the segment.
+    /// The salt that the log stores for this transaction alone, 16 bytes. If it is `nil`, the salt is derived from the seed of the segment.
     var ownSalt: [UInt8]?
     let source: LogSource
     /// The offset of the transaction's frame in the file that contains it.
     package let frameOffset: Int
-    /// The number of bytes of the log that belong to the transaction: its share of its frame, and the file that has its ops, if there is
-    /// one.
+    /// The number of bytes of the log that belong to the transaction: its share of its frame, and the file of its ops, if there is one.
     package internal(set) var byteCount: Int
 
-    /// The number of bytes of its ops in memory; 0 if a file has the ops, or if the ops were removed.
+    /// The number of bytes of the ops in memory; 0 if the ops are in a file, or were removed.
     var opsByteCount = 0
-    /// The number of bytes of the file that has its ops; 0 if there is no such file.
+    /// The number of bytes of the file of ops; 0 if there is no such file.
     var fileByteCount = 0
 
-    /// The file that holds it.
+    /// The file that contains the transaction.
     package var file: String { source.file }
     var salt: Salt { ownSalt.map { .explicit($0) } ?? .seed(source.saltSeed) }
 
@@ -49,7 +48,7 @@ package struct LogRecord: Sendable {
         }
     }
 
-    /// Returns all of the ops. Throws as `forEachOp`.
+    /// Returns all of the ops. Throws as `forEachOp` does.
     package func ops() throws -> [Op] {
         var ops: [Op] = []
         try forEachOp { ops.append($0) }
@@ -64,8 +63,8 @@ package struct LogRecord: Sendable {
         Leaf.hash(number, metadata, commitment: try commitment())
     }
 
-    /// Returns the hash of the salt and the ops, 32 bytes. No other transaction has this hash, in this log or any other; only a copy of the
-    /// transaction in another log has it too. Throws as `leafHash`.
+    /// Returns the hash of the salt and the ops, 32 bytes. Only copies of this transaction in other logs have the same hash. Throws as
+    /// `leafHash` does.
     package func commitment() throws -> [UInt8] {
         if case .redacted(let commitment) = payload { return commitment }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))
@@ -75,7 +74,7 @@ package struct LogRecord: Sendable {
 }
 
 extension LogRecord {
-    /// Begins a record whose metadata and ops are still to be decoded.
+    /// Creates a record whose metadata and ops must still be decoded.
     init(number: TransactionNumber, source: LogSource, frameOffset: Int, byteCount: Int) {
         self.number = number
         self.source = source
@@ -98,19 +97,19 @@ final class LogSource: Sendable {
     }
 }
 
-/// The ops of a transaction: their bytes, the file that has them, or their commitment.
+/// The ops of a transaction: their bytes, the file that contains them, or their commitment.
 package enum Payload: Sendable, Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
     /// The ops are in a separate file.
     case file(OpsFile)
-    /// The ops were removed. The commitment (32 bytes) proves which ops were removed.
+    /// The ops were removed. The commitment (32 bytes) proves what they were.
     case redacted(commitment: [UInt8])
 
-    /// The number of bytes of the file that has the ops; 0 if the ops are not in a file.
+    /// The number of bytes of the file of ops; 0 if the ops are not in a file.
     package var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
 
-    /// Calls `body` with the parts of the payload, each of which holds whole ops.
+    /// Calls `body` with the parts of the payload. Each part consists of whole ops.
     ///
     /// Throws `.damaged` if the parts do not verify, `.notFound` if the ops were redacted or retired, and the errors of `body`.
     package func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
@@ -121,7 +120,7 @@ package enum Payload: Sendable, Equatable {
         }
     }
 
-    /// Returns the whole payload. Throws as `forEachPart`.
+    /// Returns the whole payload. Throws as `forEachPart` does.
     package func bytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         try forEachPart { bytes += $0 }

@@ -53,8 +53,8 @@ package final class OpsFile: Sendable, Equatable {
 
     /// Calls `body` with the ops, one frame at a time.
     ///
-    /// Each frame is verified before `body` receives it. Throws `.damaged` if the file is missing, is not the file that the log names, or
-    /// does not verify; `.notFound` if it was retired since; and the errors of `body`.
+    /// Each frame is verified before `body` receives it. Throws `.damaged` if the file is missing, is not the file to which the log refers,
+    /// or does not verify. Throws `.notFound` if it was retired in the meantime. Also throws the errors of `body`.
     func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var frames = try opened()
         var offset = Format.Segment.headerByteCount
@@ -70,7 +70,7 @@ package final class OpsFile: Sendable, Equatable {
             offset = frame.end
         }
         guard byteCount == reference.payloadByteCount, checksum == reference.checksum else {
-            throw damage("The frames are not the frames that the log names", offset)
+            throw damage("The frames are not those to which the log refers", offset)
         }
     }
 
@@ -90,7 +90,7 @@ package final class OpsFile: Sendable, Equatable {
         let header = frames.header
         guard header.kind == .ops, header.store == store, header.firstTransaction == transaction,
             frames.headerChecksum == reference.headerChecksum, frames.byteCount == reference.fileByteCount
-        else { throw damage("The file is not the file that the log names", 0) }
+        else { throw damage("The file is not the one to which the log refers", 0) }
         return frames
     }
 

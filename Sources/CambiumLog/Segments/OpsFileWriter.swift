@@ -1,9 +1,9 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Writes the ops of a large transaction into a separate file, which no frame of the log names yet.
+/// Writes the ops of a large transaction to a separate file. No frame of the log refers to it yet.
 ///
-/// A file that is not kept is removed when its writer is released: nothing remains of a transaction that did not happen.
+/// A file that is not kept is removed together with its writer, so that nothing remains of a transaction that did not happen.
 ///
 /// SENDABLE: the owner of the writer lets only one thread at a time use it.
 final class OpsFileWriter: @unchecked Sendable {
@@ -19,14 +19,14 @@ final class OpsFileWriter: @unchecked Sendable {
     /// The last frame. The buffer is kept for its memory.
     private var frame = ByteWriter()
 
-    /// Creates the file. Throws `.ioFailure` if the disk refuses.
+    /// Creates the file. Throws `.ioFailure` if a disk operation fails.
     init(_ volume: any Volume, header: SegmentHeader) throws(CambiumError) {
         self.volume = volume
         store = header.store
         transaction = header.firstTransaction
         path = LogFileName.path(transaction, .pending)
         let bytes = header.encode()
-        // A transaction that had this number and was not committed may have left a file.
+        // An earlier transaction with this number that was not committed may have left a file.
         if try volume.exists(path) { try volume.remove(path) }
         file = try volume.open(path, .create)
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)
@@ -42,7 +42,7 @@ final class OpsFileWriter: @unchecked Sendable {
 
     /// Writes whole ops as one frame.
     ///
-    /// Throws `.ioFailure` if the disk refuses, and `.limitExceeded` if a frame cannot hold the ops.
+    /// Throws `.ioFailure` if a disk operation fails, and `.limitExceeded` if the ops do not fit into one frame.
     func append(_ ops: [UInt8], opCount: Int) throws(CambiumError) {
         guard ops.count <= Format.Frame.payloadByteCountMax else {
             throw CambiumError(
@@ -60,14 +60,14 @@ final class OpsFileWriter: @unchecked Sendable {
         reference.checksum = OpsFileReference.checksum(checksum, from: reference.checksum)
     }
 
-    /// Makes everything that was written durable, except the directory: `publish` must follow.
+    /// Makes everything that was written durable, except the directory entry. The caller must then call `publish`.
     func finish() throws(CambiumError) -> OpsFile {
         reference.fileByteCount = offset
         try file.sync()
         return OpsFile(volume: volume, store: store, transaction: transaction, reference: reference)
     }
 
-    /// Gives the file the name by which the log refers to it, durably.
+    /// Renames the file to the name by which the log refers to it, durably.
     func publish() throws(CambiumError) {
         let newPath = LogFileName.path(transaction, .ops)
         try volume.rename(path, to: newPath)
@@ -75,6 +75,6 @@ final class OpsFileWriter: @unchecked Sendable {
         try volume.syncDirectory(LogDirectory.name)
     }
 
-    /// Keeps the file, because the log names it or may name it.
+    /// Keeps the file, because the log refers to it or may refer to it.
     func keep() { isKept = true }
 }

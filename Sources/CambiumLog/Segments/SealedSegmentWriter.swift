@@ -17,7 +17,7 @@ struct SealedSegmentWriter {
     private var firstTime: Int64
     private var lastFirstTime: Int64
 
-    /// - Parameter frameByteCount: the number of bytes of transactions that completes a frame.
+    /// - Parameter frameByteCount: the number of bytes of transactions at which a frame is complete.
     init(_ file: any VolumeFile, header: SegmentHeader, frameByteCount: Int) throws(CambiumError) {
         let bytes = header.encode()
         self.file = file
@@ -67,7 +67,7 @@ struct SealedSegmentWriter {
 
     /// Writes the index and syncs the file. Returns the length of the file in bytes.
     ///
-    /// - Parameter checksum: the checksum that the next segment names.
+    /// - Parameter checksum: the checksum that the next segment states.
     mutating func finish(joints: [SegmentIndex.Joint], checksum: UInt32) throws(CambiumError) -> Int {
         try writeFrame()
         index.joints = joints

@@ -7,7 +7,7 @@ struct SegmentHeader: Equatable {
     var kind = Format.FileKind.open
     /// 16 bytes.
     var store: [UInt8]
-    /// The first transaction of the segment. In a file of ops, the transaction that the ops belong to.
+    /// The first transaction of the segment. In a file of ops, the transaction to which the ops belong.
     var firstTransaction: TransactionNumber
     /// Microseconds since 1970.
     var creationTime: Int64
@@ -39,7 +39,7 @@ struct SegmentHeader: Equatable {
     /// Reads the header at the beginning of a file. Returns the header and its checksum.
     ///
     /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header; `.unsupportedFormat` if
-    /// the header is of a later format; `.ioFailure` if the file cannot be read.
+    /// the header has a later format; `.ioFailure` if the file cannot be read.
     static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
         do {
@@ -55,7 +55,7 @@ struct SegmentHeader: Equatable {
 
     /// Decodes a header. Returns the header and its checksum.
     ///
-    /// Throws a `DecodingError` if the bytes are not a header, and `.unsupportedFormat` if the header is of a later format.
+    /// Throws a `DecodingError` if the bytes are not a header, and `.unsupportedFormat` if the header has a later format.
     static func decode(_ bytes: [UInt8], file: String) throws -> (header: SegmentHeader, checksum: UInt32) {
         guard bytes.count >= Format.Segment.headerByteCount else { throw DecodingError.truncated(offset: bytes.count) }
         let content = Array(bytes[0..<Format.Segment.checksumOffset])
@@ -90,10 +90,10 @@ struct SegmentHeader: Equatable {
 }
 
 extension SegmentHeader {
-    /// Mends the one corrupt byte of a header. Returns the header and its checksum, or `nil` if more than one byte is corrupt.
+    /// Corrects a header with one corrupt byte. Returns the header and its checksum, or `nil` if more than one byte is corrupt.
     ///
-    /// The checksum identifies the byte: no other change of one byte changes the checksum in the same way. Complexity: O(1), about 23,000
-    /// checksums.
+    /// The checksum identifies the byte: no other change of a single byte changes the checksum in the same way. Complexity: O(1), about
+    /// 23,000 checksums.
     static func mended(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
         guard bytes.count == Format.Segment.headerByteCount else { return nil }
         let content = Array(bytes[..<Format.Segment.checksumOffset])
@@ -104,7 +104,7 @@ extension SegmentHeader {
             // Only the checksum is corrupt.
             let checksum = difference ^ stored
             for place in 0..<4 { mended[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
-            return try? decode(mended, file: file)  // Bytes that cannot be decoded cannot be mended.
+            return try? decode(mended, file: file)  // The caller reports the original bytes as corrupt.
         }
         // The effect of a changed byte on the checksum does not depend on the other bytes.
         let zeros = [UInt8](repeating: 0, count: content.count)
@@ -115,7 +115,7 @@ extension SegmentHeader {
                 changed[place] = change
                 guard CRC32C.checksum(changed) ^ none == difference else { continue }
                 mended[place] ^= change
-                return try? decode(mended, file: file)  // As above.
+                return try? decode(mended, file: file)  // The caller reports the original bytes as corrupt.
             }
         }
         return nil
@@ -129,7 +129,7 @@ extension ByteReader {
     }
 }
 
-/// The reason why the first bytes of a file of the log are not a header.
+/// The reason why a file of the log does not begin with a valid header.
 struct HeaderFailure: Error {
     let reason: DecodingError
 }

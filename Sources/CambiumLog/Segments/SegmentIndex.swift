@@ -1,14 +1,14 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The index of a sealed segment, which follows its frames: the place of each frame, and its content. FORMAT.md 3, "Index".
+/// The index of a sealed segment, which follows its frames: the position and the content of each frame. FORMAT.md 3, "Index".
 struct SegmentIndex: Equatable {
     struct Entry: Equatable {
         /// The length of the frame in the file.
         var byteCount: Int
         var transactionCount: Int
-        /// The microseconds from the first transaction of the preceding frame, or from the segment's creation time, to the first
-        /// transaction of this frame.
+        /// The microseconds to the first transaction of this frame, from the first transaction of the preceding frame or from the segment's
+        /// creation time.
         var interval: UInt64
     }
 
@@ -20,7 +20,7 @@ struct SegmentIndex: Equatable {
         var checksum: UInt32
     }
 
-    /// The checksum that the segment's last frame had before the segment was sealed.
+    /// The checksum of the segment's last frame before the segment was sealed.
     var previousChecksum: UInt32
     var entries: [Entry] = []
     /// The joints, ascending; `nil` in a segment of version 1, which cannot have joints.
@@ -30,8 +30,8 @@ struct SegmentIndex: Equatable {
     var offset: Int { entries.reduce(Format.Segment.headerByteCount) { $0 + $1.byteCount } }
     var transactionCount: UInt64 { entries.reduce(0) { $0 + UInt64($1.transactionCount) } }
 
-    /// Returns the frame with a transaction. Frames and transactions are counted from 0 in the segment. Returns `nil` if the segment has
-    /// fewer transactions.
+    /// Returns the frame that contains a transaction. Frames and transactions are counted from 0 in the segment. Returns `nil` if the
+    /// segment has fewer transactions.
     func frame(with transaction: UInt64) -> (number: Int, offset: Int, firstTransaction: UInt64)? {
         var offset = Format.Segment.headerByteCount
         var first: UInt64 = 0
@@ -43,7 +43,7 @@ struct SegmentIndex: Equatable {
         return nil
     }
 
-    /// Returns the checksum of the log after `transactionCount` transactions of the segment, or `nil` if the index does not have it.
+    /// Returns the checksum of the log after `transactionCount` transactions of the segment, or `nil` if the index does not contain it.
     func checksum(after transactionCount: UInt64) -> UInt32? {
         if transactionCount == self.transactionCount { return previousChecksum }
         return joints?.first { $0.transactionCount == transactionCount }?.checksum
@@ -86,7 +86,7 @@ struct SegmentIndex: Equatable {
         return writer.bytes
     }
 
-    /// Reads the index of the sealed segment that `reader` reads. Throws `.damaged` if the index does not verify.
+    /// Reads the index of a sealed segment. Throws `.damaged` if the index does not verify.
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
         func damage(_ flaw: String, _ offset: Int) -> CambiumError {
             CambiumError(.damaged, "The index of the sealed segment \(flaw).", place: .init(file: reader.path + " offset \(offset)"))
@@ -94,7 +94,7 @@ struct SegmentIndex: Equatable {
         let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
         let bytes = Array(try reader.bytes(at: trailerOffset, count: Format.Index.trailerByteCount))
         var trailer = ByteReader(bytes[...])
-        // An offset that cannot be read counts as 0, which leads to no frame.
+        // If the offset cannot be read, it counts as 0, at which there is no frame.
         let stated = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
         guard bytes == Self.trailer(stated, reader.headerChecksum) else {
             throw damage("cannot be found, because the end of the file does not verify", trailerOffset)

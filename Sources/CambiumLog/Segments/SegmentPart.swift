@@ -1,16 +1,17 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads the transactions that become one sealed segment: all or some of a segment, or all of several neighbouring segments.
+/// Reads the transactions that become one sealed segment: all or some transactions of a segment, or all transactions of several
+/// neighbouring segments.
 struct SegmentPart {
     private let volume: any Volume
-    /// The segments that are not open yet, the next one last.
+    /// The segments that have not been opened, the next one last.
     private var following: [TransactionNumber]
     private let range: ClosedRange<TransactionNumber>
     private var reader: SegmentReader?
     /// The time of the last transaction that was read, and the store of its segment.
     private var before: (time: Int64, store: [UInt8])?
-    /// The transactions of the last frame that are not returned yet, the next one last.
+    /// The transactions of the last frame that have not been returned, the next one last.
     private var rest: [LogRecord] = []
     /// For each joint (a frame without transactions that marks a position of the log) and each end of a segment: the last transaction
     /// before it, and its checksum.
@@ -28,7 +29,7 @@ struct SegmentPart {
     }
 
     /// Returns the next transaction, or `nil` after the last transaction. Throws `.damaged` if a segment does not verify to its end, or
-    /// does not follow the one before it.
+    /// does not continue the preceding segment.
     mutating func next() throws(CambiumError) -> LogRecord? {
         while rest.isEmpty {
             guard reader != nil || !following.isEmpty else { return nil }
@@ -78,7 +79,8 @@ struct SegmentPart {
         if joints.last?.transaction != transaction { joints.append((transaction, checksum)) }
     }
 
-    /// Returns the joints for the index of the new segment, and the checksum of its end. They are known after all transactions were read.
+    /// Returns the joints for the index of the new segment, and the checksum at its end. They are known after all transactions have been
+    /// read.
     ///
     /// Throws `.damaged` if the log has no joint at the end of the range, so that it cannot be cut there.
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {

@@ -1,7 +1,6 @@
 internal import CambiumModel
 
-/// A position between two frames of an open segment, at which a later read continues. An open segment has no index that leads to the
-/// position.
+/// A position between two frames of an open segment, at which a later read continues. An open segment has no index that could lead there.
 package struct SegmentPlace: Sendable {
     fileprivate let headerChecksum: UInt32
     fileprivate let offset: Int
@@ -13,7 +12,7 @@ package struct SegmentPlace: Sendable {
 }
 
 extension SegmentReader {
-    /// The position at which reading the segment continues; `nil` for a sealed segment.
+    /// The position at which reading the segment can continue; `nil` for a sealed segment.
     var place: SegmentPlace? {
         if isSealed { return nil }
         return SegmentPlace(
@@ -21,8 +20,8 @@ extension SegmentReader {
             codec: codec, jointOffset: jointOffset)
     }
 
-    /// Moves to a place if it belongs to this segment, the segment is not sealed, and the place is not after a transaction. A frame at the
-    /// place verifies only if it is the frame that was there before.
+    /// Moves to a place if it belongs to this segment, the segment is not sealed, and the place does not follow a certain transaction. A
+    /// frame at the place verifies only if it is the same frame as before.
     ///
     /// - Returns: false if the reader does not move.
     mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {

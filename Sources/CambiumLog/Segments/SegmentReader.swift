@@ -8,14 +8,14 @@ struct SegmentReader {
     private(set) var offset = Format.Segment.headerByteCount
     /// The checksum of the last frame that was read.
     private(set) var lastFrameChecksum: UInt32 = 0
-    /// The greatest offset up to which the segment was durable according to a frame that was read.
+    /// The highest offset up to which the segment was durable, according to the frames that were read.
     private(set) var durableOffset = 0
     private(set) var next: TransactionNumber
     private(set) var codec: TransactionCodec
-    /// The offset of the joint (a frame without transactions that marks a position of the log) with which the frames before `offset` end.
-    /// It is `nil` if they end with transactions.
+    /// The offset of the joint (a frame without transactions that marks a position of the log) directly before `offset`. It is `nil` if a
+    /// frame with transactions precedes `offset`.
     private(set) var jointOffset: Int?
-    /// The index of a sealed segment; `nil` for an open segment, and if the index is corrupt.
+    /// The index of a sealed segment; `nil` for an open segment, or if the index is corrupt.
     let index: SegmentIndex?
     /// The reason why a sealed segment is read without its index.
     let lostIndex: CambiumError?
@@ -23,14 +23,14 @@ struct SegmentReader {
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
-    /// The source of the transactions that do not come from another segment, and that were in one read of the file.
+    /// The source of those transactions that were in one read of the file and do not come from another segment.
     private var source: LogSource
     private var sourceWindow = 0
 
-    /// Opens a segment. Throws as `SegmentHeader.read`, and `.damaged` if the file is not a segment.
+    /// Opens a segment. Throws as `SegmentHeader.read` does, and `.damaged` if the file is not a segment.
     ///
-    /// - Parameter salvages: whether a segment is read if one byte of its header is corrupt, and a sealed segment with a corrupt index as
-    ///   far as its frames verify.
+    /// - Parameter salvages: whether to read a segment if one byte of its header is corrupt, and to read a sealed segment with a corrupt
+    ///   index as far as its frames verify.
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.volume = volume
         frames = try FrameReader(volume, path: path, salvages: salvages)
@@ -67,24 +67,24 @@ struct SegmentReader {
     }
 
     var path: String { frames.path }
-    /// The corruption that the reader has passed over.
+    /// The corruption that the reader has skipped.
     var flaws: [CambiumError] { [frames.mendedHeader, lostIndex].compactMap { $0 } }
     var header: SegmentHeader { frames.header }
     var headerChecksum: UInt32 { frames.headerChecksum }
     var byteCount: Int { frames.byteCount }
-    /// How often bytes were read from the file.
+    /// The number of times that bytes were read from the file.
     var windowCount: Int { frames.windowCount }
     var isSealed: Bool { header.kind.isSealed }
     /// The last transaction before `offset`.
     var last: TransactionNumber { TransactionNumber(rawValue: next.rawValue - 1) }
 
-    /// The last transaction of a sealed segment; `nil` for an open segment, and for a sealed segment that has lost its index.
+    /// The last transaction of a sealed segment; `nil` for an open segment, or for a sealed segment without a valid index.
     var sealedEnd: TransactionNumber? {
         index.map { TransactionNumber(rawValue: header.firstTransaction.rawValue + $0.transactionCount - 1) }
     }
     var isAtEnd: Bool { offset == (isSealed ? indexOffset : byteCount) }
 
-    /// The checksum that the next segment must name: the checksum of the last frame, as it was when the segment was still open.
+    /// The checksum that the next segment must state: the checksum that the last frame had while the segment was open.
     var lastChecksum: UInt32 {
         index?.previousChecksum ?? (lastFrameChecksum == 0 ? header.previousChecksum : lastFrameChecksum)
     }
@@ -92,7 +92,7 @@ struct SegmentReader {
     /// Makes everything that was written so far durable.
     func sync() throws(CambiumError) { try frames.sync() }
 
-    /// Discards the bytes that were read, because another process may have written since.
+    /// Discards the bytes that were read, because another process may have written to the file in the meantime.
     mutating func refresh() throws(CambiumError) { try frames.refresh() }
 
     /// Returns the end of the consecutive frames from `offset` that verify and end within `byteCount` bytes. The first frame may be longer.
@@ -100,7 +100,7 @@ struct SegmentReader {
         offset < indexOffset ? try frames.findEnd(from: offset, within: byteCount) : offset
     }
 
-    /// Moves to the frame with a transaction, if the segment has an index.
+    /// Moves to the frame that contains a transaction, if the segment has an index.
     mutating func skip(to transaction: TransactionNumber) {
         guard let index, transaction > header.firstTransaction else { return }
         let wanted = transaction.rawValue - header.firstTransaction.rawValue
@@ -110,9 +110,9 @@ struct SegmentReader {
         indexed = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
     }
 
-    /// Moves to the transactions that follow a position of the log, which lies inside the segment or at its end.
+    /// Moves to the transactions after a position of the log. The position is inside the segment or at its end.
     ///
-    /// - Returns: false if the segment has no such position. Throws as `nextFrame`.
+    /// - Returns: `false` if the segment has no such position. Throws as `nextFrame` does.
     mutating func begin(after base: LogPrefix) throws(CambiumError) -> Bool {
         guard base.transaction >= header.firstTransaction else { return false }
         if isSealed {
@@ -151,9 +151,10 @@ struct SegmentReader {
         durableOffset = max(durableOffset, frame.durableOffset)
     }
 
-    /// Returns the records of the next frame; no records if it is a joint. Returns `nil` at the end, and if no frame verifies at `offset`.
+    /// Returns the records of the next frame, or an empty array if the frame is a joint. Returns `nil` at the end, or if no frame verifies
+    /// at `offset`.
     ///
-    /// Throws as `nextFrame(into:)`.
+    /// Throws as `nextFrame(into:)` does.
     mutating func nextFrame() throws(CambiumError) -> [LogRecord]? {
         var records: [LogRecord] = []
         return try nextFrame(into: &records) ? records : nil
@@ -161,9 +162,9 @@ struct SegmentReader {
 
     /// Appends the records of the next frame. A joint has no records.
     ///
-    /// Throws `.damaged` for a frame that verifies but cannot be decoded. Then it appends nothing.
+    /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, it appends nothing.
     ///
-    /// - Returns: false at the end, and if no frame verifies at `offset`.
+    /// - Returns: `false` at the end, or if no frame verifies at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
         let first = records.count
@@ -197,9 +198,9 @@ struct SegmentReader {
         }
     }
 
-    /// Uses the index of a sealed segment to pass over a frame that does not verify.
+    /// Uses the index of a sealed segment to skip a frame that does not verify.
     ///
-    /// - Returns: false if the segment is not sealed, has lost its index, or has no further frame.
+    /// - Returns: `false` if the segment is not sealed, has no valid index, or has no further frame.
     mutating func skipFrame() -> Bool {
         guard let index, indexed.frameCount < index.entries.count else { return false }
         let entry = index.entries[indexed.frameCount]
@@ -228,7 +229,7 @@ struct SegmentReader {
     private mutating func decode(_ frame: Frame, into records: inout [LogRecord]) throws(DecodingError) {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
-        // A forged count must not make the reader allocate more memory than most frames need.
+        // A forged count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
         // The transactions of a frame may come from another segment, which was merged into this segment.
         if sourceWindow != frames.windowCount {
@@ -241,7 +242,7 @@ struct SegmentReader {
         let share = frame.byteCount / frame.transactionCount
         for place in records.count..<records.count + frame.transactionCount {
             records.append(LogRecord(number: next, source: source, frameOffset: frame.offset, byteCount: share))
-            // Decodes into the array, because a record is large to copy.
+            // Decodes into the array, because copying a record is expensive.
             let payload = try codec.decode(&reader, &records[place])
             switch payload {
             case .present(let bytes):
@@ -258,10 +259,10 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// Whether only zeros follow `offset`: space that a writer preallocated.
+    /// Whether only zeros follow `offset`, which are space that a writer preallocated.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(after: offset) }
 
-    /// Returns the greatest offset up to which the log was durable according to a frame after `offset`. Returns 0 if no frame states an
+    /// Returns the highest offset up to which the log was durable according to the frames after `offset`. Returns 0 if no frame states an
     /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
     func laterDurableOffset() throws(CambiumError) -> Int { try frames.durableOffsetStated(after: offset) }
 }

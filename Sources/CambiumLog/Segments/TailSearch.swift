@@ -1,9 +1,9 @@
 import CambiumBytes
 
-/// Searches for frames in bytes that do not begin with a frame. Any of the bytes could be the first byte of a frame.
+/// Searches for frames in bytes that do not begin with a frame. A frame may begin at any byte.
 ///
-/// The checksum of a frame follows from the checksums of the bytes up to the beginning and up to the end of its body. So testing one
-/// byte does not read all bytes that follow. The search takes the memory of the bytes and a sixteenth more.
+/// The checksum of a frame can be computed from two checksums: of all bytes up to its beginning, and of all bytes up to the end of its
+/// body. So the test of one byte does not read all following bytes. The search takes the memory of the bytes and a sixteenth more.
 struct TailSearch {
     /// The distance in bytes between the offsets whose checksums are kept.
     private static let stride = 64
@@ -33,14 +33,15 @@ struct TailSearch {
         }
     }
 
-    /// Returns the greatest offset beyond `offset` up to which the segment was durable according to a frame; 0 if no frame states one.
+    /// Returns the highest offset beyond `offset` up to which the segment was durable according to a frame; 0 if no frame states such an
+    /// offset.
     ///
     /// Complexity: O(bytes log bytes).
     func durableOffsetStated() -> Int {
         var found = 0
         bytes.withUnsafeBytes { all in
             for place in all.indices where all[place] != 0 {
-                // Most bytes do not begin a frame.
+                // At most bytes, no frame begins.
                 guard let start = Frame.Start(UnsafeRawBufferPointer(rebasing: all[place...])) else { continue }
                 let bodyStart = place + start.headerByteCount
                 let end = bodyStart + start.bodyByteCount

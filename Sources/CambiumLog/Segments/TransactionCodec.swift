@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The ops of a transaction, as a segment stores them.
+/// The ops of a transaction in the form that a segment stores.
 enum StoredPayload: Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
@@ -19,9 +19,9 @@ enum StoredPayload: Equatable {
     }
 }
 
-/// The strings that a segment stores once, and then refers to by number. FORMAT.md 4, "interned".
+/// The strings that a segment stores once, and to which it then refers by number. FORMAT.md 4, "interned".
 struct InternTable {
-    /// The number of each string, by its bytes: strings that compare as equal may have different bytes in a log.
+    /// The number of each string, by its bytes, because strings that compare as equal may have different bytes in a log.
     private var numbers: [[UInt8]: UInt64] = [:]
     private var strings: [String] = []
 
@@ -46,7 +46,7 @@ struct InternTable {
 
     var count: Int { strings.count }
 
-    /// Removes the strings after the first `count` ones.
+    /// Keeps only the first `count` strings.
     mutating func cut(to count: Int) {
         while strings.count > count { numbers[Array(strings.removeLast().utf8)] = nil }
     }
@@ -68,7 +68,7 @@ struct TransactionCodec {
     ///   the log), in microseconds since 1970.
     init(time: Int64) { self.time = time }
 
-    /// The state that encoding changes, so that a writer can roll back to it.
+    /// The part of the state that encoding changes, so that a writer can roll back to it.
     struct Mark {
         fileprivate let internedCount: Int
         fileprivate let time: Int64
@@ -100,7 +100,7 @@ struct TransactionCodec {
         }
         writer.writeByte(flags)
         if metadata.requestDigest != nil { writer.writeByte(Format.MoreFlag.requestDigest) }
-        // The difference of two times always fits an unsigned number of 64 bits, but not always a signed one.
+        // The difference of two times always fits into an unsigned number of 64 bits, but not always into a signed one.
         writer.writeVarint(UInt64(bitPattern: newTime &- time))
         time = newTime
         if metadata.clockLag > .zero { writer.writeVarint(metadata.clockLagMicroseconds) }
@@ -118,13 +118,13 @@ struct TransactionCodec {
 
     /// Decodes a transaction into a record that has no metadata and no salt yet.
     ///
-    /// - Returns: the stored form of its ops.
+    /// - Returns: the stored form of the ops.
     mutating func decode(_ reader: inout ByteReader, _ record: inout LogRecord) throws(DecodingError) -> StoredPayload {
         let offset = reader.offset
         let flags = try reader.readByte()
         let places = flags & (Format.Flag.redacted | Format.Flag.opsFile)
         let more = flags & Format.Flag.more == 0 ? nil : try reader.readByte()
-        // A request digest needs a request id. A second byte of flags has at least one flag.
+        // A request digest requires a request id. A second byte of flags has at least one flag.
         guard places & (places &- 1) == 0, more != 0, (more ?? 0) & ~Format.MoreFlag.all == 0,
             more == nil || flags & Format.Flag.requestID != 0
         else { throw .invalid("flags of a transaction that are not valid", offset: offset) }

@@ -6,17 +6,17 @@ import CambiumBytes
 
 /// A file, or a part of a file, that is mapped into memory.
 ///
-/// SAFETY: the file keeps its length while it is mapped; the kernel kills a process (SIGBUS) that touches a mapping beyond the end of its
-/// file.
+/// SAFETY: the file keeps its length while it is mapped, because the kernel kills a process (SIGBUS) that touches a mapping beyond the end
+/// of its file.
 ///
-/// SENDABLE: the address and the size do not change; a caller that writes to the memory ensures that no thread reads it at the same time.
+/// SENDABLE: the address and the size do not change. A caller that writes to the memory ensures that no thread reads it at the same time.
 package final class FileMapping: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let byteCount: Int
     private let slackByteCount: Int
     package var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: byteCount) }
 
-    /// Maps zeroed memory that belongs to no file, for volumes that only imitate files of the operating system.
+    /// Maps zeroed memory that does not belong to a file, for volumes that only imitate files of the operating system.
     package convenience init(byteCount: Int) {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
@@ -32,7 +32,7 @@ package final class FileMapping: @unchecked Sendable {
         self.slackByteCount = slackByteCount
     }
 
-    /// Asks the kernel to read a part of the file that is touched soon, and not the bytes around it.
+    /// Asks the kernel to read a part of the file that will soon be touched, but not the bytes around it.
     func beginReading(offset: Int, byteCount: Int) { _ = madvise(base + offset, byteCount, MADV_WILLNEED) }
 
     deinit { munmap(base, byteCount + slackByteCount) }

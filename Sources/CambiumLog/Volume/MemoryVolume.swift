@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Files that exist only in memory, for as long as the volume does: for stores that are never on disk, and for tests.
+/// Files that exist only in memory, and only as long as the volume: for stores that are never on disk, and for tests.
 package final class MemoryVolume: Volume {
     private let files = Guarded<[String: MemoryFile]>([:])
     private let isLocked = Guarded(false)
@@ -103,7 +103,7 @@ final class MemoryFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         content.withLock { bytes in
             let start = min(offset, bytes.count)
-            // An array of all bytes would share the storage of the file, which a writer changes in place as soon as it has the only
+            // An array of all bytes would share the storage of the file. A writer changes this storage in place once it holds the only
             // reference.
             return bytes.withUnsafeBufferPointer { [UInt8](UnsafeBufferPointer(rebasing: $0[start..<min(start + count, $0.count)])) }
         }
@@ -128,7 +128,7 @@ final class MemoryFile: VolumeFile {
     func close() {}
 }
 
-/// The number of locks that share each file of a volume in memory.
+/// For each file of a volume in memory, the number of locks that share the file.
 package final class SharedFiles: Sendable {
     private let counts = Guarded<[String: Int]>([:])
 

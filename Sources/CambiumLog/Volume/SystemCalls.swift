@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// The calls that read, write and sync files. Tests replace them to provoke results that the kernel may return, but hardly ever does.
+/// The calls that read, write and sync files. Tests replace them to provoke results that the kernel may return, but rarely does.
 struct SystemCalls: Sendable {
     var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
     var pwrite = { @Sendable in Glibc.pwrite($0, $1, $2, $3) }
@@ -13,7 +13,7 @@ struct SystemCalls: Sendable {
 
     static let system = SystemCalls()
 
-    /// Repeats a call for as long as a signal interrupts it. Returns its error number, or 0 if the call succeeded.
+    /// Repeats a call as long as signals interrupt it. Returns its error number, or 0 if the call succeeded.
     static func uninterrupted(_ call: () -> Int32) -> Int32 {
         while call() != 0 {
             let code = errno

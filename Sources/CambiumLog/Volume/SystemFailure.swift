@@ -4,7 +4,7 @@ internal import CambiumModel
     import Glibc
 #endif
 
-/// Turns the error numbers of system calls into errors that people understand.
+/// Turns the error numbers of system calls into readable errors.
 enum SystemFailure {
     static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
         let reason = String(cString: strerror(code))
@@ -12,7 +12,7 @@ enum SystemFailure {
         return CambiumError(kind, "The system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
     }
 
-    /// Returns the error for a path of a store where something other than the expected kind of file was found, such as a link or a device.
+    /// Returns the error for a path of a store that leads to the wrong kind of file, such as a link or a device.
     ///
     /// - Parameter kind: the kind that the store expects: "regular file" or "directory".
     static func irregular(_ path: String, _ kind: String) -> CambiumError {
@@ -27,7 +27,7 @@ package struct SystemError: Error, Hashable, Sendable {
 
     package init(code: Int32) { self.code = code }
 
-    /// Whether no space is left. The disk or the user's quota is full, or the file has the greatest length that the process may give it
+    /// Whether no space is left: the disk or the user's quota is full, or the file has the maximum length that the process may give it
     /// (`RLIMIT_FSIZE`; the process must ignore `SIGXFSZ`).
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 }

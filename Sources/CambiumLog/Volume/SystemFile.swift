@@ -32,7 +32,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
 
     func byteCount() throws(CambiumError) -> Int { Int(try status().st_size) }
 
-    /// Returns the identity of the file, and does not ask for its times: that would slow down the next sync.
+    /// Returns the identity of the file. Does not request its times, because that would slow down the next sync.
     func identity() throws(CambiumError) -> cmachine_identity_t {
         var identity = cmachine_identity_t()
         if cmachine_identity(descriptor, nil, &identity) != 0 { throw SystemFailure.error("examine", path, errno) }
@@ -40,7 +40,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func isSame(as other: any VolumeFile) -> Bool {
-        // A file that the operating system does not identify is never the same as another file.
+        // If the operating system cannot identify a file, the file does not count as the same as any other.
         guard let other = other as? SystemFile, let own = try? identity(), let identity = try? other.identity() else { return false }
         return FileIdentity(own) == FileIdentity(identity)
     }
@@ -76,7 +76,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
                 if put > 0 {
                     done += put
                 } else if put == 0 {
-                    // A write of no bytes counts as a failure, because another call might not write anything either.
+                    // If nothing could be written, this counts as a failure, because another call might not write anything either.
                     failure = EIO
                     break
                 } else if errno != EINTR {
@@ -96,7 +96,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
 
     func sync() throws(CambiumError) {
-        // The kernel reports a failure once. If two threads synced at the same time, only one of them would learn of it.
+        // The kernel reports a failure only once. If two threads synced at the same time, only one of them would learn of it.
         let code = syncCode.withLock { code in
             if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
             return code
@@ -111,7 +111,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        // A page that was not verified may state a size that leads beyond the end of the file. The memory there reads as zero.
+        // A page that was not verified may state a size that extends beyond the end of the file. The memory there reads as zero.
         let whole = byteCount + Self.slackByteCount
         guard let base = mmap(nil, whole, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), base != MAP_FAILED else {
             throw SystemFailure.error("map", path, errno)

@@ -7,7 +7,7 @@ internal import CambiumModel
 
 /// A lock that the kernel releases when its file is closed, at the latest when the process ends.
 ///
-/// The file contains the process id, for messages. A file with any other content is locked, but never written.
+/// The file contains the process id, for messages. A file with any other content is locked, but nothing is written to it.
 final class SystemLock: VolumeLock {
     private let file: Guarded<SystemFile?>
     private let isOurs: Bool
@@ -16,7 +16,7 @@ final class SystemLock: VolumeLock {
     /// - Parameter file: a regular file that is already locked.
     init(file: SystemFile) throws(CambiumError) {
         isOurs = LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
-        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk, the lock holds without the number.
+        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk, the lock is valid without the number.
         identity = FileIdentity(try file.identity())
         self.file = Guarded(file)
         HeldLocks.insert(identity)
@@ -34,7 +34,7 @@ final class SystemLock: VolumeLock {
     }
 }
 
-/// A lock that several holders may have at the same time. It ends when its file is closed.
+/// A lock that several holders may share at the same time. A holder's lock ends when its file is closed.
 final class SystemShare: VolumeLock {
     private let file: Guarded<SystemFile?>
 

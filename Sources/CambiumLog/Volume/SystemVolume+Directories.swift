@@ -18,8 +18,8 @@ extension SystemVolume {
         if code != ENOTEMPTY, code != EEXIST, code != ENOENT { throw SystemFailure.error("remove the directory", path, code) }
     }
 
-    /// Creates the volume's directory, and the missing directories above it, and calls `body`. If `body` throws, removes the directories
-    /// that were created, from the innermost outward, up to the first that is not empty.
+    /// Creates the volume's directory and the missing directories above it, and calls `body`. If `body` throws, removes the directories
+    /// that were created, beginning with the innermost, up to the first that is not empty.
     ///
     /// - Throws: `.cannotCreate` if something other than a directory has the name, and the error of `body`.
     package func withDirectory<Result>(_ body: () throws -> Result) throws -> Result {
@@ -33,7 +33,7 @@ extension SystemVolume {
     }
 
     private static func remove(_ directories: [String]) {
-        // A directory that another process already uses is not empty and stays, and so do the directories above it.
+        // A directory that another process already uses is not empty. It stays, and so do the directories above it.
         for path in directories.reversed() where rmdir(path) != 0 { return }
     }
 
@@ -77,7 +77,7 @@ extension SystemVolume {
         var status = stat()
         let code = stat(root, &status) == 0 ? 0 : errno
         let isDirectory = code == 0 && status.st_mode & S_IFMT == S_IFDIR
-        // A link that leads nowhere still takes the name.
+        // A link that leads nowhere still occupies the name.
         let isFree = code == ENOENT && lstat(root, &status) != 0
         if !isDirectory, !isFree { throw Self.taken(root) }
     }
@@ -90,7 +90,7 @@ extension SystemVolume {
         CambiumError(.cannotCreate, "'\(path)' is not a directory, and no directory can be created there; choose another place.")
     }
 
-    /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside it.
+    /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside that directory.
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
@@ -113,7 +113,7 @@ extension SystemVolume {
         }
     }
 
-    /// Returns a path from the root of the file system, which a process with another working directory can use.
+    /// Returns an absolute path, which a process with another working directory can use.
     package static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
         defer { free(directory) }

@@ -17,8 +17,8 @@ struct FileIdentity: Hashable {
     }
 }
 
-/// The lock files that this process has locked, so that it can distinguish its own locks from those of another process. Process ids do not
-/// suffice: processes of two containers may have the same id.
+/// The lock files that this process has locked. They allow it to distinguish its own locks from those of another process. Process ids are
+/// not enough: processes of two containers may have the same id.
 enum HeldLocks {
     private static let identities = Guarded<Set<FileIdentity>>([])
 
@@ -32,7 +32,7 @@ extension SystemVolume {
         guard let file = file as? SystemFile else { return false }
         let opened = try file.identity()
         if opened.nameCount == 0 { return false }
-        // A relative path leads elsewhere after the process has changed its working directory.
+        // A relative path leads to another file after the process has changed its working directory.
         guard root.hasPrefix("/") else { return true }
         let path = full(path)
         var found = cmachine_identity_t()
@@ -44,7 +44,7 @@ extension SystemVolume {
 }
 
 extension SystemFailure {
-    /// Returns the error for a lock that is taken.
+    /// Returns the error for a lock that is already taken.
     ///
     /// - Parameters:
     ///   - holder: the id of the process that has the lock; `nil` if it is not known.

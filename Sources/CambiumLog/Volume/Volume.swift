@@ -1,25 +1,25 @@
 package import CambiumModel
 
-/// The files of a store. A volume separates the log from the operating system; no other part of the log makes system calls.
+/// The files of a store. A volume separates the log from the operating system: only volumes make system calls.
 ///
 /// Paths are relative to the volume's root and use '/'. Every call throws `CambiumError` (`.ioFailure`, `.notFound`, `.cannotCreate`) with
-/// the path and the reason of the operating system.
+/// the path and the reason that the operating system reports.
 package protocol Volume: Sendable {
     /// The location of the volume, for messages.
     var name: String { get }
     func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile
-    /// Returns the names in a directory, sorted by their bytes. Returns no names if there is no such directory.
+    /// Returns the names in a directory, sorted by their bytes. The result is empty if there is no such directory.
     func list(_ directory: String) throws(CambiumError) -> [String]
     func exists(_ path: String) throws(CambiumError) -> Bool
-    /// Whether a path still leads to a file that was opened with it. Returns false after the file or a directory above it was removed or
-    /// replaced.
+    /// Whether a path still leads to a file that was opened with this path. Returns `false` after the file or a directory above it was
+    /// removed or replaced.
     func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool
     /// Returns the kind of file that has a name, or `nil` if there is no such file. Does not follow a symbolic link.
     func kind(of path: String) throws(CambiumError) -> FileKind?
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
-    /// Gives a file a second name, in another volume. The name must be free. Returns false if that cannot be done: the two volumes are not
-    /// on the same file system, or the file system does not support second names.
+    /// Gives a file a second name, in another volume. The name must not exist yet. Returns `false` if this is not possible: the two volumes
+    /// are on different file systems, or the file system does not support second names.
     func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool
     /// Creates a directory and the missing directories above it, and makes their entries durable. Accepts a directory that exists.
     func createDirectory(_ path: String) throws(CambiumError)
@@ -27,21 +27,22 @@ package protocol Volume: Sendable {
     func removeDirectory(_ path: String) throws(CambiumError)
     /// Makes entries that were created, renamed or removed in a directory durable.
     func syncDirectory(_ path: String) throws(CambiumError)
-    /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another
-    /// process has the lock. The error names the id of the other process if it is known.
+    /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another process
+    /// holds the lock. The error contains the id of the other process if it is known.
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Takes a lock on an existing file. Many holders may share the file, and each lock ends with its process. Throws `.notFound` if there
-    /// is no such file any more.
+    /// Takes a shared lock on an existing file. Many holders may share the file, and each lock ends with its process. Throws `.notFound` if
+    /// the file no longer exists.
     func share(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Whether any holder shares a file. Returns false if there is no such file.
+    /// Whether any holder shares a file. Returns `false` if there is no such file.
     func isShared(_ path: String) throws(CambiumError) -> Bool
-    /// Removes a file that is not shared. Returns false if it is shared; the file then stays.
+    /// Removes a file that is not shared. Returns `false` if the file is shared; it then stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
-    /// Renames a file to replace another file that is not shared. Returns false if the other file is shared; both files then stay.
+    /// Renames a file to replace another file that is not shared. Returns `false` if the other file is shared; both files then stay.
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
     /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
-    /// Returns the number of bytes that a file takes on disk. The number is less than the file's length if parts of the file were released.
+    /// Returns the number of bytes that a file takes on disk. The number is less than the file's length if disk space of the file was
+    /// released.
     func diskByteCount(of path: String) throws(CambiumError) -> Int
 }
 
@@ -49,7 +50,7 @@ extension Volume {
     package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool { true }
     package func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool { false }
     package func openNameless() throws(CambiumError) -> (any VolumeFile)? { nil }
-    /// The default for volumes that have only files, and in which a directory exists only if it contains a file.
+    /// The default for volumes that contain only files, and in which a directory exists only if it contains a file.
     package func kind(of path: String) throws(CambiumError) -> FileKind? {
         guard try exists(path) else { return nil }
         return try list(path).isEmpty ? .regularFile : .directory
@@ -59,7 +60,7 @@ extension Volume {
     package func diskByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
 
-/// The kind of file that a name in a directory stands for.
+/// The kind of file that a name in a directory refers to.
 package enum FileKind: Sendable {
     case regularFile
     case directory
@@ -89,17 +90,18 @@ package protocol VolumeFile: AnyObject, Sendable {
     /// Makes the written bytes and the file's length durable before it returns.
     func sync() throws(CambiumError)
     func close()
-    /// Whether both objects are open for the same file, under any names. Returns false if the operating system cannot identify one of the
-    /// files.
+    /// Whether both objects have the same file open, even under different names. Returns `false` if the operating system cannot identify
+    /// one of the files.
     func isSame(as other: any VolumeFile) -> Bool
     /// Maps the beginning of the file for reading. Returns `nil` if a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Maps the file from its beginning for reading and writing, also beyond its end. Only parts that have disk space may be touched.
+    /// Maps the file from its beginning for reading and writing, possibly beyond its end. Only parts that have disk space may be touched.
     /// Returns `nil` if a file of this volume cannot be mapped.
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Preallocates disk space for a part of the file. Extends the file if it ends before that part does.
+    /// Preallocates disk space for a part of the file. Extends the file if that part lies beyond its end.
     func preallocate(offset: Int, byteCount: Int) throws(CambiumError)
-    /// Maps a part of the file, which has disk space, in place of memory for reading and writing. Returns false if that is not possible.
+    /// Maps a part of the file instead of memory, for reading and writing. This part must have disk space. Returns `false` if the mapping
+    /// is not possible.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
     /// Releases the disk space of a part of the file, which then reads as zeros. Does nothing if the file system cannot release space.
     func discard(offset: Int, byteCount: Int) throws(CambiumError)
