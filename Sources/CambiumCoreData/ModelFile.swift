@@ -5,7 +5,7 @@ internal import Foundation
 enum ModelFile {
     static let byteCountMax = 16 << 20
 
-    /// Returns the path of the `contents` file that `path` leads to.
+    /// Returns the path of the `contents` file to which `path` leads.
     static func contents(of path: String) throws(CambiumError) -> String {
         guard let isFolder = try isFolder(path) else {
             throw CambiumError(.notFound, "No Core Data model exists at '\(path)'. Check the path.")

@@ -15,7 +15,7 @@ extension ModelReader {
 
 extension Derivation {
     /// Reads an expression of Core Data: `items.@count`, `items.@sum.price`, `sum:(items.price)` or `canonical:(name)`. Returns `nil` for
-    /// another one.
+    /// any other expression.
     fileprivate init?(coreData expression: String) {
         let text = expression.filter { $0 != " " }
         if text.hasSuffix(")"), let open = text.firstIndex(of: "(") {
@@ -52,7 +52,8 @@ struct ModelDerivations {
         "the attribute is derived in Core Data; it is stored like any other attribute, and nothing computes it, because \(reason)"
     }
 
-    /// Gives derived attributes the form that a schema needs. If it has no such form, the attribute becomes an ordinary one.
+    /// Converts derived attributes to the form that a schema requires. If there is no such form, the attribute becomes an ordinary
+    /// attribute.
     mutating func settle(_ warnings: inout ModelWarnings) {
         var check = DerivationCheck(SchemaDefinition(entities: entities), parents: parents)
         for index in entities.indices {
@@ -77,7 +78,7 @@ struct ModelDerivations {
             return ordinary
         }
         if derived.type != attribute.type {
-            warnings.add(place, "the derived attribute has the type \(derived.type.rawValue) in place of \(attribute.type.rawValue)")
+            warnings.add(place, "the derived attribute has the type \(derived.type.rawValue) instead of \(attribute.type.rawValue)")
         }
         return derived
     }

@@ -55,7 +55,7 @@ extension ModelReader {
         if !isOptional {
             relationship.minCount = relationship.cardinality == .toOne ? 1 : max(1, least)
         } else if least > 1 {
-            // Core Data lets an optional relationship be empty whatever its least count is. Therefore a least count of 1 has no effect.
+            // In Core Data, an optional relationship may be empty even if its minimum count is 1. So a minimum count of 1 has no effect.
             warnings.add(place, "'minCount' is not carried over; the relationship is optional, so it may have any number of members")
         }
         let most = count(element, "maxCount", place) ?? 0

@@ -1,14 +1,14 @@
 internal import CambiumModel
 
-/// The sets of attributes in a model: identities, uniqueness constraints and indexes. The reader settles them after it has read all
-/// entities, because a set may name attributes that its entity inherits.
+/// The sets of attributes in a model: identities, uniqueness constraints and indexes. The reader resolves them after it has read all
+/// entities, because a set may contain attributes that its entity inherits.
 struct ModelSets {
     private(set) var entities: [EntityDefinition]
     /// The index of each entity's parent. The schema reports a cycle of parents; here, entities in and below a cycle have no parent.
     let parents: [Int?]
     /// The indexes of the entities, parents before their children.
     private let order: [Int]
-    /// The length of the longest path from a root to a descendant. A limit bounds it, because settling walks the path of every entity.
+    /// The length of the longest path from a root to a descendant. It is limited, because resolving sets follows the path of every entity.
     let depth: Int
     static let depthMax = 200
     private static let identityKey = "cambium.identity"
@@ -41,7 +41,7 @@ struct ModelSets {
 
     // MARK: Sets
 
-    /// Removes the sets that name anything except attributes, and repeated sets.
+    /// Removes duplicate sets, and sets with a name that is not the name of an attribute.
     private mutating func keepAttributes(_ index: Int, _ warnings: inout ModelWarnings) {
         if entities[index].unique.isEmpty, entities[index].indexes.isEmpty { return }
         let attributes = Set(([index] + ancestors(index)).flatMap { entities[$0].attributes.map(\.name) })
@@ -63,7 +63,7 @@ struct ModelSets {
 
     // MARK: Identity
 
-    /// Reads the identity that the user info names. The schema checks the names later.
+    /// Reads the identity in the user info. The schema checks its names later.
     private mutating func readIdentity(_ index: Int) {
         guard let text = entities[index].userInfo[Self.identityKey] else { return }
         let identity = text.split(separator: ",").map { name in
@@ -73,8 +73,8 @@ struct ModelSets {
         entities[index].unique.removeAll { $0 == identity }
     }
 
-    /// If an entity has only one constraint, makes it the identity, unless an ancestor or a descendant has a named identity: a family of
-    /// entities has one identity.
+    /// If an entity has exactly one constraint, the constraint becomes the identity. This does not apply if an ancestor or a descendant has
+    /// a named identity, because a family of entities has only one identity.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
@@ -87,7 +87,7 @@ struct ModelSets {
         }
     }
 
-    /// Returns whether a set of an entity has a derived attribute. An import cannot find objects by it.
+    /// Returns whether a set of an entity contains a derived attribute. An import cannot find objects by it.
     private func hasDerived(_ set: [String], _ index: Int) -> Bool {
         ([index] + ancestors(index)).contains { entity in
             entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }

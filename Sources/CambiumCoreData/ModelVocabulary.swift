@@ -1,4 +1,4 @@
-/// The words (XML attributes) of a model, and what the reader does with each word.
+/// The words (XML attributes) of a model, and the treatment of each word by the reader.
 enum ModelVocabulary {
     /// The kinds of elements whose XML attributes the reader examines.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement }
@@ -24,7 +24,7 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word steers only Xcode or the generated code, and has no effect on the data.
+    /// Whether a word affects only Xcode or the generated code, and not the data.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:

@@ -7,7 +7,7 @@ internal import Foundation
 
 /// Reads XML that may be hostile: the parser accepts no entities and no external resources, and limits the size and the depth.
 enum ModelXML {
-    /// Models nest 5 deep. The limit bounds the recursion that releases the tree.
+    /// Models nest 5 levels deep. The limit bounds the recursion that releases the tree.
     static let depthMax = 64
     static let elementCountMax = 100_000
     /// XML parsers compare every attribute of an element with every other attribute.
@@ -33,7 +33,7 @@ enum ModelXML {
         return root
     }
 
-    /// Rejects text that a parser could read in another way than the search for declarations does.
+    /// Rejects text that a parser could interpret differently from the search for declarations.
     private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
@@ -61,8 +61,8 @@ enum ModelXML {
         }
     }
 
-    /// Entities could expand without limit. The other declarations and processing instructions may omit parts that Foundation's parser
-    /// expects; it would then read from a null pointer.
+    /// Entities could expand without limit. Other declarations and processing instructions may omit parts that Foundation's parser expects;
+    /// the parser would then read from a null pointer.
     private static let declarations = ["<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION"]
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
@@ -154,7 +154,7 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {
-        // When the parser is aborted, it reports another error. Only the first error is the cause.
+        // After it is aborted, the parser reports another error. Only the first error is the cause.
         if failure != nil { return }
         let place = CambiumError.Place(file: file, line: parser.lineNumber, column: parser.columnNumber)
         failure = CambiumError(code, message, place: place, underlying: underlying)

@@ -6,7 +6,7 @@ import CambiumModel
 ///
 /// `CSVDocuments` reads these records.
 struct CSVObjectWriter {
-    /// The columns of an object. The columns of an object that a to-one relationship includes follow each other.
+    /// The columns of an object. Columns of an object that a to-one relationship includes are adjacent.
     private struct Group {
         let entity: Entity
         let prefix: String
@@ -130,7 +130,7 @@ struct CSVObjectWriter {
         }
     }
 
-    /// Returns JSON for objects that are included, or that a single text cannot name.
+    /// Returns JSON for included objects, and for objects to which a single text cannot refer.
     private func array(
         _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
     ) -> [UInt8] {

@@ -11,10 +11,10 @@ public struct ExportHooks: Sendable {
     /// Receives an object of the graph and the row that was made of it, and may change the row. An error that it throws ends the export.
     public typealias WillExport = @Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision
 
-    /// The hook that is called for each row, but not for objects that are nested in a row. Its result is written without a check: the
+    /// The hook that is called for each row, but not for objects that are nested in a row. Its result is written without a check, so the
     /// program must ensure that an import can read it.
     public var willExport: WillExport?
 
-    /// Creates hooks. `nil` stands for no hook.
+    /// Creates hooks. `nil` means no hook.
     public init(willExport: WillExport? = nil) { self.willExport = willExport }
 }

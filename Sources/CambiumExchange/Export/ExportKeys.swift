@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The keys of the objects of one entity: their names, and the attributes and relationships that they stand for.
+/// The keys of the objects of one entity: their names, and the attributes and relationships for which they stand.
 final class ExportKeys {
     enum Content {
         case field(Field)
@@ -14,9 +14,9 @@ final class ExportKeys {
         /// The key as it is written: the prefix of the object and the name, in quotes, with the colon.
         let quoted: [UInt8]
         let content: Content
-        /// The entity that a relationship leads to; its objects may be of sub-entities. `nil` for an attribute.
+        /// The entity to which a relationship leads; its objects may have sub-entities of it. `nil` for an attribute.
         let declared: Entity?
-        /// The beginning of the ids of these objects, if all of them are of one entity.
+        /// The text with which the ids of these objects begin, if all of them have the same entity.
         let idBeginning: [UInt8]?
 
         fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {
@@ -37,12 +37,12 @@ final class ExportKeys {
     }
 
     let entity: Entity
-    /// The attributes by which objects are named, and their fields.
+    /// The attributes that identify objects, and their fields.
     let identityAttributes: [Attribute]
     let identity: [Field]
     /// The attributes, then the relationships, in declaration order.
     let keys: [Key]
-    /// The beginning of the ids of the objects: the name of the entity and a slash, with escapes.
+    /// The text with which the ids of the objects begin: the name of the entity and a slash, with escapes.
     let idBeginning: [UInt8]
     let quotedID: [UInt8]
     let quotedEntity: [UInt8]
@@ -76,7 +76,7 @@ final class ExportKeys {
     func content(_ name: String) -> Content? { keys.first { $0.name == name }?.content }
 }
 
-/// The keys of all entities, made on demand. Several threads must not use one table at the same time.
+/// The keys of all entities, created on demand. Only one thread at a time may use a table.
 final class ExportTable {
     static let idKey = "_id"
 
@@ -90,18 +90,18 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by the number of the entity.
     private var unprefixed: [ExportKeys?] = []
-    /// The keys for tables whose objects are all of one entity, indexed by the number of the table.
+    /// The keys for tables whose objects all have the same entity, indexed by the number of the table.
     private var ofTables: [ExportKeys?] = []
 
-    /// - Parameter identity: returns the attributes by which objects of an entity are named.
+    /// - Parameter identity: returns the attributes that identify the objects of an entity.
     init(_ graph: Graph, identity: @escaping (Entity) -> [Attribute] = { $0.identity }) {
         self.graph = graph
         identityAttributes = identity
     }
 
-    /// Returns the keys for the objects of an entity. Makes them on the first call.
+    /// Returns the keys for the objects of an entity. Creates them at the first call.
     ///
-    /// - Parameter prefix: the beginning of all keys of the object.
+    /// - Parameter prefix: the text with which all keys of the object begin.
     func keys(_ entity: Entity, prefix: String = "") -> ExportKeys {
         let place = Place(entity: entity.number, prefix: prefix)
         if let keys = made[place] { return keys }
@@ -133,7 +133,7 @@ final class ExportTable {
     /// Returns the identity values of an object.
     func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }
 
-    /// Returns whether a nested object omits a relationship because it leads back to the enclosing object. Objects with ids keep all
+    /// Returns whether a nested object omits a relationship because it leads back to the enclosing object. Objects with ids include all
     /// relationships.
     static func isLeftOut(_ relationship: Relationship, of arrival: Relationship?, _ tree: IncludeTree, _ options: ExportOptions) -> Bool {
         guard let arrival, options.references == .identity, !tree.names(relationship.name) else { return false }

@@ -1,4 +1,4 @@
-/// The way in which objects are written. The command line has the same defaults.
+/// The form in which objects are written. The command line has the same defaults.
 ///
 ///     var options = ExportOptions()
 ///     options.references = .identity  // An import of another store can read these.
@@ -14,9 +14,10 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// The form in which an export writes an object that is not nested.
     public enum Reference: String, Sendable, CaseIterable {
-        /// The id of the object, such as `Note/42`, which is only valid in this store.
+        /// The id of the object, such as `Note/42`, which is valid only in this store.
         case id
-        /// The identity of the object, by which imports find it. Objects then have no id, and their order does not depend on ids.
+        /// The identity of the object, by which imports find it. Objects are then written without ids, and their order does not depend on
+        /// ids.
         case identity
     }
 
@@ -26,7 +27,7 @@ public struct ExportOptions: Sendable, Hashable {
         case names
     }
 
-    /// The handling of attributes and to-one relationships that are null. In CSV they are empty fields.
+    /// The treatment of null attributes and to-one relationships. In CSV, they are empty fields.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
     /// The nesting of an object at the end of a to-one relationship: as an object, or as keys with a dot in them. CSV is always flat. With

@@ -19,7 +19,7 @@ struct ExportOrder {
     }
 
     /// Calls `body` with each object of an entity and its sub-entities, or of all entities: by root entity in declaration order, then in
-    /// this order. Complexity: O(n) by id. By identity O(n log n), and memory for each object of a root entity.
+    /// the order of this value. Complexity: O(n) by id; by identity O(n log n), and memory for each object of a root entity.
     func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         let graph = table.graph
         if references == .id { return try graph.forEachObject(of: entity, body) }
@@ -40,7 +40,7 @@ struct ExportOrder {
         return ordered.map { places[$0.index] }
     }
 
-    /// Returns bytes that compare as identities do: whole numbers by their value, all other values by their text.
+    /// Returns bytes that sort as identities do: whole numbers by value, all other values by text.
     private func key(_ place: ObjectPlace) -> [UInt8] {
         var writer = JSONWriter(escapes: .required)
         var bytes: [UInt8] = []

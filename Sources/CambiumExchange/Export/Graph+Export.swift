@@ -13,12 +13,13 @@ extension Graph {
 
     /// Writes the objects of an entity and its sub-entities, or of all entities, always in the same order.
     ///
-    /// If references are ids, memory does not grow with the graph. If references are identities, the objects are sorted by identity. Stubs
-    /// are then omitted, because imports create them. Relationships to objects that have no identity and are not included are omitted, too.
+    /// If references are ids, the memory that is needed does not grow with the graph. If references are identities, the objects are sorted
+    /// by identity. Stubs are then omitted, because imports create them. Relationships to objects that have no identity and are not
+    /// included are omitted, too.
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with the mapping's JSON
-    /// pointer if an import with the mapping would read back something else than an exported object. Rethrows the errors of `put` and the
-    /// hook. If it throws, `put` has already received the earlier rows.
+    /// pointer if an import with the mapping would not read back the exported object. Rethrows the errors of `put` and the hook. If the
+    /// export throws, `put` has already received the earlier rows.
     ///
     /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
     ///
@@ -26,7 +27,7 @@ extension Graph {
     ///   - entity: The entity whose objects are written, with its sub-entities; `nil` for all objects.
     ///   - options: The form of the rows.
     ///   - hooks: The program's changes to each row.
-    ///   - put: Takes the next bytes, some tens or hundreds of KiB at a time.
+    ///   - put: Takes the next bytes, usually tens or hundreds of KiB at a time.
     public func export(
         _ entity: Entity?, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks(), to put: ([UInt8]) throws -> Void
     ) throws {
@@ -41,7 +42,7 @@ extension Graph {
         try ParallelRows(self, options, declared: entity).export(to: put)
     }
 
-    /// Writes rows that are first built as trees, for a mapping or a hook.
+    /// Writes rows that are built as trees first, for a mapping or a hook.
     private func exportRows(
         _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
     ) throws {

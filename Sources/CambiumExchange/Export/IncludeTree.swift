@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The relationships whose objects are written in place of their ids, as a tree: each branch includes relationships of those objects.
+/// The relationships whose objects are written instead of their ids, as a tree: each branch includes relationships of those objects.
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects, which is also the limit of imports.
     package static let depthMax = RowPlanner.depthMax
@@ -9,7 +9,7 @@ public struct IncludeTree: Sendable, Hashable {
     /// The number of levels on which all relationships are included.
     private var depth = 0
 
-    /// Includes nothing.
+    /// Creates a tree that includes nothing.
     public init() {}
 
     /// Includes all relationships down to a depth. With 1, only the objects at the end of an exported object's relationships are nested.
@@ -46,7 +46,7 @@ public struct IncludeTree: Sendable, Hashable {
         return child
     }
 
-    /// Returns whether a path names the relationship.
+    /// Returns whether a path contains the relationship at this level.
     func names(_ name: String) -> Bool { children[name] != nil }
 
     /// Returns a relationship of the entity or of a sub-entity.

@@ -2,7 +2,7 @@ package import CambiumGraph
 package import CambiumJSON
 package import CambiumModel
 
-/// Makes the rows of single objects, in the order in which the caller asks for them.
+/// Creates the rows of single objects, in the order in which the caller requests them.
 package struct ObjectRows {
     private enum Writer {
         case plain(ObjectWriter)
@@ -13,13 +13,13 @@ package struct ObjectRows {
     private let entity: Entity
     private let hooks: ExportHooks
     private let writer: Writer
-    /// With a mapping, the objects of the rows so far, by their identities.
+    /// The objects of the previous rows, by their identities. Used only with a mapping.
     private var written: [[Value]: ObjectPlace] = [:]
 
-    /// Throws `.invalidInput` with the JSON pointer to a name of the mapping that the schema lacks.
+    /// Throws `.invalidInput` with the JSON pointer to a name of the mapping that is not in the schema.
     ///
     /// - Parameters:
-    ///   - entity: The entity that all objects are known to have, or an ancestor of it.
+    ///   - entity: An entity that all objects are known to have, or an ancestor of their entities.
     ///   - options: The form of the rows. The caller applies the format.
     package init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ hooks: ExportHooks) throws(CambiumError) {
         self.graph = graph
@@ -32,9 +32,9 @@ package struct ObjectRows {
         }
     }
 
-    /// Returns the row of an object, or `nil` if the hook leaves it out.
+    /// Returns the row of an object, or `nil` if the hook omits the row.
     ///
-    /// Throws `.invalidInput` if an import with the mapping would read back something else than the object. Rethrows the hook's errors.
+    /// Throws `.invalidInput` if an import with the mapping would not read back the object. Rethrows the hook's errors.
     package mutating func row(_ place: ObjectPlace) throws -> JSONValue? {
         var row: JSONValue
         switch writer {

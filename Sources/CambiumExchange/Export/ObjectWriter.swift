@@ -4,9 +4,9 @@ import CambiumModel
 
 /// Writes objects as JSON: the id, the attributes, then the relationships, each in declaration order.
 ///
-/// A to-one relationship is an id or null. A to-many relationship is an array of ids: in stored order if it is ordered, otherwise
-/// ascending. An included object that is already on the path is written as its id. With identities in place of ids, a nested object omits
-/// the relationship back to the enclosing object, unless the includes name it. Several threads must not use one writer at the same time.
+/// A to-one relationship is written as an id or null. A to-many relationship is written as an array of ids: in stored order if it is
+/// ordered, otherwise ascending. An included object that is already on the path is written as its id. If identities replace ids, a nested
+/// object omits the relationship back to the enclosing object, unless the includes contain it. Only one thread at a time may use a writer.
 package final class ObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
@@ -20,10 +20,10 @@ package final class ObjectWriter {
         var tree: IncludeTree
         var path: [ObjectPlace] = []
         var arrival: Relationship?
-        /// The entity that the object is known to have, or an ancestor of it; `nil` if any entity is possible.
+        /// An entity that the object is known to have, or an ancestor of its entity; `nil` if any entity is possible.
         var declared: Entity?
         var prefix = ""
-        /// The distance that follows the id; `nil` if the object was not reached by a walk.
+        /// The distance to write after the id; `nil` if the object was not reached by a walk.
         var distance: Int?
     }
 
@@ -100,7 +100,7 @@ package final class ObjectWriter {
         }
     }
 
-    /// Writes a value directly from its cell, which avoids a copy of texts and of whole numbers.
+    /// Writes a value directly from its cell, without copying texts and whole numbers.
     private func value(_ cell: Cell, _ field: Field, _ place: ObjectPlace, _ name: String, _ writer: inout JSONWriter) {
         switch field.type {
         case .string, .uri:
@@ -200,15 +200,15 @@ package final class ObjectWriter {
         !path.contains(place) && (options.references == .id || !graph.isStub(place))
     }
 
-    /// Returns whether objects at the end of a relationship can be referred to.
+    /// Returns whether an export can refer to the objects at the end of a relationship.
     func canRefer(_ relationship: Relationship) -> Bool {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }
 
-    /// Writes the id of an object, its only identity value, or an object of all its identity attributes.
+    /// Writes the id of an object, its only identity value, or an object with all of its identity attributes.
     ///
-    /// - Parameter declared: the entity that the object is known to have, or an ancestor of it. If the object has another entity, the
-    ///   reference is an object that names the entity, because an import that creates the object could not infer it.
+    /// - Parameter declared: an entity that the object is known to have, or an ancestor of its entity. If the object has another entity,
+    ///   the reference is an object that names the entity, because an import that creates the object could not infer it.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {

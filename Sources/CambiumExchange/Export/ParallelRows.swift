@@ -3,20 +3,20 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// Encodes the rows of an export on two threads, and passes the rows to `put` in their order.
+/// Encodes the rows of an export on two threads, and passes the rows to `put` in order.
 ///
-/// The caller's thread collects objects into the blocks of a round. Then both threads encode blocks until the round has none left, and the
-/// caller's thread passes the rows to `put`. An export that is shorter than a round stays on the caller's thread.
+/// The caller's thread collects objects into the blocks of a round. Then both threads encode blocks until all blocks of the round are
+/// encoded, and the caller's thread passes the rows to `put`. An export that is shorter than one round uses only the caller's thread.
 final class ParallelRows {
     private let round: ExportRound
     private let objects: ObjectWriter
     private var thread: DedicatedThread?
-    /// Whether the operating system had no second thread left.
+    /// Whether the operating system could not provide a second thread.
     private var isAlone = false
     /// The number of full blocks.
     private var fullCount = 0
 
-    /// - Parameter entity: the entity that all objects are known to have, or an ancestor of it.
+    /// - Parameter entity: an entity that all objects are known to have, or an ancestor of their entities.
     init(_ graph: Graph, _ options: ExportOptions, declared entity: Entity?) {
         round = ExportRound(graph, options, entity)
         objects = ObjectWriter(graph, options)
@@ -58,7 +58,7 @@ final class ParallelRows {
     }
 }
 
-/// Objects that one thread encodes, and their rows.
+/// The objects that one thread encodes, and their rows.
 private final class ExportBlock {
     static let placeCountMax = 256
 
@@ -68,8 +68,8 @@ private final class ExportBlock {
 
     init(_ format: ExportOptions.Format, isFirst: Bool) { rows = RowOutput(format, isFirst: isFirst) }
 
-    /// Encodes rows until the buffer is large. Then the caller's thread encodes the other rows one by one when it passes them to `put`, so
-    /// that memory stays bounded if rows are large.
+    /// Encodes rows until the buffer is large. The caller's thread encodes the other rows one by one when it passes them to `put`, so that
+    /// memory stays bounded if rows are large.
     func encode(_ objects: ObjectWriter, _ round: ExportRound) {
         while encodedCount < places.count, !rows.isLarge {
             encodeNext(objects, round)
@@ -108,7 +108,7 @@ private final class ExportRound: @unchecked Sendable {
     /// The index of the next block that no thread has taken.
     private let next = Atomic(0)
     private let isEnded = Atomic(false)
-    /// The number of the round that runs or ran last. The second thread sleeps on it.
+    /// The number of the current round, or of the last one if no round is running. The second thread sleeps on it.
     private let turn = Futex(0)
     /// The number of the last round that the second thread has finished.
     private let finished = Futex(0)
@@ -156,7 +156,7 @@ private final class ExportRound: @unchecked Sendable {
         }
     }
 
-    /// Ends `work`. The caller calls it while no round runs.
+    /// Ends `work`. The caller must not call it during a round.
     func end() {
         isEnded.store(true, ordering: .releasing)
         turn.value = turn.value &+ 1

@@ -1,8 +1,8 @@
 internal import CambiumJSON
 
-/// Buffers rows, as JSON Lines or as one array with one row per line.
+/// Buffers rows as JSON Lines, or as one array with one row on each line.
 struct RowOutput {
-    /// A buffer with more bytes is full, so the caller calls `put(to:)`.
+    /// The number of bytes above which a buffer is full, so that the caller calls `put(to:)`.
     static let byteCount = 1 << 16
 
     private let format: ExportOptions.Format
@@ -16,7 +16,7 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // The rows of this buffer continue an array whose first elements are in another buffer.
+        // The rows in this buffer continue an array that begins in another buffer.
         writer.endArray()
         writer.forgetBytes()
     }

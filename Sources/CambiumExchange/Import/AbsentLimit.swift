@@ -1,4 +1,4 @@
-/// The number of objects that an import may delete because they are absent.
+/// The number of objects that an import may delete as absent.
 ///
 /// `AbsentLimit("10%")` is a tenth of the objects that were there before; `AbsentLimit("100")` is a hundred.
 public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
@@ -6,7 +6,7 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     /// A percentage from 0 to 100.
     case percent(Double)
 
-    /// Half of the objects. If most rows are missing, the feed has more likely lost them than the objects have disappeared.
+    /// Half of the objects. If more rows are missing, the feed is probably incomplete, and the objects probably still exist.
     package static let standard = AbsentLimit.percent(50)
 
     /// Returns `nil` if the text is neither a count nor a percentage.

@@ -1,6 +1,6 @@
 internal import CambiumBytes
 
-/// Passes bytes from a task, which must not block a thread, to a thread, which may wait.
+/// Passes bytes from a task, which must not block its thread, to a thread that may wait.
 package final class ByteChannel: Sendable {
     /// The number of unread bytes at which the task waits for the reader.
     static let byteCountMax = 1 << 20
@@ -9,21 +9,22 @@ package final class ByteChannel: Sendable {
         var bytes: [UInt8] = []
         /// The number of these bytes that were read.
         var position = 0
-        /// The way in which the bytes ended, with the error if there is an error; `nil` while more bytes may come.
+        /// The way in which the bytes ended, including the error if there is one; `nil` while more bytes may come.
         var end: Result<Void, any Error>?
         /// The task, if it waits for space.
         var writer: CheckedContinuation<Void, Never>?
     }
 
     private let state = Guarded(State())
-    /// Changes whenever bytes were added or the bytes have ended.
+    /// Changes whenever bytes are added or the bytes end.
     private let turn = Futex(0)
 
     package init() {}
 
     // MARK: The task
 
-    /// Adds bytes, then waits while too many bytes are unread. Returns false if the channel has ended and the reader wants no more bytes.
+    /// Adds bytes, and then waits while too many bytes are unread. Returns `false` if the channel has ended, because the reader needs no
+    /// more bytes.
     package func write(_ bytes: [UInt8]) async -> Bool {
         let (isOpen, isFull) = state.withLock { state in
             if state.end == nil { state.bytes += bytes }
@@ -49,7 +50,7 @@ package final class ByteChannel: Sendable {
 
     // MARK: Both sides
 
-    /// Ends the bytes, with an error if they are incomplete. The first end counts.
+    /// Ends the bytes, with an error if they are incomplete. Only the first call has an effect.
     package func end(_ end: Result<Void, any Error>) {
         let writer = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -67,8 +68,8 @@ package final class ByteChannel: Sendable {
 
     // MARK: The thread
 
-    /// Waits for bytes, takes as many as fit and returns their number; returns 0 at the end. If the bytes ended with an error, throws it at
-    /// once, even if there are unread bytes.
+    /// Waits for bytes, takes as many as fit, and returns their number; returns 0 at the end. If the bytes ended with an error, throws it
+    /// immediately, even if there are unread bytes.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let seen = turn.value

@@ -1,13 +1,14 @@
 internal import CambiumBytes
 import CambiumModel
 
-/// A window that moves over a stream of bytes. Earlier bytes were dropped, and later bytes are not read yet.
+/// A window that moves over a stream of bytes. Bytes before the window have been dropped, and bytes after it have not been read.
 ///
-/// Memory is 64 KiB for a short input. Otherwise it is at least 8 MiB and enough for the largest document, which has at most 64 MiB.
+/// The window takes 64 KiB for a short input. Otherwise, it takes at least 8 MiB and enough for the largest document, which has at most 64
+/// MiB.
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
-    /// The capacity at first, for an input that may have few rows. Clearing a large window would take longer than importing a few rows.
+    /// The initial capacity, for an input that may have few rows. Clearing a large window would take longer than importing a few rows.
     static let firstByteCount = 64 << 10
     /// The number of readable bytes that follow every document. The parser may read these bytes, too.
     static let padding = 64

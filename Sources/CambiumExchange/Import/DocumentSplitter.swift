@@ -4,7 +4,7 @@ import CambiumModel
 
 /// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines or objects of a stream.
 ///
-/// The splitter only looks for the ends of documents: for strings, brackets and line ends. The parser checks their content.
+/// The splitter only finds the ends of documents, by looking at strings, brackets and line ends. The parser checks their content.
 struct DocumentSplitter {
     struct Document {
         /// The offset of the document in the window.
@@ -12,9 +12,9 @@ struct DocumentSplitter {
         let end: Int
         /// The line on which the document begins, counted from 1.
         let line: Int
-        /// The reason why this is not a document, if the splitter found it before parsing.
+        /// The reason why this is not a valid document, if the splitter found the fault before parsing.
         var failure: RowFailure?
-        /// Whether the document was made from a record of CSV, so that its values are texts.
+        /// Whether the document was created from a CSV record, so that its values are texts.
         var isRecord = false
     }
 
@@ -45,7 +45,8 @@ struct DocumentSplitter {
             guard try enterElement() else { return nil }
         }
         var end = shape == .lines ? try lineEnd() : try valueEnd()
-        // A bracket or comma where a value must begin becomes a document. Otherwise the splitter would never get past it.
+        // If a bracket or comma stands where a value must begin, it becomes a document. Otherwise, the splitter would never continue after
+        // it.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
         if shape != .lines { window.line += window.lineCount(window.position..<end) }
@@ -54,7 +55,7 @@ struct DocumentSplitter {
         return document
     }
 
-    // This method is mutating, because a call of another method would copy the splitter.
+    // This method is mutating, because calling a non-mutating method would copy the splitter.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {
@@ -70,7 +71,7 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents: the first line is not a document, but the first value is one. Otherwise each line is a
+    /// Returns whether brackets end the documents: the first line is not a document, but the first value is one. Otherwise, each line is a
     /// document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let lineCount = try lineEnd() - window.position
@@ -139,27 +140,27 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns the end of the value that begins here: after its last bracket, or for a plain value before the next delimiter.
+    /// Returns the end of the value that begins here: after its last bracket, or before the next delimiter for a value without brackets.
     private mutating func valueEnd() throws -> Int {
         var scan = BracketScan()
         while true {
             let end = window.withBytes { scan.end(in: UnsafeRawBufferPointer(rebasing: $0[window.position..<window.filled])) }
             if let end { return window.position + end }
-            // A value without an end goes to the parser as it is. The parser reports the fault and its position.
+            // A value without an end is passed to the parser unchanged. The parser reports the fault and its position.
             if try !window.refill() { return window.filled }
         }
     }
 }
 
-/// Looks for the end of a JSON value, over several windows.
+/// Finds the end of a JSON value, over several windows.
 struct BracketScan {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
     private var scanned = 0
 
-    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends first. If it is called again
-    /// with more of the same bytes, it continues where it stopped.
+    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends earlier. If it is called again
+    /// with the same bytes and more, it continues where it stopped.
     mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
         var index = scanned
         while index < bytes.count {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The documents of several sources, one source after the other.
+/// The documents of several sources, in the order of the sources.
 struct DocumentStream {
     private let sources: [ImportSource]
     private let columns: CSVColumns

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The objects that an import keeps for each entity, by entity number, without reference counting. Reference counting would take longer
-/// than most uses of such an object.
+/// The objects that an import keeps for each entity, by entity number. There is no reference counting, because it would take longer than
+/// most uses of such an object.
 struct EntityReferences<Known: AnyObject> {
     private let owned: [Known]
     private let references: [Unmanaged<Known>?]
@@ -36,7 +36,7 @@ struct EntityReferences<Known: AnyObject> {
             }.get()
         }
 
-        /// The object with reference counting, for rare uses.
+        /// The object with reference counting, for infrequent uses.
         var counted: Known { with { $0 } }
     }
 }

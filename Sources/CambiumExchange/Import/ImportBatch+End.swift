@@ -1,12 +1,12 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// The checks and deletions that need all rows to be applied.
+/// The checks and deletions that take place after all rows have been applied.
 extension ImportBatch {
-    /// Returns the objects in the scope that no row mentions, if the options ask for their deletion. If a row was left out, there are none,
-    /// because the row may have mentioned them.
+    /// Returns the objects in the scope that no row refers to, if the options request their deletion. If a row was omitted, returns no
+    /// objects, because the row may have referred to them.
     ///
-    /// Throws `NoRow` if no row could be imported, `.limitExceeded` if more objects are absent than the options allow.
+    /// Throws `NoRow` if no row could be imported, and `.limitExceeded` if more objects are absent than the options allow.
     package mutating func absent(from draft: borrowing Draft) throws -> [ObjectID] {
         let (entity, options) = (input.entity, input.options)
         guard options.absent == .delete else { return [] }
@@ -23,7 +23,7 @@ extension ImportBatch {
         deleted = draft.countDeleted(absent)
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
         if options.absentMax.isExceeded(by: count, of: all) {
-            // Errors of rows come first, so that the user corrects these rows before anything else.
+            // Errors in rows come first, so that the user corrects these rows before anything else.
             try checkDuplicates(draft)
             let place = options.absentScope == nil ? "" : " in the scope"
             throw CambiumError(
@@ -35,7 +35,7 @@ extension ImportBatch {
         return absent
     }
 
-    /// Throws `RefusedRows` if values that must be unique are not.
+    /// Throws `RefusedRows` if values that must be unique are not unique.
     package func checkDuplicates(_ draft: borrowing Draft) throws {
         if duplicates.isEmpty { return }
         let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
@@ -44,8 +44,8 @@ extension ImportBatch {
             return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
         }
         guard let first = refusals.first else { return }
-        // An import that skips errors leaves out these rows and tries again. It must not leave out a row that may be valid after the
-        // first of these rows is left out.
+        // An import that skips errors omits these rows and tries again. It must not omit a row that could become valid once the first of
+        // these rows is omitted.
         throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
     }
 }

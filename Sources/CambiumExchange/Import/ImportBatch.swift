@@ -1,7 +1,7 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// The rows of one transaction, and their outcome.
+/// The rows of one transaction and their outcome.
 package struct ImportBatch {
     /// A row that cannot be imported, if the options stop the import at such a row.
     package struct FailedRow: Error {
@@ -35,7 +35,7 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The values that were not unique when a row gave them, and the rows that gave them.
+    /// The values that were not unique when a row assigned them, and the rows that assigned them.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
     /// If there are more duplicates than this number, the batch drops the duplicates whose values have become unique. So memory does not
@@ -43,7 +43,7 @@ package struct ImportBatch {
     private var duplicateCountMax = 4096
     /// The table rows of the objects that were described.
     private var seen: [RowSet] = []
-    /// The table rows of the objects that were described or named; kept only if absent objects are to be deleted.
+    /// The table rows of the objects that rows described or referred to. They are kept only if absent objects must be deleted.
     private(set) var mentioned: [RowSet] = []
     /// The unknown keys of the row that is being applied.
     private var unknownOfRow: [String] = []
@@ -53,7 +53,7 @@ package struct ImportBatch {
 
     /// - Parameters:
     ///   - firstRow: the number of rows that precede the batch.
-    ///   - refused: the rows that broke a rule in an earlier run of the batch, which are left out.
+    ///   - refused: the rows that broke a rule in an earlier run of the batch, and that are omitted now.
     package init(_ input: ImportInput, firstRow: Int, refused: [Int: ImportReport.RowError]) {
         lastRow = firstRow
         end = input.options.batchRowCount.map { firstRow + $0 } ?? .max
@@ -61,7 +61,7 @@ package struct ImportBatch {
         self.input = input
     }
 
-    /// Whether the batch has all of its rows.
+    /// Whether the batch contains all of its rows.
     package var isFull: Bool { lastRow >= end }
 
     /// Prepares a draft for the rows. Returns the planner, which `apply` needs.
@@ -74,7 +74,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// The number of rows by which the prefetch of identities is ahead of the row that is applied.
+    /// The number of rows by which prefetching identities is ahead of the current row.
     private static let prefetchDistance = 8
 
     /// Applies rows.
@@ -89,7 +89,7 @@ package struct ImportBatch {
         }
     }
 
-    /// Applies the only row of a batch. Returns the object of the row; `nil` if the row is left out, or if its object stays as it is.
+    /// Applies the only row of a batch. Returns the object of the row; `nil` if the row is omitted, or if its object stays unchanged.
     ///
     /// The program may then change the draft. Afterwards, the caller must call `endSingle`.
     package mutating func applySingle(
@@ -103,7 +103,7 @@ package struct ImportBatch {
     ///
     /// - Parameters:
     ///   - object: the object that `applySingle` returned.
-    ///   - failure: the reason why the program refused the row; `nil` if it did not.
+    ///   - failure: the reason why the program refused the row; `nil` if the program accepted it.
     package mutating func endSingle(
         _ rows: borrowing RowBatch, _ object: ObjectID?, _ failure: RowFailure?, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
@@ -122,7 +122,7 @@ package struct ImportBatch {
         }
     }
 
-    /// Counts the net effect of the rows, after all of them are applied.
+    /// Counts the objects by their net change, after all rows have been applied.
     package mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
     /// Applies a row. Returns whether it was applied.
@@ -137,7 +137,7 @@ package struct ImportBatch {
             return false
         }
         var isApplied = false
-        // The unknown keys of the previous row were counted, and a row that cannot be read adds none.
+        // The unknown keys of the previous row have been counted. A row that cannot be read adds no unknown keys.
         unknownOfRow.removeAll(keepingCapacity: true)
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
@@ -152,7 +152,7 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Throws `RefusedRows` if a row that was applied breaks a rule. Notes its values that are not unique.
+    /// Throws `RefusedRows` if an applied row breaks a rule. Records those of its values that are not unique.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         let violation = draft.takeViolation(finding: planner.entities.finding) { entry in
@@ -170,7 +170,7 @@ package struct ImportBatch {
         duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
     }
 
-    /// Plans a row and applies it. Reads the row again if an object has another entity than the reader assumed.
+    /// Plans a row and applies it. If an object has a different entity from the one that the reader assumed, reads the row again.
     private mutating func apply(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {

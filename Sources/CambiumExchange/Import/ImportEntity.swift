@@ -1,9 +1,9 @@
 import CambiumGraph
 import CambiumModel
 
-/// An entity and everything that planning and changing its objects needs, resolved in advance.
+/// An entity with everything that is needed to plan and change its objects, resolved in advance.
 final class ImportEntity {
-    /// The properties of an attribute that planning reads, without reference counting.
+    /// The facts about an attribute that planning needs, without reference counting.
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
@@ -21,7 +21,7 @@ final class ImportEntity {
     /// A hash of the root entity and of the identity attributes. Entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
     let isAbstract: Bool
-    /// Whether the hierarchy has no other entity.
+    /// Whether the hierarchy consists of this entity only.
     let isAlone: Bool
     /// The only attribute of the identity; `.max` if the identity has no attribute or several.
     let keyAttribute: UInt16
@@ -29,13 +29,13 @@ final class ImportEntity {
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
-    /// The properties of each relationship that planning reads, without reference counting.
+    /// The facts about each relationship that planning needs, without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
     /// Finds objects if the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    // One import at a time uses an entity, on one thread, so accesses to these never overlap.
+    // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]
     @exclusivity(unchecked) private var linkStamps: [Int]
     @exclusivity(unchecked) private var attributeStamp = 0
@@ -83,7 +83,7 @@ final class ImportEntity {
 /// The entities of a schema, resolved for one draft.
 final class ImportEntities {
     let references: EntityReferences<ImportEntity>
-    /// The index in which objects of each entity are looked up, by entity number.
+    /// For each entity number, the index in which the entity's objects are looked up.
     let keyPlaces: [KeyPlace?]
     /// The indexes in which objects are looked up.
     let finding: ImportDuplicates.Indexes

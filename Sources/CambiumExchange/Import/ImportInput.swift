@@ -1,7 +1,7 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// The input of an import: its sources, and the rules by which rows become objects of a schema.
+/// The input of an import: its sources, and the rules that turn rows into objects of a schema.
 package struct ImportInput {
     let entity: Entity
     package let schema: Schema
@@ -28,12 +28,12 @@ package struct ImportInput {
 
     /// Returns a feed that begins after `firstRow` rows.
     ///
-    /// - Parameter refused: the rows to leave out, counted from 1 over all sources.
+    /// - Parameter refused: the rows to omit, counted from 1 over all sources.
     package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
-        // A source that cannot be read twice may wait forever for more input.
+        // Reading ahead from a source that cannot be read twice may wait forever for more input.
         return RowFeed(source, isAhead: !pace.isSingle && sources.allSatisfy(\.isRepeatable))
     }
 }

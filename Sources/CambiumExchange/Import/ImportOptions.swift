@@ -8,13 +8,13 @@ public struct ImportOptions: Sendable, Hashable {
     public enum NullValue: String, Sendable, CaseIterable { case clear, keep, error }
     /// The effect of a value of the wrong type.
     public enum Mismatch: String, Sendable, CaseIterable { case error, null, keep }
-    /// The effect of a row on an object that exists.
+    /// The effect of a row on an existing object.
     public enum Existing: String, Sendable, CaseIterable { case update, skip }
-    /// The effect on objects of the entity that the input does not mention.
+    /// The effect on objects of the entity that do not occur in the input.
     public enum Absent: String, Sendable, CaseIterable { case keep, delete }
-    /// The effect of the given members on the members of a to-many relationship.
+    /// The effect of the members in a row on the existing members of a to-many relationship.
     public enum ToMany: String, Sendable, CaseIterable { case replace, append }
-    /// The effect of an identity without an object.
+    /// The effect of an identity to which no object belongs.
     public enum Reference: String, Sendable, CaseIterable { case create, skip, error }
     /// The effect of a key that maps to nothing.
     public enum UnknownKey: String, Sendable, CaseIterable { case report, error, ignore }
@@ -22,7 +22,7 @@ public struct ImportOptions: Sendable, Hashable {
     public enum RowError: String, Sendable, CaseIterable { case stop, skip }
     /// Whether the outcome is written.
     public enum Effect: Sendable, Hashable { case commit, dryRun }
-    /// Whether the report has the object of each row.
+    /// Whether the report contains the object of each row.
     public enum RowObjects: Sendable, Hashable { case forget, report }
 
     public var missing = MissingKey.keep
@@ -46,13 +46,13 @@ public struct ImportOptions: Sendable, Hashable {
     /// The maximum number of the entity's objects that `absent: .delete` may delete. More absent objects are an error.
     public var absentMax = AbsentLimit.standard
 
-    /// The condition that an object of the entity must satisfy before the import to be deleted as absent; `nil` for all objects. A
-    /// percentage in `absentMax` then relates to the objects that satisfy it.
+    /// The condition that an object of the entity must satisfy before the import, so that the import may delete it as absent; `nil` for all
+    /// objects. A percentage in `absentMax` is then relative to the objects that satisfy the condition.
     public var absentScope: Condition?
 
     private var reading = Reading.names
 
-    /// One word in size, so that the options stay small: the import reads them for every row.
+    /// The size of this field is one word. The options must be small, because the import reads them for every row.
     private indirect enum Reading: Sendable, Hashable {
         case names
         case mapping(ImportMapping)

@@ -2,7 +2,7 @@ import CambiumGraph
 import CambiumModel
 
 extension ImportReport {
-    /// Adds the rows of a batch, up to the row at which it failed. Their objects are added by `addObjects(of:)`, once they are committed.
+    /// Adds the rows of a batch, up to the row at which it failed. `addObjects(of:)` adds their objects once they are committed.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
         for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }

@@ -2,7 +2,7 @@ public import CambiumModel
 
 /// The outcome of an import, or of a dry run.
 public struct ImportReport: Sendable {
-    /// The numbers of objects by the net effect of the import on them.
+    /// The numbers of objects by their net change.
     public struct Counts: Sendable, Hashable {
         public var inserted = 0
         public var updated = 0
@@ -10,7 +10,7 @@ public struct ImportReport: Sendable {
         public var deleted = 0
         /// The number of new objects of which only the identity is known.
         public var stubs = 0
-        /// The number of rows, or nested objects, that described an object which the import had already met.
+        /// The number of rows or nested objects that described an object that the import had already encountered.
         public var repeated = 0
 
         package init() {}
@@ -44,25 +44,25 @@ public struct ImportReport: Sendable {
     /// The number of occurrences of each key that maps to nothing.
     public var unknownKeys: [String: Int] = [:]
     public var errors: [RowError] = []
-    /// The object of each row, if the options ask for it; `nil` for a row that was left out.
+    /// The object of each row, if the options request it; `nil` for a row that was omitted.
     public var rowObjects: [ObjectID?] = []
     /// The number of bytes that the import added to the log.
     public var logByteCount = 0
 
     package init() {}
 
-    /// The objects of the rows, each once, in the order in which they were first met.
+    /// The objects of the rows, without duplicates, in the order in which the import first encountered them.
     package var distinctObjects: [ObjectID] {
         var seen = Set<ObjectID>()
         return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }
     }
 
-    /// The number of unknown keys that are reported by name. Occurrences of other keys are only counted.
+    /// The maximum number of unknown keys that are reported by name. Occurrences of further keys are only counted.
     package static let unknownKeyCountMax = 10_000
-    /// The number of occurrences of other keys.
+    /// The number of occurrences of unknown keys that are not reported by name.
     public var unknownKeysLeftOut = 0
 
-    /// The number of errors that are kept with their text. Further errors are only counted.
+    /// The maximum number of errors that are kept as text. Further errors are only counted.
     package static let errorCountMax = 10_000
     /// The number of errors that were only counted.
     public var errorsLeftOut = 0

@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumModel
 
 extension ImportSource {
-    /// Returns the same source, decompressed from gzip while it is read. The size after decompression is not limited.
+    /// Returns this source, decompressed from gzip while it is read. The decompressed size is not limited.
     ///
     /// Reading throws `.invalidInput` with the file's name if the bytes are corrupt or end too early.
     public func inflated() -> ImportSource {
@@ -16,7 +16,7 @@ extension ImportSource {
 
 /// The content of a gzip file, as a stream.
 struct InflatedStream {
-    /// The number of bytes that are read from the file at once.
+    /// The number of bytes of one read of the file.
     static let inputByteCount = 256 << 10
 
     private let file: String
@@ -33,7 +33,7 @@ struct InflatedStream {
         input = [UInt8](repeating: 0, count: Self.inputByteCount)
     }
 
-    /// Fills a buffer, completely except at the end, and returns the number of bytes.
+    /// Fills a buffer and returns the number of bytes. Only at the end does it return fewer bytes than fit into the buffer.
     mutating func read(into output: UnsafeMutableRawBufferPointer) throws -> Int {
         var made = 0
         while made < output.count {

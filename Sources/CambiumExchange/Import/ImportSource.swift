@@ -5,7 +5,7 @@ public struct ImportSource: Sendable {
 
     /// The format of the bytes.
     public enum Format: String, Sendable, CaseIterable {
-        /// One array of rows, or one row after the other.
+        /// One array of rows, or a sequence of rows.
         case json
         /// A record with the names of the columns, then a record for each row.
         case csv
@@ -44,7 +44,7 @@ public struct ImportSource: Sendable {
         }
     }
 
-    /// Returns the same source, read in the format of its name.
+    /// Returns this source with the format that its name indicates.
     package func asNamed() -> ImportSource {
         let name = self.name.lowercased()
         let isCompressed = name.hasSuffix(".gz")

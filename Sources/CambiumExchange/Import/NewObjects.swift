@@ -1,8 +1,8 @@
 import CambiumGraph
 import CambiumModel
 
-/// The objects that a row creates, which are found again by identity. If there are few objects, they are compared one by one; otherwise
-/// by a hash.
+/// The objects that a row creates, which are found again by identity. A few objects are compared one by one; more objects are found by a
+/// hash.
 final class NewObjects {
     private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
     /// The objects by the hash of their identity, up to `hashedCount`.
@@ -14,11 +14,11 @@ final class NewObjects {
     ///
     /// - Parameters:
     ///   - identity: the `identityKey` of the object's entity.
-    ///   - hash: the hash of its key; 0 if it is not known.
+    ///   - hash: the hash of the object's key; 0 if it is not known.
     func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
-    /// Returns whether one of the new objects may have a key of this hash; 0 is an unknown hash. If there are many objects, returns true
-    /// without a search.
+    /// Returns whether one of the new objects may have a key with this hash; 0 means that the hash is not known. If there are many objects,
+    /// returns `true` without a search.
     func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
         for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }
@@ -53,7 +53,7 @@ final class NewObjects {
         return nil
     }
 
-    /// Returns the value of an attribute that the row gives to the object at an index of the plan.
+    /// Returns the value of an attribute that the row assigns to the object at an index of the plan.
     private func value(_ attribute: Int, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> RowBatch.Value? {
         for place in planner.plan.objects[place].values.reversed() where batch.values[place].attribute == attribute {
             return batch.values[place]

@@ -2,12 +2,12 @@ import CambiumGraph
 package import CambiumJSON
 import CambiumModel
 
-/// Rows that were parsed, with values that were converted and checked as far as this needs no graph.
+/// Parsed rows, whose values were converted, and checked as far as this is possible without a graph.
 ///
-/// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and used again. The batch keeps
-/// a failure where the reader met it, because the planner may never reach that part of the row.
+/// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. The batch keeps a
+/// failure at the place where the reader found it, because the planner may never reach that part of the row.
 package struct RowBatch: Sendable {
-    /// A range of indexes. A document has at most 64 MiB, so 32 bits suffice for every count in a batch.
+    /// A range of indexes. A document has at most 64 MiB, so 32 bits are enough for every count in a batch.
     struct Span {
         private let first: UInt32
         private let end: UInt32
@@ -29,11 +29,11 @@ package struct RowBatch: Sendable {
         var line = 0
         /// An index into the sources of the import.
         var source: Int32 = 0
-        /// The index of the row's own object. The objects that it describes follow.
+        /// The index of the row's own object. The other objects that the row describes follow it.
         var object: Int32 = 0
-        /// An index into `failures` if the row could not be read at all; otherwise negative.
+        /// An index into `failures` if the whole row could not be read; otherwise negative.
         var failure: Int32 = -1
-        /// The identities that the row names.
+        /// The identities that occur in the row.
         var keys = Span.none
         /// The row's document in `bytes`, if the row may be read again.
         var document = Span.none
@@ -46,17 +46,17 @@ package struct RowBatch: Sendable {
         /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
         var failure: Int32 = -1
         var values = Span.none
-        /// The links that the object gives, in the order of the row.
+        /// The relationships of the object, in the order of the row.
         var links = Span.none
         var unknownKeys = Span.none
-        /// The entity that the object was read as.
+        /// The entity that the reader assumed for the object.
         var entity: EntityNumber
     }
 
     struct Value {
         enum Kind: UInt8 {
             case null, fixed, bytes
-            /// The attribute was given, and keeps its value.
+            /// The row contains the attribute, but its value stays the same.
             case kept
         }
 
@@ -90,7 +90,7 @@ package struct RowBatch: Sendable {
         var isMismatched = false
         var failure: Int32 = -1
         var members = Span.none
-        /// An index into `pointers` for the position of the value in the object; negative if the value is under the name of the
+        /// An index into `pointers` for the position of the value in the object; negative if the key of the value is the name of the
         /// relationship.
         var pointer: Int32 = -1
     }
@@ -150,7 +150,7 @@ package struct RowBatch: Sendable {
         end = .more
     }
 
-    /// The number of bytes that the rows take, except for rare texts such as failures.
+    /// The number of bytes that the rows take, not counting infrequent texts such as failures.
     var byteCount: Int {
         bytes.count + values.count * MemoryLayout<Value>.stride + objects.count * MemoryLayout<Object>.stride
             + links.count * MemoryLayout<Link>.stride + members.count * MemoryLayout<Member>.stride
@@ -180,7 +180,7 @@ package struct RowBatch: Sendable {
         bytes.append(contentsOf: stored)
     }
 
-    /// Keeps the reason why something cannot be imported, and returns its index.
+    /// Keeps the reason why a part of the row cannot be imported, and returns its index.
     mutating func note(_ failure: RowFailure) -> Int32 {
         failures.append(failure)
         return Int32(failures.count - 1)

@@ -1,7 +1,7 @@
 import CambiumModel
 import FoundationEssentials
 
-/// Writes values of a program as the JSON rows that an import reads: dates with their fractions, data in base64.
+/// Writes the values of a program as JSON rows for an import: dates with their fractions, data in base64.
 package struct RowEncoder {
     private let encoder = JSONEncoder()
 
@@ -12,7 +12,7 @@ package struct RowEncoder {
         }
     }
 
-    /// Returns a row and the end of its line.
+    /// Returns a row with a line end.
     package func line(_ row: some Encodable) throws -> [UInt8] {
         var bytes = Array(try encoder.encode(row))
         bytes.append(UInt8(ascii: "\n"))
@@ -21,11 +21,12 @@ package struct RowEncoder {
 }
 
 extension ImportSource {
-    /// Returns values of a program as rows. Their coding keys are the keys of a row; a key that they do not encode is missing.
+    /// Returns the values of a program as rows. The coding keys become the keys of a row. If a value does not encode a key, the key is
+    /// missing.
     ///
     ///     try store.importRows(person, from: [.rows(people)])
     ///
-    /// Each value is encoded when the import reads it. An error of the encoding ends the import.
+    /// Each value is encoded when the import reads it. If the encoding throws, the import ends.
     public static func rows<Rows: Collection & Sendable>(_ rows: Rows, name: String = "rows") -> ImportSource
     where Rows.Element: Encodable {
         ImportSource(name: name, isRepeatable: true) {

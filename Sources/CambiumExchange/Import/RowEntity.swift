@@ -2,9 +2,9 @@ internal import CambiumBytes
 internal import CambiumJSON
 import CambiumModel
 
-/// An entity and everything that reading its objects needs, resolved in advance.
+/// An entity with everything that is needed to read its objects, resolved in advance.
 final class RowEntity {
-    /// The properties of an attribute that conversions read, in one place and without reference counting.
+    /// The facts about an attribute that conversions need, in one place and without reference counting.
     struct Conversion {
         let type: AttributeType
         let isOptional: Bool
@@ -13,12 +13,12 @@ final class RowEntity {
 
     let entity: Entity
     let number: EntityNumber
-    /// Whether the hierarchy has no other entity.
+    /// Whether the hierarchy consists of this entity only.
     let isAlone: Bool
     let attributes: [Attribute]
     let conversions: [Conversion]
     let links: [Relationship]
-    /// The properties of each relationship that the reader needs, without reference counting.
+    /// The facts about each relationship that the reader needs, without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
@@ -29,12 +29,12 @@ final class RowEntity {
     /// The mapping by which objects are read; `nil` if keys are the names of properties.
     let mapping: ResolvedMapping?
     let isMapped: Bool
-    /// The key that names the entity of an object that is declared to be of this entity.
+    /// The key that names the entity of an object whose declared entity is this one.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
     /// The discriminator as one key, which is looked up first; empty if there is no discriminator.
     private let discriminatorKey: [UInt8]
-    // One reader at a time uses an entity, so accesses to this never overlap.
+    // Only one reader at a time uses an entity, so accesses to this property never overlap.
     @exclusivity(unchecked) var keys: KeyTable
 
     init(_ entity: Entity, _ resolver: MappingResolver) throws(CambiumError) {
@@ -63,7 +63,7 @@ final class RowEntity {
 }
 
 extension RowEntity {
-    /// Returns the token of the discriminator's value in an object that is declared to be of this entity; `nil` if it has no discriminator.
+    /// Returns the token of the discriminator's value in an object whose declared entity is this one; `nil` if there is no discriminator.
     @inline(__always)
     func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }
@@ -79,7 +79,7 @@ extension RowEntity {
 }
 
 extension Entity {
-    /// Whether the hierarchy of the entity has no other entity.
+    /// Whether the hierarchy consists of this entity only.
     var isAlone: Bool { parent == nil && family.count == 1 }
 }
 

@@ -1,35 +1,35 @@
 internal import CambiumBytes
 
-/// Reads the rows of an import before they are planned and applied. If there are more than a few, a dedicated thread reads them.
+/// Reads the rows of an import before they are planned and applied. If there are more than a few rows, a dedicated thread reads them.
 ///
-/// Reading pauses when `batchCountMax` batches wait, or when batches of `byteCountMax` bytes or more are in use. The batch that exceeds the
-/// limit is still read.
+/// Reading pauses when `batchCountMax` batches wait, or when the batches in use have `byteCountMax` bytes or more. A batch that exceeds the
+/// limit is still read completely.
 ///
-/// SENDABLE: the caller of `begin` and `next` uses the source until there is a thread; from then on only the thread uses it.
+/// SENDABLE: before the thread starts, only the caller of `begin` and `next` uses the source; afterwards, only the thread uses it.
 package final class RowFeed: @unchecked Sendable {
     static let batchCountMax = 4
     static let byteCountMax = 8 << 20
-    /// The size of the largest batch that is used again.
+    /// The maximum size of a batch that is reused.
     private static let spareByteCountMax = 1 << 20
 
     private let source: RowSource
     private let isAhead: Bool
     private let queue = BoundedQueue<RowBatch>(countMax: batchCountMax, weightMax: byteCountMax)
-    /// Batches that were applied, which can be used again.
+    /// Batches that were applied and can be reused.
     private let spare = Guarded<[RowBatch]>([])
     private var isBegun = false
-    /// Whether the first rows were read and not yet taken.
+    /// Whether the first rows have been read but not taken.
     private var hasFirst = false
     private var thread: DedicatedThread?
 
-    /// - Parameter isAhead: whether rows may be read before `next` asks for them.
+    /// - Parameter isAhead: whether rows may be read before `next` requests them.
     init(_ source: RowSource, isAhead: Bool) {
         self.source = source
         self.isAhead = isAhead
     }
 
-    /// Waits for rows, so that the import does not enter the store before there are rows. Starts the thread for further rows, if there are
-    /// any. Does nothing if rows must not be read before they are asked for.
+    /// Waits for rows, so that the import does not use the store before there are rows. If there are further rows, starts the thread that
+    /// reads them. Does nothing if rows must not be read before they are requested.
     package func begin() {
         if thread != nil { queue.waitForElement() }
         guard isAhead, !isBegun else { return }
@@ -55,7 +55,7 @@ package final class RowFeed: @unchecked Sendable {
         queue.release(weight: byteCount)
     }
 
-    /// Ends the reading. The thread has ended when this returns.
+    /// Ends reading. The thread has ended when this returns.
     package func stop() {
         queue.close()
         thread?.join()

@@ -1,10 +1,10 @@
 package import CambiumJSON
 
-/// The number of rows that are read at once.
+/// The number of rows that are read in one step.
 package enum RowPace: Sendable {
-    /// Batches of rows, which may be read before they are asked for.
+    /// Batches of rows, which may be read before they are requested.
     case batches
-    /// One row at a time. A program that sees the rows must see each one after the previous rows were applied.
+    /// One row at a time. A program that examines the rows must see each row after the previous rows were applied.
     ///
     /// - Parameter prepare: changes the row before it is read as objects.
     case single(prepare: (@Sendable (inout JSONValue) throws -> Void)?)

@@ -2,14 +2,14 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The changes of one row, which are found and checked before any of them is made.
+/// The changes of one row. All of them are found and checked before any of them is made.
 struct RowPlan {
     enum Target {
         case new
         case existing(UInt32)
         /// The object at another index of `objects`.
         case alias(Int)
-        /// The object exists and is left as it is.
+        /// The object exists and stays unchanged.
         case skipped(UInt32)
     }
 
@@ -19,18 +19,18 @@ struct RowPlan {
         var isStub = false
         /// Whether the object is a stub that becomes complete.
         var isFilled = false
-        /// Whether the row describes the object. Otherwise the row only names the object.
+        /// Whether the row describes the object. Otherwise, the row only refers to the object.
         var isDescribed = true
-        /// The values that the row gives to the object: indexes into the values of the batch.
+        /// The values that the row assigns to the object: indexes into the values of the batch.
         var values: Range<Int>
         /// Further values of the object: indexes into `extras`.
         var extras = 0..<0
 
-        /// Whether the object exists and is left as it is.
+        /// Whether the object exists and stays unchanged.
         var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
-    /// A value that no row gives.
+    /// A value that does not come from a row.
     struct Extra {
         enum Kind { case null, standard }
 
@@ -42,7 +42,7 @@ struct RowPlan {
     enum Member {
         /// The object at an index of `objects`.
         case object(Int)
-        /// The table row of an existing object that is only named and is not passed to `note`.
+        /// The table row of an existing object to which the row only refers, and which is not passed to `note`.
         case row(UInt32)
     }
 
@@ -58,7 +58,7 @@ struct RowPlan {
     var objects: [Object] = []
     /// The index of the row's own object.
     var root = 0
-    /// Whether `note` is also called for objects that a row only names.
+    /// Whether `note` is also called for objects to which a row only refers.
     var notesNames = false
     var extras: [Extra] = []
     var links: [Link] = []
@@ -79,8 +79,8 @@ struct RowPlan {
     /// The table row of the row's own object, after the plan was applied.
     var rootRow: UInt32 { rows[root] }
 
-    /// Applies the plan. Calls `note` with the table row of each object that the row describes, and of named objects if `notesNames` is
-    /// set.
+    /// Applies the plan. Calls `note` with the table row of each object that the row describes. If `notesNames` is set, also calls it for
+    /// the objects to which the row only refers.
     mutating func apply(
         to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
@@ -171,7 +171,7 @@ struct RowPlan {
         }
     }
 
-    /// Removes repetitions. The first of several equal rows stays.
+    /// Removes duplicates. The first of several equal rows stays.
     private static func makeDistinct(_ rows: inout [UInt32]) {
         if rows.count <= 16 {
             var count = 0

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Finding the objects that rows describe and name.
+/// Finds the objects that rows describe or refer to.
 extension RowPlanner {
     /// Returns the object with these values; `.new` if there is no such object.
     func target(

@@ -4,7 +4,7 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowPlanner {
-    /// Plans the members that a row gives to a relationship.
+    /// Plans the members that a row assigns to a relationship.
     mutating func link(
         _ owner: Int, _ place: Int, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
@@ -28,7 +28,7 @@ extension RowPlanner {
             pending.removeFew(downTo: firstPending)
         }
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
-        // A reference that was skipped leaves a to-one relationship as it is, unless the reference was of the wrong type.
+        // If a reference was skipped, a to-one relationship stays unchanged, unless the reference had the wrong type.
         if change == .target, first == plan.targets.count {
             if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
         } else {
@@ -53,7 +53,7 @@ extension RowPlanner {
         }
     }
 
-    /// Plans the object with an identity.
+    /// Plans an object to which a row refers by its identity.
     private mutating func named(
         _ place: Int, _ destination: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {
@@ -103,7 +103,7 @@ extension RowPlanner {
         "no '\(entity.entity.name)' has the identity \(identity(entity, place, batch))"
     }
 
-    /// Returns the value that names an object, for messages.
+    /// Returns the value that identifies an object, for messages.
     private func identity(_ entity: ImportEntity, _ place: Int, _ batch: borrowing RowBatch) -> String {
         let value = batch.values[place]
         let type = entity.attributes[Int(value.attribute)].type

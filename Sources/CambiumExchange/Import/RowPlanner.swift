@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Finds the changes of a row: which of the objects that it describes and names exist, and which values each object gets.
+/// Finds the changes of a row: which of its objects exist, and which values each object gets.
 package struct RowPlanner {
     /// The maximum nesting depth of objects in a row.
     static let depthMax = 64
@@ -16,10 +16,10 @@ package struct RowPlanner {
     let options: RowRules
     let entities: ImportEntities
     var plan = RowPlan()
-    /// The keys of the row that map to nothing: indexes into the unknown keys of the batch.
+    /// The keys of the row that map to nothing, as indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
     /// By token, the objects whose entity differs from the entity that the reader assumed. If there are any, the row must be read again,
-    /// and the other results are void.
+    /// and the other results are not valid.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
@@ -52,7 +52,7 @@ package struct RowPlanner {
         draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
-    /// Notes the identity values of the row's own object, which a hook may have changed.
+    /// Records the identity values of the row's own object, which a hook may have changed.
     func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
@@ -120,7 +120,7 @@ package struct RowPlanner {
         return place
     }
 
-    /// A row may describe an object that it creates a second time, as the same entity or as an ancestor of it.
+    /// A row may describe an object twice, even if it creates the object: as the same entity, or as an ancestor of it.
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }

@@ -3,7 +3,7 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads the members that a row gives to a relationship.
+    /// Reads the members that a row assigns to a relationship.
     mutating func link(_ given: Given, _ entity: RowEntity, _ tokens: JSONTokens) -> RowBatch.Link {
         var link = RowBatch.Link(index: UInt16(given.index))
         let firstPending = pending.count
@@ -42,7 +42,7 @@ extension RowReader {
         return Int32(batch.pointers.count - 1)
     }
 
-    /// Reads the members that a token is or contains; `path` leads to the token.
+    /// Reads the members that a token contains, or the member that it is; `path` leads to the token.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         let (isToMany, destination) = entity.ends[Int(link.index)]
         let kind = tokens.kind(token)
@@ -99,7 +99,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member: an object that is described, or an object that is named by its identity.
+    /// Reads a member: an object that the row describes, or an object that its identity names.
     private mutating func member(_ token: Int, _ element: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch tokens.kind(token) {
@@ -128,7 +128,7 @@ extension RowReader {
 
     private static func described(_ tokens: JSONTokens, _ token: Int) -> String { Excerpt.described(JSONValue(tokens, token)) }
 
-    /// Returns whether an object can be named by a scalar.
+    /// Returns whether a scalar can refer to an object.
     ///
     /// - Parameter value: Describes the scalar.
     func hasSingleIdentity(

@@ -1,9 +1,9 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reading relationships by a mapping.
+/// Reads relationships by a mapping.
 extension RowReader {
-    /// Reads the members that a mapping gives to a relationship; `path` leads to them.
+    /// Reads the members that a mapping assigns to a relationship; `path` leads to them.
     mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)
     {
         switch members.item {
@@ -26,7 +26,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member that is named by a value without a token.
+    /// Reads a member to which a value without a token refers.
     mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch value {
@@ -51,7 +51,7 @@ extension RowReader {
         }
     }
 
-    /// Reads the value that names an object, by the mapping; returns `nil` if a wrong value is skipped.
+    /// Reads a value that refers to an object, by the mapping. Returns `nil` if a wrong value is skipped.
     mutating func reference(
         _ entity: RowEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

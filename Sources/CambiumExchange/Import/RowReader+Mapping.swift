@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reading objects by a mapping.
+/// Reads objects by a mapping.
 extension RowReader {
     /// The result of following a path.
     enum Finding {
@@ -15,19 +15,19 @@ extension RowReader {
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }
     }
 
-    /// A value of a row, or a value that was made of such values.
+    /// A value in a row, or a value that was computed from such values.
     enum Item {
         case token(Int)
         case value(JSONValue)
     }
 
-    /// The members that a mapping gives to a relationship.
+    /// The members that a mapping assigns to a relationship.
     struct MappedMembers {
         let pointer: String
         let item: Result<Item, ConversionError>
     }
 
-    /// Reads the attributes that an object gives, and keeps its relationships in `given` for later.
+    /// Reads the attributes of an object, and keeps its relationships in `given` for later.
     mutating func values(
         of token: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
@@ -164,7 +164,7 @@ extension RowReader {
 
     // MARK: Converting
 
-    /// Returns the stored form of the value that a mapping gives to an attribute.
+    /// Returns the stored form of the value that a mapping assigns to an attribute.
     mutating func convert(
         _ item: Item, _ type: AttributeType, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) -> Result<ScalarForm, ConversionError> {

@@ -1,14 +1,14 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reading the texts of CSV as values, if a mapping determines their types only when a row is read.
+/// Reads CSV texts as values, if a mapping determines their types only when a row is read.
 extension RowReader {
-    /// Returns whether a text is null: it is empty, and the type has no empty text.
+    /// Returns whether a text means null: it is empty, and the type has no empty text.
     func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {
         text.isEmpty && type != .string && type != .data
     }
 
-    /// Returns the stored form of a text, which is read as in a column without a mapping.
+    /// Returns the stored form of a text, which is read like a text in a column without a mapping.
     mutating func form(ofText text: UnsafeRawBufferPointer, _ type: AttributeType) throws(ConversionError) -> ScalarForm {
         if isNull(text, type) { return .null }
         switch type {

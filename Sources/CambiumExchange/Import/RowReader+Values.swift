@@ -2,7 +2,7 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads the attributes that an object gives, and keeps its relationships in `given` for later.
+    /// Reads the attributes of an object, and keeps its relationships in `given` for later.
     mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
@@ -74,10 +74,10 @@ extension RowReader {
         append(index, form, token, tokens)
     }
 
-    /// Returns the message on null, if the options refuse null.
+    /// Returns the message for a null that the options refuse.
     static func refusedNull(_ name: String) -> String { "'\(name)' is null, and the options of the import refuse null" }
 
-    /// Returns the message on a mandatory attribute whose value is null or is read as null.
+    /// Returns the message for a mandatory attribute whose value is null or is read as null.
     private static func mandatory(_ name: String, _ converted: Result<ScalarForm, ConversionError>) -> String {
         guard case .failure(let error) = converted else { return "'\(name)' is null, but must have a value" }
         return "'\(name)' must have a value: \(error.message)"
@@ -115,7 +115,7 @@ extension RowReader {
 
     // MARK: References
 
-    /// Reads the value that names an object and returns its index; returns `nil` if the value is null, or if it is wrong and the options
+    /// Reads a value that refers to an object, and returns its index. Returns `nil` if the value is null, or if it is wrong and the options
     /// skip it.
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens

@@ -3,16 +3,16 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads rows into a batch: the objects that they describe and name, and the values of each. It never uses the graph.
+/// Reads rows into a batch: the objects that they describe or refer to, and the values of each object. It never uses the graph.
 struct RowReader {
     let options: RowRules
     let entities: RowEntities
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// The entities of objects that are known already, by token. They take precedence over the row.
+    /// By token, the entities of objects that are already known. They take precedence over the row.
     var readAs: [Int: EntityNumber] = [:]
-    /// Whether an object of the row may have another entity than the reader assumed.
+    /// Whether an object of the row may have a different entity from the one that the reader assumed.
     private(set) var isUncertain = false
     var path = RowPath()
     /// The members of the relationships that are being read.
@@ -21,24 +21,24 @@ struct RowReader {
     /// enclosing object.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// The content of the mapping's slots, while an object is read.
+    /// The contents of the mapping's slots, while an object is read.
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
-    /// The members of relationships that a mapping made or found.
+    /// The members of relationships that a mapping computed or found.
     var mapped: [MappedMembers] = []
-    /// The entity that the object being read is declared to be.
+    /// The declared entity of the object that is being read.
     private(set) var declared: EntityNumber
-    /// The token of the key that named the object's entity; negative if there is no such key.
+    /// The token of the key that names the object's entity; negative if there is no such key.
     private(set) var unknownKey = -1
-    /// Whether a text may stand for a value of another type, as in records of CSV that a mapping reads.
+    /// Whether a text may be read as a value of another type, as in records of CSV that a mapping reads.
     private(set) var readsTexts = false
     private let isMapped: Bool
-    /// The texts of discriminators that were met, and their entities.
+    /// The texts of discriminators that the reader has encountered, and their entities.
     private var knownTexts: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
     private var lastKnown = 0
 
-    /// A relationship that an object gives, and its position.
+    /// A relationship in an object, and its position.
     struct Given {
         let index: Int
         /// The token of the key; an index into `mapped` if `value` is negative.
@@ -47,7 +47,7 @@ struct RowReader {
     }
 
     /// - Parameters:
-    ///   - schema: the schema of the store that the rows are imported into.
+    ///   - schema: the schema of the store that imports the rows.
     ///   - hashKey: the hash key of the store's graph.
     init(
         _ options: ImportOptions, _ schema: Schema, _ resolver: MappingResolver, importing entity: Entity, hashKey: HashKey
@@ -64,7 +64,7 @@ struct RowReader {
     /// Sets whether the next rows are records of CSV.
     mutating func row(isRecord: Bool) { readsTexts = isMapped && isRecord }
 
-    /// Reads a row as an object of the entity that is imported, or of one of its sub-entities.
+    /// Reads a row as an object of the imported entity, or of one of its sub-entities.
     mutating func read(_ tokens: JSONTokens, _ row: inout RowBatch.Row) {
         path.removeAll()
         if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
@@ -88,7 +88,7 @@ struct RowReader {
 
     // MARK: Objects
 
-    /// Reads an object that is described, and returns its index in the batch.
+    /// Reads an object that a row describes, and returns its index in the batch.
     mutating func object(_ token: Int, _ declared: EntityNumber, _ tokens: JSONTokens) -> Int {
         let place = batch.objects.count
         batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared))
@@ -134,7 +134,7 @@ struct RowReader {
         given.removeFew(downTo: firstGiven)
     }
 
-    /// Returns the entity of an object, and keeps the key that names it.
+    /// Returns the entity of an object, and records the key that names the entity.
     private mutating func entity(
         of token: Int, _ declared: EntityNumber, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
@@ -160,7 +160,7 @@ struct RowReader {
         return number
     }
 
-    /// Returns the index at which a text was met before. Most rows of one entity follow each other.
+    /// Returns the index of a text that the reader has encountered before. Most rows of one entity are consecutive.
     private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
         var place = lastKnown
         for _ in knownTexts.indices {
@@ -183,7 +183,7 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Keeps the key in the values of an object, which begin at `firstValue`.
+    /// Keeps the key among the values of an object, which begin at `firstValue`.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }

@@ -1,13 +1,13 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads single rows again, because the reader assumed wrong entities for some of their objects.
+/// Reads single rows again if the reader assumed wrong entities for some of their objects.
 final class RowRereader {
     private let make: () throws -> RowReader
     private var reader: RowReader?
     private let parser = JSONParser()
 
-    /// - Parameter make: makes a separate reader, because the import's dedicated thread may be using its own reader.
+    /// - Parameter make: creates a separate reader, because the import's dedicated thread may be using its own reader.
     init(_ make: @escaping () throws -> RowReader) { self.make = make }
 
     /// Returns a batch with only the objects of the row, the row's own object first.

@@ -1,4 +1,4 @@
-/// The options of an import that concern each row. They are only numbers, because two threads read them all the time.
+/// The options of an import that concern each row. They are only numbers, because two threads constantly read them.
 struct RowRules {
     let missing: ImportOptions.MissingKey
     let null: ImportOptions.NullValue

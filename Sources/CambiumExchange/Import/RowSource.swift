@@ -23,7 +23,7 @@ final class RowSource {
     private var skippedCount: Int
 
     /// - Parameter firstRow: the number of rows that are skipped.
-    /// - Parameter refused: the rows to leave out, counted from 1 over all sources.
+    /// - Parameter refused: the rows to omit, counted from 1 over all sources.
     init(_ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) {
         self.documents = documents
         self.reader = reader
@@ -64,7 +64,7 @@ final class RowSource {
         row += 1
         var row = RowBatch.Row(line: document.line)
         if refused.contains(self.row) {
-            // A refused row keeps its place and stays empty.
+            // A refused row keeps its place, but is empty.
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {

@@ -1,6 +1,6 @@
 import CambiumGraph
 
-/// Finds objects by attributes over which the schema has no index. Reads all objects once, and notes new objects.
+/// Finds objects by attributes over which the schema has no index. Reads all objects once, and then keeps track of new objects.
 ///
 /// If several objects have the same values, the object with the lowest serial is found. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
@@ -21,12 +21,12 @@ final class ScannedIdentity {
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
-        // A hook may have changed the values with which the row was noted.
+        // A hook may have changed the values since the row was recorded.
         guard let row = rows[key], self.key(of: row, draft) == key else { return nil }
         return row
     }
 
-    /// Notes the values of a row, unless another row has them.
+    /// Records the key of a row, unless another row has the same key.
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
         if let known = rows[key], self.key(of: known, draft) == key { return }

@@ -1,15 +1,15 @@
-/// A format of dates.
+/// A date format.
 public enum DateFormat: Sendable, Hashable {
-    /// RFC 3339; the time, the seconds or the zone may be missing.
+    /// RFC 3339; the time of day, the seconds or the zone may be missing.
     case iso8601
     /// A number, or a text that spells a number.
     case secondsSince1970
     case millisecondsSince1970
     case secondsSince2001
-    /// Letters that stand for fields, such as `dd MMM yy HH:mm`; Docs/IMPORT.md lists them.
+    /// A pattern of letters for fields, such as `dd MMM yy HH:mm`; Docs/IMPORT.md lists them.
     case pattern(String)
 
-    /// Reads the spelling in mappings: a name, or a pattern.
+    /// Reads the spelling that mappings use: a name, or a pattern.
     public init(_ text: String) {
         switch text {
         case "iso8601": self = .iso8601

@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// A pattern of letters for dates: a small part of the patterns of Unicode TR 35, in English and without a locale.
+/// A date pattern of letters: a small part of the patterns of Unicode TR 35, in English and without a locale.
 struct DatePattern {
     struct Mistake: Error {
         let message: String
@@ -41,13 +41,13 @@ struct DatePattern {
         }
     }
 
-    /// The fields, each with the number of its letters. If another field of digits follows without a separator, also the number of digits.
+    /// The fields, each with its number of letters. If another field of digits follows without a separator, also the number of digits.
     private(set) var fields: [(field: Field, letterCount: Int, digitCount: Int?)] = []
-    /// The offset of texts that name no zone, in seconds east of UTC.
+    /// The offset of texts without a zone, in seconds east of UTC.
     let offset: Int
     private let pivot: Int
 
-    /// - Parameter offset: the offset of texts that name no zone, in seconds east of UTC.
+    /// - Parameter offset: the offset of texts without a zone, in seconds east of UTC.
     init(_ pattern: String, offset: Int, pivot: Int) throws(Mistake) {
         self.offset = offset
         self.pivot = pivot
@@ -83,7 +83,7 @@ struct DatePattern {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
 
-    /// Skips the quoted text that `rest` begins with, and returns it. Two quotes stand for one quote.
+    /// Skips the quoted text at the beginning of `rest`, and returns it. Two quotes mean one quote.
     private static func quoted(_ rest: inout ArraySlice<UInt8>, _ pattern: String) throws(Mistake) -> [UInt8] {
         let quote = UInt8(ascii: "'")
         var text: [UInt8] = []

@@ -4,8 +4,8 @@ import CambiumModel
 
 /// Finds the input of functions from their output.
 ///
-/// If the output does not determine the input (`trim`, `upper`, `lower`, a value in no table), the value stays as it is. The caller applies
-/// the functions to check the result.
+/// If the output does not determine the input (`trim`, `upper`, `lower`, or a value that is in no table), the value stays unchanged. The
+/// caller applies the functions to check the result.
 struct FunctionReversal {
     private enum Step {
         case same
@@ -32,7 +32,7 @@ struct FunctionReversal {
         case .lookup(let table, _):
             var texts: [JSONValue: String] = [:]
             let rows = table.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            // If several texts have the same value, any of them reads back as this value, so the first text is taken.
+            // If several texts have the same value, each of them reads back as this value, so the first text is used.
             for row in rows where texts[canonical(row.value)] == nil { texts[canonical(row.value)] = row.key }
             return .lookup(texts)
         }
@@ -46,7 +46,7 @@ struct FunctionReversal {
         if case .lookup(let texts) = step, let text = texts[canonical(value)] { return .string(text) }
         if case .array(let elements) = value {
             guard case .join(let separator) = step else { return .array(elements.map { reversed($0, step) }) }
-            // If an element has no text, the array stays as it is, and reading it back reports the mismatch.
+            // If an element has no text, the array stays unchanged, and reading it back reports the mismatch.
             return (try? ValueFunction.joined(elements, separator)).map(JSONValue.string) ?? value
         }
         switch (step, value) {
@@ -61,12 +61,12 @@ struct FunctionReversal {
 
     private static func scalar(_ text: String) -> JSONValue {
         if text == "true" || text == "false" { return .bool(text == "true") }
-        // A text that does not parse stays a text.
+        // A text that does not parse remains a text.
         if let value = try? JSONValue(parsing: text.utf8), case .number(let number) = value, ByteText.equals(number, text) { return value }
         return .string(text)
     }
 
-    /// Returns the same value for equal numbers, however they are written.
+    /// Returns the same value for equal numbers, regardless of their spelling.
     static func canonical(_ value: JSONValue) -> JSONValue {
         switch value {
         case .number(let text): .number(DecimalNumber(text)?.description ?? text)

@@ -1,7 +1,7 @@
 package import CambiumJSON
 public import CambiumModel
 
-/// Describes where each property is in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
+/// Describes the position of each property in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
 ///
 ///     var options = ImportOptions()
 ///     options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])

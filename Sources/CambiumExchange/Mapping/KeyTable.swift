@@ -1,7 +1,7 @@
 internal import CambiumBytes
 
-/// Maps the keys of an entity's objects to properties. Most rows have the same keys in the same order, so the search begins after the key
-/// that was found last.
+/// Maps the keys of an entity's objects to properties. Most rows have the same keys in the same order, so the search begins after the last
+/// key that was found.
 struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
@@ -10,7 +10,7 @@ struct KeyTable {
         case mapped(Int)
     }
 
-    /// The names, one after the other.
+    /// The names, concatenated.
     private let bytes: [UInt8]
     /// The offset of each name, and the end of the last name.
     private let bounds: [Int]

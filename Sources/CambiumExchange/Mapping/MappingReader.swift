@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Decodes a mapping from JSON. An error has the JSON pointer to the fault.
+/// Decodes a mapping from JSON. An error contains the JSON pointer to the fault.
 struct MappingReader {
     let file: String?
 

@@ -25,10 +25,10 @@ struct MappingResolver {
 
     private let mapping: ImportMapping?
     private let schema: Schema
-    /// The entity that `mapping.objects` is for.
+    /// The entity to which `mapping.objects` applies.
     private let entityName: String
 
-    /// Throws `.invalidInput` with the JSON pointer to a name that the schema lacks.
+    /// Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
     init(_ mapping: ImportMapping?, importing entity: Entity, _ schema: Schema) throws(CambiumError) {
         self.mapping = mapping
         self.schema = schema
@@ -87,12 +87,12 @@ struct MappingResolver {
         return nil
     }
 
-    /// Returns the rules that hold for an entity that the mapping has no rules for.
+    /// Returns the rules for an entity for which the mapping has no rules.
     private func outcome(_ entity: Entity) -> Outcome {
         Outcome(entity.uniqueSets.first { $0.isIdentity }, discriminator(entity))
     }
 
-    /// Returns the discriminator of objects that are declared to be of an entity.
+    /// Returns the discriminator of objects whose declared entity is the given one.
     ///
     /// If the mapping names no discriminator, this is the key that exports write. Returns `nil` if a property of the entity or of a
     /// sub-entity has the name of that key or is read from it.
@@ -105,7 +105,7 @@ struct MappingResolver {
         return isTaken ? nil : Discriminator(key: key)
     }
 
-    /// Returns how each property of an entity is read.
+    /// Returns the way in which each property of an entity is read.
     func properties(_ entity: Entity) throws(CambiumError) -> (
         properties: [MappingTree.Property], conversions: [ResolvedMapping.Conversion?]
     ) {

@@ -16,8 +16,8 @@ struct MappingTree {
     private var readings: [ResolvedMapping.Reading] = []
     /// The conversion of each attribute; `nil` if its values are read as without a mapping.
     private(set) var conversions: [ResolvedMapping.Conversion?] = []
-    /// The properties, attributes first, both in the order of the entity. A property without a rule is omitted if a rule reads from its
-    /// key.
+    /// The properties, attributes first, both in the order of the entity. A property without a rule is omitted if a rule reads another
+    /// property from its key.
     private(set) var properties: [Property] = []
     /// The keys of the object itself that lead to exactly one property, which is read without a slot.
     private var direct: [(name: String, target: KeyTable.Target)] = []
@@ -101,7 +101,7 @@ struct MappingTree {
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        // Rows may have the key of a constant, because exports write it. Its value is ignored.
+        // Rows may contain the key of a constant, because exports write it. Its value is ignored.
         if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
         var paths: [PropertyPath] = []
         for text in property.rule.source.paths {
@@ -138,7 +138,7 @@ struct MappingTree {
         readings.append(.init(property: property.target, source: source, functions: property.rule.functions))
     }
 
-    /// Adds a path that no property is read from, so that its keys are known.
+    /// Adds a path from which no property is read, so that its keys are known.
     mutating func pass(_ path: PropertyPath) {
         _ = slot(path)
         isPlain = false
@@ -170,7 +170,7 @@ struct MappingTree {
         body(&nodes[node].keys[key, default: .init()])
     }
 
-    /// The tables; `nil` if they have no more rules than the entity itself.
+    /// The tables; `nil` if they contain no more rules than the entity itself.
     var mapping: ResolvedMapping? {
         if isPlain { return nil }
         var keys: [ResolvedMapping.Key] = []

@@ -4,7 +4,7 @@
 public struct NumberFormat: Sendable, Hashable {
     /// The text before the digits of the fraction.
     package var decimal: String
-    /// The text that may be between two digits of the whole part; `nil` for no such text.
+    /// The text that may stand between two digits of the whole part; `nil` for no such text.
     package var grouping: String?
 
     @usableFromInline package static let standardDecimal = "."
@@ -15,7 +15,7 @@ public struct NumberFormat: Sendable, Hashable {
         self.grouping = grouping
     }
 
-    /// Returns the number in the JSON form, except that it may begin with zeros; `nil` if the text is not a number of this format.
+    /// Returns the number in the JSON form, except that it may begin with zeros; `nil` if the text is not a number in this format.
     func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var rest = text[...]
         var plain: [UInt8] = []
@@ -44,7 +44,7 @@ public struct NumberFormat: Sendable, Hashable {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-    /// Returns the text after a mark; `nil` if no mark is there or no digit follows it.
+    /// Returns the text after a mark; `nil` if there is no mark, or if no digit follows it.
     private static func digits(in rest: Slice<UnsafeRawBufferPointer>, after mark: [UInt8]) -> Slice<UnsafeRawBufferPointer>? {
         guard !mark.isEmpty, rest.starts(with: mark), let next = rest.dropFirst(mark.count).first, isDigit(next) else { return nil }
         return rest.dropFirst(mark.count)
@@ -67,7 +67,8 @@ public struct NumberFormat: Sendable, Hashable {
         return fraction.isEmpty ? sign + whole : sign + whole + decimal + fraction
     }
 
-    /// Returns all digits, and how many of them come before the decimal point. If the number is negative, that many zeros follow the point.
+    /// Returns all digits, and the number of digits before the decimal point. If this number is negative, it is the number of zeros after
+    /// the point.
     private static func digits(_ number: String) -> (digits: String, point: Int) {
         let parts = number.drop { $0 == "-" }.split { $0 == "e" || $0 == "E" }
         let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0

@@ -6,7 +6,7 @@ public struct ObjectMapping: Sendable, Hashable {
     package var delimiter: String
     /// The text before a delimiter that is part of a key.
     package var escape: String
-    /// The rules for attributes, by attribute name. An attribute that is not listed is read from the key of its name.
+    /// The rules for attributes, by attribute name. An attribute that is not listed is read from the key with its name.
     package var attributes: [String: PropertyMapping]
     package var relationships: [String: PropertyMapping]
     /// The key that names the entity of an object.
@@ -21,7 +21,7 @@ public struct ObjectMapping: Sendable, Hashable {
     ///   - identity: The attributes by which objects are found; `nil` for the identity of the schema, empty if rows always insert.
     ///   - delimiter: The text between the keys of a path.
     ///   - escape: The text before a delimiter that is part of a key.
-    ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key of its name.
+    ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key with its name.
     ///   - relationships: The rules for relationships, by name.
     ///   - entityFrom: The key that names the entity of an object.
     public init(
@@ -47,7 +47,7 @@ public struct ObjectMapping: Sendable, Hashable {
 
 /// A key that names the entity of an object.
 public struct Discriminator: Sendable, Hashable {
-    /// The key that names the entity of an exported object if several entities are possible. Imports take it as the discriminator.
+    /// The key that names the entity of an exported object if several entities are possible. Imports use it as the discriminator.
     static let exportedKey = "_entity"
     /// The key, or the path to it.
     package var key: String

@@ -5,9 +5,9 @@ public import CambiumJSON
 ///     let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
 ///     let name: PropertyMapping = "name.full"
 public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The source of values.
+    /// The source of a property's values.
     public enum Source: Sendable, Hashable {
-        /// The key of the property's name.
+        /// The key with the property's name.
         case name
         case path(String)
         /// The first of these paths that leads to a value other than null.
@@ -18,7 +18,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The property is not read.
         case nothing
 
-        /// The paths that the source names.
+        /// The paths in the source.
         var paths: [String] {
             switch self {
             case .path(let path): [path]
@@ -33,11 +33,11 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     package var functions: [ValueFunction]
     /// The formats of dates, tried in this order; RFC 3339 if the list is empty.
     package var dates: [DateFormat]
-    /// The zone of dates that name no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
+    /// The zone of dates without a zone: `UTC`, `GMT`, or an offset such as `+01:00`.
     package var zone: String
-    /// The first of the hundred years that a year of two digits stands for.
+    /// The first of the hundred years to which a two-digit year may belong.
     package var pivot: Int
-    /// The format of numbers in texts; `nil` if JSON texts are not read as numbers.
+    /// The format of numbers in texts; `nil` if texts are not read as numbers.
     package var numbers: NumberFormat?
 
     var isConstant: Bool { if case .constant = source { true } else { false } }
@@ -52,9 +52,9 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     ///   - source: The source of the values.
     ///   - functions: The functions that are applied in this order, before dates and numbers are read.
     ///   - dates: The formats of dates, tried in this order; RFC 3339 if the list is empty.
-    ///   - zone: The zone of dates that name no zone: `UTC`, `GMT`, or an offset such as `+01:00`.
-    ///   - pivot: The first of the hundred years that a year of two digits stands for.
-    ///   - numbers: The format of numbers in texts; `nil` if JSON texts are not read as numbers.
+    ///   - zone: The zone of dates without a zone: `UTC`, `GMT`, or an offset such as `+01:00`.
+    ///   - pivot: The first of the hundred years to which a two-digit year may belong.
+    ///   - numbers: The format of numbers in texts; `nil` if texts are not read as numbers.
     public init(
         _ source: Source = .name, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,
         pivot: Int = Self.standardPivot, numbers: NumberFormat? = nil

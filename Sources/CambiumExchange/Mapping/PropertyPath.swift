@@ -45,13 +45,14 @@ struct PropertyPath: Hashable {
         literalBytes = literal
     }
 
-    /// Returns the delimiter or escape that follows an escape; `nil` before any other text, where the escape stands for itself.
+    /// Returns the delimiter or escape that follows an escape; `nil` if another text follows, because the escape is then an ordinary
+    /// character.
     private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
         if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
         return rest.starts(with: escape) ? escape : nil
     }
 
-    /// Returns whether a key is the whole path as one key, or the first key of the path.
+    /// Returns whether a key is the whole path, or the first key of the path.
     ///
     /// - Parameter prefix: the text before the key.
     func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
@@ -62,7 +63,7 @@ struct PropertyPath: Hashable {
         return ByteSearch.equals(literalBytes, key) || keys.count > 1 && keys[0].utf8.elementsEqual(key)
     }
 
-    /// Returns the value at the path in an object; first looks for the whole path as one key.
+    /// Returns the value at the path in an object. First looks for the whole path as one key.
     func value(in object: Int, _ tokens: JSONTokens) -> Int? {
         if let value = Self.member(literalBytes, of: object, tokens) { return value }
         if keys.count == 1 { return nil }

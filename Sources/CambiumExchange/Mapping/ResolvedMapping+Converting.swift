@@ -46,7 +46,7 @@ extension AttributeType {
 }
 
 extension [ValueFunction] {
-    /// Applies these functions to a value, one after the other.
+    /// Applies these functions to a value, in order.
     func apply(_ value: JSONValue) throws(ConversionError) -> JSONValue {
         var value = value
         for function in self {

@@ -1,11 +1,12 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// The mapping for the objects of one entity, resolved against the schema into tables that are used for each row.
+/// The mapping for the objects of one entity, resolved against the schema into tables that every row uses.
 ///
-/// The paths form a tree of keys. The value at the end of a path goes into a slot. A reading makes the value of one property from slots.
+/// The paths form a tree of keys. The value at the end of a path is stored in a slot. A reading computes the value of one property from
+/// slots.
 final class ResolvedMapping {
-    /// The slots and the node that a key leads to.
+    /// The slots and the node to which a key leads.
     struct Key {
         var slots: [(slot: Int, isLiteral: Bool)] = []
         var node: Int?
@@ -17,7 +18,7 @@ final class ResolvedMapping {
         var table: KeyTable
         /// The JSON pointer from the object to the node.
         let pointer: String
-        /// The text before the node's keys in the names of unknown keys.
+        /// The text that precedes the node's keys in the names of unknown keys.
         let prefix: String
         /// The slots at the node and below it.
         let slots: [Int]
@@ -41,7 +42,7 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// The way in which the values of an attribute are read, also in references to objects.
+    /// The way in which the values of an attribute are read. It also applies to references to objects.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?

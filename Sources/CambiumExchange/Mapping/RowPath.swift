@@ -11,7 +11,7 @@ struct RowPath {
     }
 
     private var steps: [Step] = []
-    /// The pointers are kept apart from the steps, so that steps cost nothing extra without a mapping.
+    /// The pointers are stored separately from the steps, so that steps cost nothing extra without a mapping.
     private var pointers: [String] = []
     /// The number of relationships on the path from the row to the object that is being read.
     private(set) var depth = 0

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The reverse of a mapping for the objects of one entity: the rules for writing objects that the mapping reads back.
+/// The reverse of a mapping for the objects of one entity: rules for writing objects in a form that the mapping reads back.
 final class MappedKeys {
     enum Content {
         case attribute(Attribute, Field, ResolvedMapping.Conversion?)
@@ -20,11 +20,11 @@ final class MappedKeys {
     /// The JSON pointer to the rules for the entity.
     let pointer: String
     let properties: [Property]
-    /// The attributes that name objects; their properties are among `properties`.
+    /// The attributes that identify objects; their properties are part of `properties`.
     let identity: [Attribute]
-    /// The key that names the entity of an object that is declared to be of this entity, and the path to the key.
+    /// The key that names the entity of an object whose declared entity is this one, and the path to the key.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
-    /// Whether the mapping has a discriminator. If so, it is written even if only one entity is possible.
+    /// Whether the mapping has a discriminator. If so, the discriminator is written even if only one entity is possible.
     let isDiscriminated: Bool
 
     init(_ entity: Entity, _ graph: Graph, _ resolver: MappingResolver) throws(CambiumError) {
@@ -59,7 +59,7 @@ final class MappedKeys {
         self.properties = properties
     }
 
-    /// Returns the first text of the discriminator that stands for an entity; `nil` if no text does.
+    /// Returns the first text of the discriminator for an entity; `nil` if there is no such text.
     func text(for entity: Entity) -> String? {
         guard let map = discriminator?.rule.map else { return nil }
         let texts = map.filter { $0.value == entity.name }.keys
@@ -71,7 +71,7 @@ final class MappedKeys {
 extension MappedKeys.Property {
     var pointer: String { rule.place }
 
-    /// Returns the value that a row has for the property, before its conversion; `nil` if the row has no value.
+    /// Returns the value of a row for the property, before its conversion; `nil` if the row has no value.
     func given(_ row: JSONValue) throws(ConversionError) -> JSONValue? {
         switch rule.rule.source {
         case .constant(let value): return try rule.rule.functions.apply(value)
@@ -88,7 +88,7 @@ extension MappedKeys.Property {
         }
     }
 
-    /// Returns the JSON for each of the property's paths, so that a value can be read back.
+    /// Returns the JSON to write at each of the property's paths, so that the value can be read back.
     func written(_ value: JSONValue) -> [(path: PropertyPath, value: JSONValue)] {
         switch rule.rule.source {
         case .constant(let constant): return rule.paths.map { ($0, constant) }

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// Makes rows that an import by a mapping reads as the same objects. Refuses an object that would be read as something else.
+/// Creates rows that an import with a mapping reads as the same objects. Refuses an object that would be read as something else.
 final class MappedObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
@@ -21,7 +21,7 @@ final class MappedObjectWriter {
         let declared: Entity
     }
 
-    /// Throws `.invalidInput` with the JSON pointer to a name that the schema lacks.
+    /// Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
     ///
     /// - Parameter entity: the entity of the rows.
     init(_ graph: Graph, of entity: Entity, _ mapping: ImportMapping, _ options: ExportOptions) throws(CambiumError) {
@@ -38,7 +38,7 @@ final class MappedObjectWriter {
         order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
     }
 
-    /// Returns the row of an object of an entity or of a sub-entity. The caller must ask for rows in the order of `order`.
+    /// Returns the row of an object of an entity or of a sub-entity. The caller must request rows in the order of `order`.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
@@ -47,9 +47,9 @@ final class MappedObjectWriter {
         return try object(place, Position(content: options.content, tree: options.include, declared: declared))
     }
 
-    /// Returns the row of an object, in any order of objects. An object may have several rows.
+    /// Returns the row of an object. The objects may come in any order, and an object may have several rows.
     ///
-    /// - Parameter written: the objects of the rows so far, by their identities.
+    /// - Parameter written: the objects of the previous rows, by their identities.
     func row(_ place: ObjectPlace, declared: Entity, written: inout [[Value]: ObjectPlace]) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
@@ -76,7 +76,7 @@ final class MappedObjectWriter {
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
                 if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
-                // Functions apply to values and cannot take objects.
+                // Functions change values, and cannot change objects.
                 let takesObjects = property.rule.rule.functions.isEmpty
                 guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
                 members[index] = targets
@@ -91,7 +91,7 @@ final class MappedObjectWriter {
         }
         let json = row.json
         if let entityName, entityName.path.value(in: json) != .string(entityName.text) {
-            throw refusal(place, keys, "/entityFrom", "another key would be read in place of '\(entityName.path.literal)'")
+            throw refusal(place, keys, "/entityFrom", "another key would be read instead of '\(entityName.path.literal)'")
         }
         try check(json, place, keys, position.content, members)
         return json
@@ -123,7 +123,7 @@ final class MappedObjectWriter {
         return spelling(value, attribute, conversion, property.reversal)
     }
 
-    /// Returns the first spelling that fits and that the mapping reads back as the value. Otherwise returns the first spelling,
+    /// Returns the first spelling that fits and that the mapping reads back as the value. If there is none, returns the first spelling,
     /// which the caller refuses after reading it back.
     private func spelling(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
@@ -134,14 +134,14 @@ final class MappedObjectWriter {
         guard let conversion else { return plain }
         let formatted = conversion.json(value, plain)
         let candidates = [reversal.reversed(formatted), formatted, plain]
-        // A candidate that cannot be read does not qualify.
+        // A candidate that cannot be read is rejected.
         return candidates.first { fits($0) && (try? conversion.value($0, attribute.type)) == value } ?? candidates[0]
     }
 
     // MARK: Relationships
 
-    /// Returns the members of a relationship as JSON for a row: nested objects or identities. Returns `nil` if no import could find them
-    /// again.
+    /// Returns the members of a relationship as JSON for a row: nested objects or identities. Returns `nil` if no import could find the
+    /// members again.
     private func targets(
         _ relationship: Relationship, _ handle: EndHandle, _ place: ObjectPlace, _ position: Position, takesObjects: Bool
     ) throws(CambiumError) -> [JSONValue]? {
@@ -167,7 +167,7 @@ final class MappedObjectWriter {
         return targets
     }
 
-    /// Returns the value by which an object is found, in the form that the mapping of the declared entity reads.
+    /// Returns the value that refers to an object, in the form that the mapping of the declared entity reads.
     private func name(_ place: ObjectPlace, _ attribute: Attribute, _ declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: declared)
         let value = graph.value(of: graph.field(attribute), at: place)
@@ -231,7 +231,7 @@ final class MappedObjectWriter {
 }
 
 extension JSONValue {
-    /// Whether the value can be a reference to an object.
+    /// Whether the value can refer to an object.
     fileprivate var isScalar: Bool {
         switch self {
         case .null, .array, .object: false

@@ -10,7 +10,7 @@ struct RowTree {
 
     private var members: [(key: String, branch: Branch)] = []
 
-    /// Puts a value at the end of a path of keys. Returns false if the end or a part of the path has another value already.
+    /// Puts a value at the end of a path of keys. Returns `false` if the end or a part of the path already has another value.
     mutating func put(_ value: JSONValue, at keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return false }
         let place = members.firstIndex { ByteText.equals($0.key, key) }

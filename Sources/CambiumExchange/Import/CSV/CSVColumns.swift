@@ -3,19 +3,19 @@ import CambiumModel
 
 /// The columns of a CSV file, which determine how a record becomes a JSON object.
 ///
-/// A column has the name of an attribute or a relationship. A name such as `country.name` stands for a property of the object that a to-one
+/// A column has the name of an attribute or a relationship. A name such as `country.name` means a property of the object that a to-one
 /// relationship leads to.
 struct CSVColumns {
-    /// The way in which the text of a field becomes JSON.
+    /// The way in which the text of a field is converted to JSON.
     enum Kind: Hashable {
         case attribute(AttributeType)
-        /// The identity of an object, of this type.
+        /// The identity of an object, which has this type.
         case toOne(AttributeType)
         /// Identities with a semicolon between them.
         case toMany(AttributeType)
         /// JSON: the relationship leads to objects whose identity is not a single value.
         case json
-        /// A text, which is converted when its target is known: a column of a mapping, or a column that maps to nothing.
+        /// A text that is converted once its target is known: a column of a mapping, or a column that maps to nothing.
         case text
     }
 
@@ -23,7 +23,7 @@ struct CSVColumns {
         /// The name in quotes, with its colon.
         let key: [UInt8]
         var content: Content
-        /// The entities that have the member, if the object's entity may lack it. For other entities an empty field is omitted.
+        /// The entities that have the member, if the object's entity may lack it. For other entities, an empty field is omitted.
         let owners: Set<EntityNumber>?
     }
 
@@ -45,7 +45,7 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     let discriminator: Discriminator?
-    /// Whether a mapping determines the use of a column, so that its name does not determine its type.
+    /// Whether a mapping determines the use of a column. If so, the type does not depend on the column's name.
     private let isMapped: Bool
 
     init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, isMapped: Bool = false) {
@@ -63,12 +63,12 @@ struct CSVColumns {
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
-    /// Returns the entity that a text of the discriminator stands for.
+    /// Returns the entity for which a text of the discriminator stands.
     func entity(named text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
 
     // MARK: Names
 
-    /// Returns the steps from an object of an entity to the property that a name stands for; `nil` if there is no such property.
+    /// Returns the steps from an object of an entity to the property that a column name means; `nil` if there is no such property.
     private func path(_ name: String, _ entity: Entity) -> [(name: String, kind: Kind)]? {
         var steps: [(name: String, kind: Kind)] = []
         var entity = entity
@@ -83,8 +83,7 @@ struct CSVColumns {
         return nil
     }
 
-    /// Returns the to-one relationship whose name, followed by a dot, begins a text. Also returns the rest of the text. Prefers the
-    /// longest name.
+    /// Returns the to-one relationship whose name, followed by a dot, begins a text, and the rest of the text. Prefers the longest name.
     private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
         let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
@@ -103,7 +102,7 @@ struct CSVColumns {
         return nil
     }
 
-    /// Returns an entity, and the entities below it in the order of the schema.
+    /// Returns an entity, followed by its descendants in the order of the schema.
     private func family(_ entity: Entity) -> [Entity] {
         [entity] + schema.entities.filter { $0 !== entity && entity.family.contains($0.number) }
     }

@@ -1,9 +1,9 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Makes a JSON document of each record of a CSV file, whose first record names the columns. Empty lines are skipped.
+/// Creates a JSON document from each record of a CSV file. The first record contains the names of the columns. Empty lines are skipped.
 ///
-/// Memory is the window and one record.
+/// Uses memory for the window and for one record.
 struct CSVDocuments {
     private var window: ByteWindow
     private var scan = CSVRecordScan()
@@ -12,7 +12,7 @@ struct CSVDocuments {
     private var isBegun = false
     private let parser = JSONParser()
 
-    /// - Parameter columns: columns to which the names of the first record are added.
+    /// - Parameter columns: columns to which the names in the first record are added.
     init(file: String, columns: CSVColumns, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         window = ByteWindow(file: file, read: read)
         self.columns = columns
@@ -72,7 +72,7 @@ struct CSVDocuments {
         try window.withBytes { bytes throws(Failure) in try body(UnsafeRawBufferPointer(rebasing: bytes[window.position..<end])) }
     }
 
-    /// Returns the number of line ends in the record before an offset in it.
+    /// Returns the number of line ends in the record before an offset.
     private func lines(before offset: Int) -> Int { window.lineCount(window.position..<window.position + offset) }
 
     private func column(of offset: Int) -> Int {

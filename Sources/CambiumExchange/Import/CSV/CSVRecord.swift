@@ -1,8 +1,8 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a string, so that
-/// the reader refuses it as in any other row.
+/// A record of a CSV file, which can be written as a JSON object. If a text is not a value of its column's type, it stays a string, so that
+/// the reader reports it as in any other row.
 struct CSVRecord {
     /// The reason why a field cannot be written as JSON.
     struct Refusal: Error {
@@ -74,7 +74,7 @@ struct CSVRecord {
         }
     }
 
-    /// Writes JSON text as it is, after a check that it is one value.
+    /// Writes JSON text unchanged, after checking that it is a single value.
     private func writeJSON(_ text: [UInt8], _ index: Int, _ writer: inout JSONWriter) throws(Refusal) {
         do {
             try text.span.bytes.withUnsafeBytes { bytes throws(JSONError) in
@@ -139,8 +139,8 @@ enum CSVNumber {
     }
 }
 
-/// The members of a to-many relationship in one field: texts with semicolons between them. In a text, a semicolon, a backslash and an
-/// opening bracket have a backslash before them.
+/// The members of a to-many relationship in one field: texts with semicolons between them. Within a text, a backslash precedes each
+/// semicolon, backslash and opening bracket.
 enum CSVList {
     static func elements(_ text: [UInt8]) -> [[UInt8]] {
         var elements: [[UInt8]] = [[]]

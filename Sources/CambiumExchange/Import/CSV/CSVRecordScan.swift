@@ -1,15 +1,16 @@
 internal import CambiumBytes
 
-/// Finds the fields of a CSV record, over several windows. Source: RFC 4180; line ends may be LF as well as CRLF.
+/// Finds the fields of a CSV record, which may extend over several windows. Source: RFC 4180; a line may end with LF or CRLF.
 ///
-/// If a quote is broken, or a CR outside of quotes has no LF after it, the record ends with its first line. The next lines may be valid.
+/// If a quote is misplaced, or a CR outside of quotes has no LF after it, the record ends with its first line. The following lines may be
+/// valid.
 struct CSVRecordScan {
     struct Field {
         /// The offsets of the text, without the quotes around it.
         var start: Int
         var end: Int
         var isQuoted = false
-        /// Whether the text has quotes in it, each of which is written twice.
+        /// Whether the text contains quotes, each of which is written twice.
         var isDoubled = false
 
         var isEmpty: Bool { start == end }
@@ -22,7 +23,7 @@ struct CSVRecordScan {
 
     private enum State { case fieldStart, plain, returned, quoted, closed, closedByReturn }
 
-    /// The maximum number of fields of a record: a schema does not have more attributes and relationships.
+    /// The maximum number of fields of a record. A schema does not have more attributes and relationships.
     static let fieldCountMax = 65_536
 
     private(set) var fields: [Field] = []
@@ -38,10 +39,10 @@ struct CSVRecordScan {
         index = 0
     }
 
-    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends first. If it is called again
-    /// with more of the same bytes, it continues where it stopped.
+    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends earlier. If it is called again
+    /// with the same bytes and more, it continues where it stopped.
     ///
-    /// - Parameter isLast: whether no bytes follow these.
+    /// - Parameter isLast: whether these are the last bytes.
     mutating func end(in bytes: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
         while flaw == nil, index < bytes.count {
             let byte = bytes[index]
