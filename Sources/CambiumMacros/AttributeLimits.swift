@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// The limits of an attribute, as far as they are literals.
+    /// The limits of an attribute, if they are literals.
     struct AttributeLimits {
         private let property: StoredProperty
 
@@ -13,7 +13,7 @@
         func allow(length: Int) -> Bool { isWithin(Double(length), "minLength", "maxLength") }
         func allow(number: Double) -> Bool { isWithin(number, "min", "max") }
 
-        /// Returns the number in an option such as `.minLength(1)`, and its place.
+        /// Returns the number in an option such as `.minLength(1)`, and its position in the source.
         func number(_ option: String) -> (value: Double, text: String, expression: ExprSyntax)? {
             guard let expression = property.options.first(where: { $0.name == option })?.firstArgument else { return nil }
             let text = expression.trimmedDescription

@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports rules of clones that a schema refuses.
+    /// Reports clone rules that a schema refuses.
     struct CloneCheck {
         private let property: StoredProperty
 
@@ -17,7 +17,7 @@
             }
         }
 
-        /// A type that the macro does not know may have a default that the macro does not see.
+        /// A type that the macro does not know may have a default that the macro cannot see.
         private func checkExclusion(_ option: Option, _ findings: inout Findings) {
             let names = Set(property.options.compactMap(\.name))
             let hasDefault = DefaultValue(property) != nil || !names.isDisjoint(with: ["default", "derived"])

@@ -2,10 +2,10 @@
     import SwiftSyntax
     import SwiftSyntaxBuilder
 
-    /// The default of an attribute, which follows from the initial value of its property.
+    /// The default of an attribute, which is the initial value of its property.
     ///
-    /// A value that the options of the attribute refuse is no default: it stands for a value that the program has yet to enter.
-    /// Only a literal and a case such as `.retail` are the same at any time and in any program. A call such as `UUID()` gives no default.
+    /// A value that the options of the attribute refuse is not a default: it is a placeholder for a value that the program has yet to set.
+    /// Only a literal and a case such as `.retail` are the same at any time and in any program. A call such as `UUID()` is not a default.
     struct DefaultValue {
         /// The literal, with the type of the property.
         let expression: ExprSyntax
@@ -20,7 +20,7 @@
             expression = type.map { "\(literal) as \($0)" } ?? literal
         }
 
-        /// Whether the limits of an attribute refuse its initial value, or may refuse it.
+        /// Whether the limits of an attribute refuse its initial value, or might refuse it.
         private static func isRefused(_ value: ExprSyntax, by property: StoredProperty) -> Bool {
             let limits = AttributeLimits(property)
             if let text = value.literalText { return limits.mayHavePattern || !limits.allow(length: text.unicodeScalars.count) }
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Returns `.name` if the value is `.name` or `Type.name`. The present time is not a constant, and `.none` may be `nil`.
+        /// Returns `.name` if the value is `.name` or `Type.name`. The current time is not a constant, and `.none` may be `nil`.
         private static func member(_ value: ExprSyntax, of type: TypeSyntax, isOptional: Bool) -> ExprSyntax? {
             guard let member = value.as(MemberAccessExprSyntax.self), member.declName.argumentNames == nil else { return nil }
             let name = member.declName.baseName

@@ -9,11 +9,11 @@
         let access: DeclModifierListSyntax
         /// All stored properties of instances, in the order of their declaration.
         private(set) var properties: [StoredProperty]
-        /// The requirements that the struct implements itself.
+        /// The requirements that the struct itself implements.
         let ownRequirements: Set<Requirement>
-        /// Whether the struct is private to another type, so that no extension can name it.
+        /// Whether the struct is private to another type, so that no extension can refer to it.
         let isOutOfReach: Bool
-        /// Whether mistakes prevent the expansion from reading the properties.
+        /// Whether the expansion cannot read the properties because of mistakes.
         private(set) var hasMistakes = false
 
         /// A requirement of `EntityRecord` that the expansion implements.
@@ -39,10 +39,10 @@
         /// The name in the schema.
         var entityName: String { arguments.name.flatMap { $0.isEmpty ? nil : $0 } ?? typeName }
 
-        /// Whether the struct has a property of its own with the name of the generated one.
+        /// Whether the struct itself declares a property with the name of the generated property.
         var declaresRef: Bool { properties.contains { $0.name == "ref" } }
 
-        /// The struct with a conformance that compiles whatever the properties are.
+        /// The struct without properties, so that its conformance always compiles.
         var withoutProperties: EntityDeclaration {
             var entity = self
             entity.properties = []
@@ -60,7 +60,7 @@
             return [DeclModifierSyntax(name: level.name.trimmed, trailingTrivia: .space)]
         }
 
-        /// Returns the requirement that a member implements. An initializer from a `Decoder` is not one.
+        /// Returns the requirement that a member implements. An initializer from a `Decoder` does not implement a requirement.
         private static func requirement(_ member: DeclSyntax) -> Requirement? {
             if let initializer = member.as(InitializerDeclSyntax.self) {
                 return initializer.signature.isFunction(of: "RecordReader", label: "from") ? .reading : nil
@@ -74,7 +74,7 @@
     }
 
     extension FunctionSignatureSyntax {
-        /// Whether there is one parameter, with the label and with the type at the end of its type's name.
+        /// Whether there is exactly one parameter, which has this label and whose type has a name that ends in this name.
         fileprivate func isFunction(of type: String, label: String) -> Bool {
             guard let parameter = parameterClause.parameters.first, parameterClause.parameters.count == 1 else { return false }
             return parameter.firstName.text == label && parameter.type.trimmedDescription.hasSuffix(type)

@@ -26,7 +26,7 @@
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(node, declaration, context.lexicalContext), !entity.isOutOfReach else { return [] }
             let isSound = EntityCheck(node, declaration, context.lexicalContext).findings.isEmpty
-            // A struct with mistakes becomes an `EntityRecord` all the same. Otherwise each use of the struct would be an error, too.
+            // Even a struct with mistakes becomes an `EntityRecord`. Otherwise, each use of the struct would be an error, too.
             let expansion = isSound ? RecordExpansion(entity) : RecordExpansion(entity.withoutProperties)
             return [try expansion.conformance(of: type.trimmed)]
         }

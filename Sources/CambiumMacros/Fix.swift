@@ -62,7 +62,7 @@
     }
 
     extension SyntaxProtocol {
-        /// The change that puts a text in place of this node.
+        /// The change that replaces this node with a text.
         func change(to text: String) -> FixIt.Change {
             .replaceText(range: positionAfterSkippingLeadingTrivia..<endPositionBeforeTrailingTrivia, with: text, in: Syntax(self))
         }

@@ -32,7 +32,7 @@
             findings.add(mistake, at: second.attribute, fix: mergeFix)
         }
 
-        /// The change of `@Identity @Attribute(.x)` into `@Identity(.x)`, whose options are the same.
+        /// The change from `@Identity @Attribute(.x)` to `@Identity(.x)`. Both markers accept the same options.
         private var mergeFix: FixIt? {
             let (first, second) = (property.markers[0], property.markers[1])
             guard property.markers.count == 2, Set([first.kind, second.kind]).isSubset(of: [.identity, .attribute]) else { return nil }
@@ -56,7 +56,7 @@
     }
 
     extension Marker {
-        /// The names of the options and of the labeled arguments, each with its place.
+        /// The names of the options and of the labeled arguments, each with its position.
         fileprivate var optionNames: [(String, Syntax)] {
             options.compactMap { option in option.name.map { ($0, Syntax(option.expression)) } }
                 + labeled.compactMap { argument in argument.label.map { ($0.text, Syntax(argument)) } }

@@ -62,7 +62,7 @@
             return "\(name)Length"
         }
 
-        /// The type as far as it is known: that of the annotation or of the literal. JSON has no length and no order.
+        /// The type, if the annotation or the literal shows it. JSON has no length and no order.
         private var typeName: String? {
             if property.isJSON { return "JSON" }
             return property.attributeTypeName
@@ -111,7 +111,7 @@
     }
 
     extension StoredProperty {
-        /// The attribute type of the annotation or of the literal; `nil` if it is not known.
+        /// The attribute type that the annotation or the literal shows; `nil` if it is not known.
         var attributeTypeName: String? {
             if let shape { return shape.attributeType }
             switch initialValue?.kind {

@@ -1,5 +1,5 @@
 #if Macros
-    /// The properties that may have an option.
+    /// Determines which properties may have an option.
     enum OptionRule {
         enum Role: String {
             case attribute = "Attribute"
@@ -19,14 +19,15 @@
         private static let texts: Set<String> = ["String", "URL"]
         private static let sequences: Set<String> = ["String", "URL", "Data", "[UInt8]"]
 
-        /// Returns the roles of the properties that may have an option. An option that this version of the macro does not know has both.
+        /// Returns the roles of the properties that may have an option. If this version of the macro does not know the option, returns both
+        /// roles.
         static func roles(of option: String) -> Set<Role> {
             if attributeOptions.contains(option) { return [.attribute] }
             if relationshipOptions.contains(option) { return [.relationship] }
             return [.attribute, .relationship]
         }
 
-        /// Returns the attribute types that may have an option, and their description; `nil` if all may have it.
+        /// Returns the attribute types that may have an option, and their description; `nil` if all types may have it.
         static func types(of option: String) -> (names: Set<String>, description: String)? {
             switch option {
             case "min", "max": (numbers, "numbers and dates")

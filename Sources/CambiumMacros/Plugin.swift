@@ -10,8 +10,8 @@
         ]
     }
 #else
-    /// The entry point without the trait: a program that does nothing, because the package manager links each macro target of a package
-    /// that it builds as the root.
+    /// The entry point without the trait. The program does nothing, but the package manager links each macro target of the package that it
+    /// builds as the root.
     @main
     struct Plugin {
         static func main() {}

@@ -2,7 +2,8 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports markers that do not fit the type of their property: an attribute is not a relationship, and an identity is always present.
+    /// Reports markers that do not fit the type of their property: a relationship that is marked as an attribute, or an identity that may
+    /// be missing.
     struct RoleCheck {
         private let property: StoredProperty
 
@@ -44,7 +45,7 @@
                 let reason = name == "json" ? "the same JSON may have several texts" : "the store computes a derived value"
                 let mistake = Mistake(
                     "\(name)Identity", "'\(property.name)' cannot be the identity, because \(reason).",
-                    "Write @Attribute in place of @Identity.")
+                    "Write @Attribute instead of @Identity.")
                 findings.add(mistake, at: option.expression, fix: marker.fix(as: .attribute))
             }
         }

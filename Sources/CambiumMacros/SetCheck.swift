@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports lists of `unique` and `indexes` that name no attribute of the entity.
+    /// Reports lists of `unique` and `indexes` with a name that is not an attribute of the entity.
     struct SetCheck {
         private let entity: EntityDeclaration
 

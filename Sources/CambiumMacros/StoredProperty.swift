@@ -15,7 +15,7 @@
             var properties: [StoredProperty] = []
             var type: TypeSyntax?
             let markers = Marker.all(in: variable.attributes)
-            // In `var x, y: Int`, the type of the last binding is the type of the bindings before it.
+            // In `var x, y: Int`, the type of the last binding also applies to the bindings before it.
             for binding in variable.bindings.reversed() {
                 type = binding.typeAnnotation?.type ?? (binding.initializer == nil ? type : nil)
                 guard !binding.isComputed, let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else { continue }

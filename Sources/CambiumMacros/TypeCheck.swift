@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports types that the store has neither as an attribute nor as a relationship.
+    /// Reports types that can be neither an attribute nor a relationship in the store.
     struct TypeCheck {
         private let property: StoredProperty
         private let entity: EntityDeclaration
@@ -129,7 +129,7 @@
     }
 
     extension TypeShape {
-        /// Whether the type refers to objects, as its name shows.
+        /// Whether the name of the type shows that it refers to objects.
         fileprivate var holdsReference: Bool {
             switch self {
             case .ref, .toMany: true

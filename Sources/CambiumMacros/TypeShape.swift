@@ -1,11 +1,11 @@
 #if Macros
     import SwiftSyntax
 
-    /// The form of a type, as far as its syntax shows it. A macro cannot know which type a name refers to.
+    /// The form of a type, if its syntax shows it. A macro cannot know which type a name refers to.
     indirect enum TypeShape {
         /// One of the types of attributes.
         case attribute(String)
-        /// A type of the standard library or of Foundation that no attribute has.
+        /// A type of the standard library or of Foundation that no attribute can have.
         case unsupported(String)
         /// Any other name.
         case named(String)
@@ -40,7 +40,7 @@
             "JSONValue",
         ]
 
-        /// Known types that no attribute has, each with the type to use instead if there is one that holds all of its values.
+        /// Known types that no attribute can have, each with a type to use instead, if there is a type that holds all of its values.
         static let replacements: [String: String?] = [
             "Int8": "Int16", "UInt8": "Int16", "UInt16": "Int32", "UInt32": "Int64", "UInt": nil, "UInt64": nil, "Int128": nil,
             "UInt128": nil,
@@ -72,7 +72,7 @@
             }
         }
 
-        /// Treats `Foundation.Date` as `Date`. Any other type inside a type is a type that the macro does not know.
+        /// Treats `Foundation.Date` as `Date`. Any other type inside a type is unknown to the macro.
         private static func member(_ type: MemberTypeSyntax) -> TypeShape {
             let modules = ["Swift", "Foundation", "FoundationEssentials", "Cambium"]
             guard modules.contains(type.baseType.trimmedDescription) else { return .named(type.trimmedDescription) }
@@ -83,7 +83,7 @@
     extension TypeShape {
         var isOptional: Bool { if case .optional = self { true } else { false } }
 
-        /// The form without an optional around it.
+        /// The form without an enclosing optional.
         var wrapped: TypeShape {
             switch self {
             case .optional(let shape), .implicitlyUnwrapped(let shape): shape.wrapped
@@ -91,7 +91,7 @@
             }
         }
 
-        /// The name of the attribute type, or `nil` if the type is another one.
+        /// The name of the attribute type, or `nil` if the type is not an attribute type.
         var attributeType: String? { if case .attribute(let name) = wrapped { name } else { nil } }
     }
 

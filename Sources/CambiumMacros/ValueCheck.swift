@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports initial values that the generated initializer cannot replace, and initial values that are missing.
+    /// Reports initial values that the generated initializer cannot replace, and missing initial values.
     struct ValueCheck {
         private let property: StoredProperty
 
@@ -55,7 +55,7 @@
     }
 
     extension ExprSyntax {
-        /// The type in `Type(...)` or `Type.member`, if the first letter shows that it is a type.
+        /// The type in `Type(...)` or `Type.member`, if its first letter shows that it is a type.
         fileprivate var typeName: String? {
             let called = self.as(FunctionCallExprSyntax.self)?.calledExpression
             let base = called ?? self.as(MemberAccessExprSyntax.self)?.base
