@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The functions that `find` computes in place of a list of objects.
+/// The functions that `find` computes instead of listing objects.
 struct AggregateOptions: ParsableArguments {
     @Flag(help: "Print only the number of objects.") var count = false
     @Option(
@@ -52,7 +52,7 @@ struct AggregateRequest {
         }
     }
 
-    /// Returns the request; `nil` if no option asks for aggregates. Groups without a function are counted.
+    /// Returns the request; `nil` if no option requests aggregates. Groups without a function are counted.
     func grouping() throws -> Grouping? {
         if !isUsed { return nil }
         var aggregates: [Aggregate] = functions.count ? [.count] : []

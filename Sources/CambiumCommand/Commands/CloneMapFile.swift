@@ -20,7 +20,7 @@ struct CloneMapFile {
         if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be created", path) }
     }
 
-    /// Returns the path that the map will replace. A symbolic link stays, and the file that it leads to is replaced.
+    /// Returns the path that the map will replace. If it is a symbolic link, the link stays, and the file to which it leads is replaced.
     private static func place(_ path: String) throws(CambiumError) -> String {
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }

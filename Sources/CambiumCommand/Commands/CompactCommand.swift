@@ -125,7 +125,7 @@ struct RetentionArgument: ExpressibleByArgument {
         }
     }
 
-    /// Returns the policy. A day stands for its beginning, so that all of the day is kept.
+    /// Returns the policy. A day means its beginning, so the whole day is kept.
     func retention(now: Timestamp = StoreEnvironment.system.now()) -> Retention {
         switch form {
         case .all: .all

@@ -41,7 +41,7 @@ struct DiffCommand: ParsableCommand {
         if !output.json { printSummary(changes, counts) }
     }
 
-    /// Returns the number of bytes shown. In the output for people, line ends and escapes are not counted.
+    /// Returns the number of bytes shown. In the output for people, line ends and escapes do not count.
     private func show(_ object: ChangedObject) -> Int {
         if output.json {
             let row = object.row
@@ -61,7 +61,8 @@ struct DiffCommand: ParsableCommand {
         return try families.isEmpty ? after.schema.required(entity).family : families.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the condition for each moment that it fits; empty if there is no condition. Throws if the condition fits neither moment.
+    /// Returns the condition for each moment that it fits. The result is empty if there is no condition. Throws if the condition fits
+    /// neither moment.
     private func filters(_ before: Graph, _ after: Graph, _ family: Set<EntityNumber>?) throws -> [ChangeFilter] {
         var (filters, failure): ([ChangeFilter], CambiumError?) = ([], nil)
         for graph in [before, after] {

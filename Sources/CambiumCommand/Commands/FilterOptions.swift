@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// A condition on the objects that a command passes.
+/// A condition that decides which objects a command passes.
 struct FilterOptions: ParsableArguments {
     @Option(
         help: .init(

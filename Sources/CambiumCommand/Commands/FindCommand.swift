@@ -23,7 +23,7 @@ struct FindCommand: ParsableCommand {
     @OptionGroup(title: "Nested objects") var include: IncludeOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
-    @Flag(help: "Print the steps of the query, with estimated and actual numbers of objects, in place of the objects.") var explain = false
+    @Flag(help: "Print the steps of the query, with estimated and actual numbers of objects, instead of the objects.") var explain = false
     @Flag(
         help: """
             List the objects, and then the differences as other processes commit: + for an object that enters, - for one that leaves, \
@@ -36,7 +36,7 @@ struct FindCommand: ParsableCommand {
     func validate() throws {
         try aggregates.validate()
         if aggregates.isUsed, !values.select.isEmpty {
-            throw ValidationError("--select lists values of objects, but aggregates have no objects. Use --group-by in place of --select.")
+            throw ValidationError("--select lists values of objects, but aggregates have no objects. Use --group-by instead of --select.")
         }
         if aggregates.isUsed, order.after != nil {
             throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
@@ -67,7 +67,7 @@ struct FindCommand: ParsableCommand {
         let entity = try graph.schema.required(self.entity)
         let tree = try include.tree(from: entity, graph.schema)
         let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
-        // A position in an error is one in the condition, because the other options were parsed before.
+        // The position in an error refers to the condition, because the other options were parsed before.
         try QueryRequest.named("--where") { try print(query, graph, tree) }
     }
 

@@ -25,7 +25,7 @@ struct FindResults {
 
     /// Prints selected values.
     ///
-    /// - Parameter ids: The object of each row; empty if equal rows were removed.
+    /// - Parameter ids: The object of each row; empty if duplicate rows were removed.
     func print(_ rows: [[QueryValue]], _ ids: [ObjectID], _ operands: [Operand]) {
         for (index, row) in rows.enumerated() {
             var members = zip(operands, row).map { JSONValue.Member($0.description, json($1)) }

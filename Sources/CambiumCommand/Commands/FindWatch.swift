@@ -94,7 +94,7 @@ struct FindWatch {
         writer.endArray()
     }
 
-    /// Writes the index of an object and the object, and ends the JSON object that has both.
+    /// Writes the index of an object and the object itself, and ends the JSON object that contains both.
     private func writePlace(_ index: Int, _ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {
         writer.key("index")
         writer.number(index)

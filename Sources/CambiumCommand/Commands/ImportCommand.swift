@@ -6,8 +6,8 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Insert or update objects from JSON or CSV.",
         discussion: Discussion.text(
-            "A file is a JSON array of objects, one object after another (JSON Lines), or CSV if its name ends in .csv. A file with "
-                + "the ending .gz is decompressed first. An object that is found by its identity is updated. Otherwise it is inserted. "
+            "A file is a JSON array of objects, one object after another (JSON Lines), or CSV if its name ends in .csv. A file whose name "
+                + "ends in .gz is decompressed first. An object that is found by its identity is updated. Otherwise it is inserted. "
                 + "Values that do not change are not written.",
             examples: "cambium import notes Note notes.json more.csv.gz",
             "cambium import notes Note feed.json --absent delete --on-error skip"))
@@ -78,20 +78,21 @@ struct ImportCommand: ParsableCommand {
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
-    /// Throws the mistake with its position if the scope does not fit the entity. The import would not know the text of the condition.
+    /// Throws the mistake with its position if the scope does not fit the entity. The import itself would not know the text of the
+    /// condition.
     private func checkScope(_ entity: Entity, _ graph: Graph) throws {
         guard let scope = objects.scope else { return }
         try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }
     }
 
-    /// The error itself names the row that stopped an import. The rows that were skipped before must be named, too.
+    /// The error itself contains the row that stopped an import. The rows that were skipped before must be reported, too.
     private func print(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
         if output.json { print(report) } else if input.onError == .skip { ReportText.printErrors(report) }
     }
 
-    /// Returns the author with the digest of the request. The digest covers the options, the mapping and the bytes of the files, which are
-    /// read a second time for this. Standard input and pipes cannot be read twice, so the digest omits their bytes.
+    /// Returns the author with the digest of the request. The digest includes the options, the mapping and the bytes of the files, which
+    /// are read a second time for this purpose. Standard input and pipes cannot be read twice, so the digest does not include their bytes.
     private func requestAuthor() throws -> Author {
         guard author.request != nil else { return author.author(of: []) }
         var hasher = RequestHasher()

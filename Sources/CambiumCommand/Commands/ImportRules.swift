@@ -29,7 +29,7 @@ struct InputOptions: ParsableArguments {
     var onError = ImportOptions.RowError.stop
 }
 
-/// The effect of the values of a row.
+/// The treatment of the values in a row.
 struct ImportValueOptions: ParsableArguments {
     @Option(help: .init("Keep or clear a value if the row lacks its key.", valueName: "rule"))
     var missing = ImportOptions.MissingKey.keep

@@ -18,18 +18,17 @@ struct LogCommand: ParsableCommand {
     private var object: String? { selection.object }
     private var entity: String? { selection.entity }
 
-    /// The state of a walk through the log, with the schema that interprets the next ops.
+    /// The state of a walk through the log, with the schema that the next ops refer to.
     private struct Reading {
         var schema = Schema.empty
-        /// The last retired transaction that was read; `nil` after a transaction with ops was read. A retired transaction has only its
+        /// The last retired transaction that was read; `nil` once a transaction with ops has been read. A retired transaction has only its
         /// envelope.
         var retired: TransactionNumber?
-        /// The last of all retired transactions, after the user was informed about them.
+        /// The last of all retired transactions, once the user has been informed about them.
         var reportedRetired: TransactionNumber?
         /// Whether a transaction read so far refers to the object of `--object`.
         var isObjectNamed = false
-        /// The object of `--object` and the root entity of `--entity`, as soon as a schema knows the name. Numbers never change their
-        /// meaning.
+        /// The object of `--object` and the root entity of `--entity`, once a schema has the name. Numbers never change their meaning.
         var object: ObjectID?
         var root: EntityNumber?
         /// The changes of the schema in a transaction, in order.
@@ -41,8 +40,8 @@ struct LogCommand: ParsableCommand {
     func run() throws {
         let log = try TransactionLog(of: store)
         var reading = Reading(range: try selection.range(in: store))
-        // A name has its meaning in the newest schema. If the newest schema lacks the name, the first schema that has it decides. An error
-        // is ignored here: if the store is corrupt, the walk through the log reports the corruption.
+        // A name has its meaning in the newest schema. If the newest schema does not have the name, the first schema that has it decides.
+        // An error is ignored here: if the store is corrupt, the walk through the log reports the corruption.
         if object != nil || entity != nil, let newest = try? ReadOnlyStore(at: store) { resolveNames(&reading, newest.graph.schema) }
         if follow {
             try log.follow { entry in
@@ -65,7 +64,7 @@ struct LogCommand: ParsableCommand {
         }
         if reading.isObjectNamed { return }
         if let retired = reading.reportedRetired {
-            // The graph after the retired transactions contains the objects that they made and did not delete.
+            // The graph after the retired transactions contains the objects that they created and did not delete.
             if try graph(after: retired).contains(id) { return }
             let message = "The remaining log does not name \(object), and the object did not exist after transaction \(retired)."
             throw CambiumError(.notFound, message)
@@ -73,8 +72,8 @@ struct LogCommand: ParsableCommand {
         throw CambiumError(.notFound, "The object \(object) never existed.")
     }
 
-    /// Returns the graph after the retired transactions. An interrupted compaction has retired only a part of the transactions before its
-    /// checkpoint. No checkpoint has the graph after that part, so the newest graph is returned in this case.
+    /// Returns the graph after the retired transactions. An interrupted compaction has retired only some of the transactions before its
+    /// checkpoint. In this case, no checkpoint has the right graph, and the newest graph is returned.
     private func graph(after retired: TransactionNumber) throws -> Graph {
         do {
             return try ReadOnlyStore(at: store, point: .transaction(retired)).graph
@@ -104,7 +103,7 @@ struct LogCommand: ParsableCommand {
             reportRetired(&reading)
             reading.retired = nil
         }
-        // Every schema change must be read, because later ops refer to names of the schema.
+        // Every schema change must be read, because later ops refer to its names.
         let needsOps = ops || object != nil || entity != nil
         let ops = needsOps && !entry.isRetired ? try entry.ops() : []
         reading.migrations = []

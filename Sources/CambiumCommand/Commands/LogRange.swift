@@ -16,11 +16,11 @@ struct LogSelection: ParsableArguments {
             to: try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest)
     }
 
-    /// Returns the transaction of a label. All other points stay as they are: the log may lack their moments.
+    /// Returns the transaction of a label. All other points stay unchanged, because the log may not contain their moments.
     private static func resolved(_ point: Point, _ store: String) throws -> Point {
         guard case .label(let name) = point else { return point }
         if let number = try ReadOnlyStore(at: store).graph.labels[name] { return .transaction(number) }
-        // Opening the point throws the error that names the labels of the store.
+        // Opening the point throws the error that lists the labels of the store.
         return .transaction(try ReadOnlyStore(at: store, point: point).graph.transaction)
     }
 }

@@ -2,7 +2,7 @@ import Cambium
 
 /// Completes names of a store's schema for the shell. Without a readable store there is nothing to complete.
 ///
-/// The words of the command line begin with the name of the program and of the command. Then the store follows.
+/// The words of the command line begin with the name of the program and the name of the command, followed by the store.
 enum NameCompletion {
     /// Returns the names of entities.
     @Sendable static func entities(_ words: [String], _ index: Int, _ prefix: String) -> [String] {

@@ -1,12 +1,12 @@
 import Cambium
 
-/// The names that may stand in a path, for completion.
+/// The names that can be part of a path, for completion.
 struct PathNames {
     let schema: Schema
 
     private static let functions = ["@count", "@sum.", "@min.", "@max.", "@avg.", "@countDistinct."]
 
-    /// Returns the entity to which a path of relationships leads, or `nil` if it leads to no objects.
+    /// Returns the entity to which a path of relationships leads, or `nil` if it does not lead to objects.
     func entity(at path: some StringProtocol, from entity: Entity) -> Entity? {
         var entity = entity
         for name in path.split(separator: ".") where !Self.stays(name) {
@@ -17,7 +17,7 @@ struct PathNames {
         return entity
     }
 
-    /// Returns the paths that an unfinished path may become, with one more name. A path over a relationship has no dot at its end.
+    /// Returns the paths that complete an unfinished path with one more name. A path that ends with a relationship gets no dot.
     func continuations(of path: String, from entity: Entity) -> [String] {
         let split = path.lastIndex(of: ".").map { path.index(after: $0) } ?? path.startIndex
         let (beginning, unfinished) = (path[..<split], path[split...])
@@ -27,7 +27,7 @@ struct PathNames {
         return names.filter { $0.hasPrefix(unfinished) }.map { beginning + $0 }
     }
 
-    /// Returns whether a name leads from an object to itself: `self`, or an aggregate function.
+    /// Returns whether a name leads from an object to the same object: `self`, or an aggregate function.
     private static func stays(_ name: some StringProtocol) -> Bool { name == "self" || name.hasPrefix("@") }
 
     /// Returns whether the last name of a path is a to-many relationship.

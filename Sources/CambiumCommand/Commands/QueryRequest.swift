@@ -39,7 +39,7 @@ struct OrderOptions: ParsableArguments {
     }
 }
 
-/// The values that `find` lists in place of objects.
+/// The values that `find` lists instead of objects.
 struct SelectOptions: ParsableArguments {
     @Option(
         help: .init("List only these values of each object, such as name,owner.name,tags.@count.", valueName: "paths"),
@@ -75,7 +75,7 @@ struct QueryRequest {
         return query
     }
 
-    /// Returns the cursor after an object, which may also be the text of a cursor.
+    /// Returns a cursor that follows an object. The text may be an id, or the text of a cursor.
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // The text is then the id of an object.
         let (place, _) = try graph.schema.object(text, in: graph)

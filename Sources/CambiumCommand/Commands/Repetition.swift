@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The answer to a request that was applied before. It repeats the first answer as far as the log still has it.
+/// The answer to a request that was applied before. It repeats the first answer as far as the log still contains it.
 struct Repetition {
     private let request: RepeatedRequest
     /// The object that the transaction changed, or `nil` for an import.
@@ -9,7 +9,7 @@ struct Repetition {
     /// The result of the request, if it was a clone.
     private let clone: CloneReport?
 
-    /// - Parameter subject: The object that the arguments name. If a request changed nothing, no op of the log names the object.
+    /// - Parameter subject: The object in the arguments. If a request changed nothing, no op of the log contains the object.
     init(_ path: String, _ request: RepeatedRequest, subject: String? = nil) throws {
         self.request = request
         var ops: [Op] = []

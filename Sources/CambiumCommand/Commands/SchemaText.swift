@@ -4,7 +4,7 @@ import CambiumJSON
 /// A schema in a form for human readers. It has everything that the schema in JSON has.
 struct SchemaText {
     private let schema: Schema
-    /// The definitions of the entities, which have their former names.
+    /// The definitions of the entities, which include their former names.
     private let definitions: [String: EntityDefinition]
 
     init(_ schema: Schema) {
@@ -76,7 +76,7 @@ struct SchemaText {
 
     // MARK: Parts
 
-    /// Returns the description of a minimum and a maximum; it is empty if there is neither.
+    /// Returns the description of a minimum and a maximum. It is empty if there is neither a minimum nor a maximum.
     private func bounds(_ minimum: String?, _ maximum: String?, _ noun: String) -> [String] {
         switch (minimum, maximum) {
         case (nil, nil): []
@@ -92,7 +92,7 @@ struct SchemaText {
 
     private func formerName(_ name: String?) -> [String] { name.map { ["renamed from \($0)"] } ?? [] }
 
-    /// Returns a value. A text that would be hard to separate from its neighbours gets quotation marks.
+    /// Returns a value. A text that is hard to distinguish from the text around it gets quotation marks.
     private func text(_ value: Value) -> String {
         guard case .string(let text) = value else { return value.text }
         let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "_-./:".contains($0) }

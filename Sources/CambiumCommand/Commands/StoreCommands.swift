@@ -131,7 +131,7 @@ struct RepairCommand: ParsableCommand {
         commandName: "repair", abstract: "Save everything that verifies in a corrupt store into a new store.",
         discussion: Discussion.text(
             "The command reads the log, the checkpoints and the archive, and does not change the old store. Transactions keep their "
-                + "numbers, times and authors. If changes are missing, the state of the next checkpoint stands in their place. The exit "
+                + "numbers, times and authors. If changes are missing, the state of the next checkpoint replaces them. The exit "
                 + "code is 1 if anything is wrong with the old store or is missing.",
             examples: "cambium repair notes --to saved"))
 

@@ -2,7 +2,7 @@ import Cambium
 import CambiumJSON
 
 extension Demo {
-    /// Asks three questions of the graph, and prints the commands that ask the same.
+    /// Answers three questions about the graph, and prints the commands that ask the same questions.
     func ask(_ graph: Graph, _ name: String) throws {
         title("Three queries")
         let dependents = try Query("Package", where: "any depends.name == $name", ["name": .value(.string(name))], sort: "name", limit: 5)
@@ -17,7 +17,7 @@ extension Demo {
         print(command: "find \(store) Version --sum installedSize --group-by package.section.name --sort -sum.installedSize --limit 3")
     }
 
-    /// Prints the first names of an answer with one value of each object.
+    /// Prints the first names of an answer, with one value for each object.
     private func list(_ subject: String, _ count: Int, _ query: Query, _ graph: Graph, _ path: String) throws {
         var rows: [[QueryValue]] = []
         let seconds = try timed { rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: path)], query) }

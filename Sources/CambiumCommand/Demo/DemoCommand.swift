@@ -46,7 +46,7 @@ struct Demo {
 
     func run() throws {
         let schema = try Schema(PackageRows.schema)
-        // The store is created before the lists are read, so that an unsuitable place is rejected at once.
+        // The store is created before the lists are read, so that an unsuitable place is rejected immediately.
         let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
         Terminal.note("The store '\(store)' was created.")
         title("This machine's packages")
@@ -139,7 +139,7 @@ struct Demo {
                 + "\(sizes[1]) installed, maintained by \(try self.names(graph, version, "maintainer").first ?? "an unknown maintainer")")
     }
 
-    /// Returns the names of the objects that a relationship leads to, sorted.
+    /// Returns the sorted names of the objects to which a relationship leads.
     private func names(_ graph: Graph, _ place: ObjectPlace, _ key: String) throws -> [String] {
         let relationship = try graph.entity(of: place).requiredRelationship(key)
         guard let destination = graph.schema.entity(relationship.destination) else { return [] }

@@ -10,8 +10,8 @@ struct PackageLists {
     let origin: String
     let paragraphs: [ControlFile.Paragraph]
 
-    /// Reads the lists of apt. If there are no lists, reads the packages that dpkg has installed. If dpkg has no packages either, makes up
-    /// a graph.
+    /// Reads apt's package lists. If there are no such lists, reads the packages that dpkg has installed. If dpkg has no packages either,
+    /// generates a graph.
     static func read() -> PackageLists {
         let lists = "/var/lib/apt/lists"
         let names = FileNames.sorted(in: lists).filter { $0.contains("_Packages") }

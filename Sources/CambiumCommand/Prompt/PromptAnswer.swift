@@ -14,7 +14,7 @@ struct PromptAnswer {
         total = rows.count
     }
 
-    /// Whether the prompt omits rows that the query asks for.
+    /// Whether the prompt omits rows of the query's answer.
     var isCut: Bool { total > rows.count }
 
     /// Returns the answer with at most `rowCountMax` rows, unless the query has a limit.

@@ -68,7 +68,7 @@ enum PromptStatement: Equatable {
     case nothing
     case find(PromptQuery)
     case explain(PromptQuery)
-    /// An object, given by its id, or by its entity and its identity.
+    /// An object, identified by its id, or by its entity and its identity.
     case show([PromptClause], include: PromptClause?)
     case schema(PromptClause?)
     case set(PromptClause?)

@@ -64,7 +64,7 @@ struct PromptCompletion: Equatable {
             + (isBeginning && PromptWord(previous.text)?.hasText == false ? clauses : [])
     }
 
-    /// Returns the entity at which paths begin: that of the query, or the one at the end of the path in `any items where (`.
+    /// Returns the entity at which paths begin: the entity of the query, or the entity at the end of the path in `any items where (`.
     private static func owner(_ tokens: [PromptToken], _ entity: Entity, _ schema: Schema) -> Entity? {
         var owners: [Entity?] = [entity]
         for (index, token) in tokens.enumerated() where token.kind == .symbol {

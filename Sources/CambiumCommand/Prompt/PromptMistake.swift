@@ -4,7 +4,7 @@ import CambiumJSON
 /// A mistake in a line of the prompt.
 struct PromptMistake: Error {
     private(set) var error: CambiumError
-    /// The offset of the byte at which the mistake is, if it is known.
+    /// The byte offset of the mistake, if it is known.
     let offset: Int?
 
     init(_ code: CambiumError.Code, _ message: String, at offset: Int?) { self.init(CambiumError(code, message), at: offset) }
@@ -18,7 +18,8 @@ struct PromptMistake: Error {
         self.error.place = offset == nil ? error.place : nil
     }
 
-    /// Returns the lines that show the place: the line, and a caret below the place. Then the details of the error follow.
+    /// Returns the lines that show the position of the mistake: the line itself, and a caret below the position. The details of the error
+    /// follow.
     func excerpt(of line: String) -> [String] {
         let details = error.details.map { "  " + $0 }
         guard let offset else { return details }

@@ -29,7 +29,7 @@ struct PromptParser {
         }
     }
 
-    /// Returns the text from a token up to another one, or `nil` if there is no such text.
+    /// Returns the text from one token up to another, or `nil` if there is no such text.
     private func clause(from start: Int, to end: Int) -> PromptClause? {
         guard start < end else { return nil }
         let bytes = Array(line.utf8)[tokens[start].start..<tokens[end - 1].end]
@@ -39,7 +39,7 @@ struct PromptParser {
     private func show() throws(PromptMistake) -> PromptStatement {
         let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
         let parts = tokens[1..<(include ?? tokens.count)].map { token in
-            // A string stands for its content. Its escapes are not needed here.
+            // The content of the string is the text. Its escapes are not needed here.
             let isString = token.kind == .string && token.text.count > 1
             return PromptClause(text: isString ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
         }
@@ -88,7 +88,7 @@ struct PromptParser {
         query.clauses[word] = text ?? PromptClause(text: "", start: token.start)
     }
 
-    /// Returns the words that begin parts of the query. A word at a place where a name must stand is a name.
+    /// Returns the words that begin parts of the query. If a word stands where a name must stand, it is a name.
     private func words(after entity: Int) -> [(word: PromptWord, index: Int)] {
         var found: [(word: PromptWord, index: Int)] = []
         for index in tokens.indices where index > entity && tokens[index].kind == .word && tokens[index].depth == 0 {

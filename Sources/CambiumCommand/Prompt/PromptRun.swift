@@ -54,7 +54,7 @@ struct PromptRun {
         }
     }
 
-    /// Returns the sort keys. SQL's words for the direction get an error of their own, because they are a common habit.
+    /// Returns the sort keys. SQL's words for the direction are reported by a separate error, because they are a common habit.
     private static func sort(_ clause: PromptClause) throws -> [SortKey] {
         for part in clause.parts {
             let words = part.text.split(separator: " ")
@@ -73,7 +73,7 @@ struct PromptRun {
         }
         if hasGroups {
             throw PromptMistake(
-                "'select' lists values of objects, but groups have no objects. Write 'group by' in place of it.", at: select.start)
+                "'select' lists values of objects, but groups have no objects. Write 'group by' instead.", at: select.start)
         }
         return try paths(select, graph, entity)
     }
@@ -91,7 +91,7 @@ struct PromptRun {
         }
     }
 
-    /// The paths that stand for whole objects: the attributes, and the to-one relationships with the names of their destinations.
+    /// The paths that are shown for whole objects: the attributes, and the to-one relationships that have the names of their destinations.
     private static func shown(_ entity: Entity, _ schema: Schema) -> [String] {
         let links = entity.relationships.filter { !$0.isToMany }.map { relationship in
             let identity = schema.entity(relationship.destination)?.identity ?? []

@@ -5,7 +5,7 @@ import CambiumJSON
 final class PromptSession {
     enum Outcome { case goOn, quit }
 
-    /// The number of members of a relationship that a person sees.
+    /// The maximum number of members of a relationship that a person sees.
     private static let memberCountMax = 10
 
     private let follower: StoreFollower
@@ -27,7 +27,7 @@ final class PromptSession {
         if let start { moment = (start.text, try past.graph(at: start.point())) }
     }
 
-    /// The graph that the next line reads, without the transactions since the last line.
+    /// The graph that the next line reads, not including transactions that were committed since the last line.
     var graph: Graph { moment?.graph ?? follower.graph }
 
     /// The text before a line.

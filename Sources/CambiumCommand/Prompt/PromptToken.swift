@@ -4,13 +4,13 @@ struct PromptToken: Equatable {
 
     let kind: Kind
     let text: String
-    /// The offsets of the first byte and of the byte after the last one.
+    /// The offset of the first byte, and the offset after the last byte.
     let start: Int
     let end: Int
     /// The number of parentheses, braces and brackets around the token.
     let depth: Int
 
-    /// Returns the tokens of a line. A string without an end reaches to the end of the line.
+    /// Returns the tokens of a line. A string without an end extends to the end of the line.
     static func tokens(_ line: String) -> [PromptToken] {
         let bytes = Array(line.utf8)
         var (tokens, index, depth): ([PromptToken], Int, Int) = ([], 0, 0)
@@ -41,7 +41,7 @@ struct PromptToken: Equatable {
 
     private static let openers = Array("({[".utf8)
     private static let closers = Array(")}]".utf8)
-    /// The characters of words that are not letters or digits, except for a minus sign, which stands only within a word.
+    /// The characters of words that are neither letters nor digits. A minus sign also belongs to a word, but only within it.
     private static let marks = Array("_.$@#/:".utf8)
 
     private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int {
@@ -53,7 +53,7 @@ struct PromptToken: Equatable {
         return bytes.count
     }
 
-    /// Returns whether a byte belongs to a word. All bytes of characters beyond ASCII do.
+    /// Returns whether a byte belongs to a word. All bytes of non-ASCII characters do.
     private static func isPartOfWord(_ bytes: [UInt8], _ index: Int) -> Bool {
         let byte = bytes[index]
         if byte == UInt8(ascii: "-") {

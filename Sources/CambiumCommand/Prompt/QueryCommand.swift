@@ -10,7 +10,7 @@ struct QueryCommand: ParsableCommand {
                 + "input is not a terminal, its lines are run without a prompt, and the exit code is that of the first failure.",
             examples: "cambium query notes", "cambium query notes --at yesterday"))
 
-    /// The number of rows that a person sees unless the query has a limit.
+    /// The maximum number of rows that a person sees if the query has no limit.
     private static let rowCountMax = 40
 
     @Argument(help: "The store.", completion: .directory) var store: String

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// The arguments of the process, before they become strings. A string replaces bytes that are not UTF-8, and so has another meaning.
+/// The arguments of the process before they are converted to strings. A string replaces bytes that are not UTF-8, which changes the meaning
+/// of the argument.
 enum Arguments {
     /// Throws if an argument is not UTF-8.
     static func check() throws {

@@ -5,7 +5,7 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// The file that keeps the lines of earlier prompts. A prompt without the file works, so failures are ignored.
+/// The file that keeps the lines of earlier prompts. A prompt also works without the file, so failures are ignored.
 struct HistoryFile: Equatable {
     private let directory: String
     private var path: String { directory + "/history" }
@@ -17,7 +17,8 @@ struct HistoryFile: Equatable {
     /// Uses a directory, which is created when the first line is added.
     init(directory: String) { self.directory = directory }
 
-    /// Uses `cambium` in the directory of the variable `XDG_STATE_HOME`, or in `~/.local/state`. Returns `nil` if neither is known.
+    /// Uses the directory `cambium` in the directory that the variable `XDG_STATE_HOME` contains, or in `~/.local/state`. Returns `nil` if
+    /// neither directory is known.
     init?(environment: (String) -> String?) {
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {
             directory = state + "/cambium"
@@ -34,7 +35,7 @@ struct HistoryFile: Equatable {
 
     /// Returns the lines, the newest one last. Omits lines with control characters.
     func lines() -> [String] {
-        // A missing or unreadable file has no lines.
+        // A missing or unreadable file counts as empty.
         guard let bytes = try? Terminal.contents(of: path, byteCountMax: Self.byteCountMax) else { return [] }
         let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }.filter { ControlText.escaped($0) == $0 }
         if lines.count > Self.lineCountMax { write(lines.suffix(LineHistory.countMax), O_TRUNC) }

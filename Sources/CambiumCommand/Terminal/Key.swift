@@ -6,6 +6,6 @@ enum Key: Equatable {
     case enter, tab, backspace, delete
     case left, right, up, down, home, end
     case wordLeft, wordRight, deleteWord
-    /// A key without a meaning for the editor, or bytes that are not UTF-8.
+    /// A key that has no meaning for the editor, or bytes that are not UTF-8.
     case unknown
 }

@@ -1,13 +1,13 @@
-/// Makes keys from the bytes that a terminal sends: UTF-8, control characters, and the escape sequences of xterm (ECMA-48).
+/// Decodes keys from the bytes that a terminal sends: UTF-8, control characters, and the escape sequences of xterm (ECMA-48).
 struct KeyDecoder {
     private static let escape: UInt8 = 0x1B
-    /// The number of bytes of the longest escape sequence. A longer one is dropped.
+    /// The maximum number of bytes of an escape sequence. A longer sequence is dropped.
     private static let byteCountMax = 32
 
     /// The bytes of an unfinished key.
     private var bytes: [UInt8] = []
 
-    /// Adds a byte. Returns the key that the byte ends, or `nil` if the key is unfinished.
+    /// Adds a byte. Returns the key that the byte completes, or `nil` if the key is still incomplete.
     mutating func push(_ byte: UInt8) -> Key? {
         bytes.append(byte)
         guard let key = key() else {

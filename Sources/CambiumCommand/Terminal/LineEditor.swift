@@ -1,18 +1,18 @@
 import CambiumJSON
 
-/// A line of text that a person edits, with a history. The editor takes keys and knows nothing about the terminal.
+/// A line of text that a person edits, with a history. The editor receives keys and knows nothing about the terminal.
 struct LineEditor {
     /// The result of a key.
     enum Outcome: Equatable {
         case edit
         case submit(String)
-        /// The person gave up the line.
+        /// The person has discarded the line.
         case cancel
         /// The input ends.
         case end
-        /// The person asks for completions.
+        /// The person requests completions.
         case complete
-        /// The person asks for an empty screen.
+        /// The person requests an empty screen.
         case clear
     }
 
@@ -29,7 +29,7 @@ struct LineEditor {
     /// The number of characters before the cursor.
     private(set) var cursor = 0
     private(set) var history: LineHistory
-    /// The characters that were deleted last by a key for several characters.
+    /// The characters that the last deletion of several characters removed.
     private var killed: [Character] = []
     private var search: Search?
 

@@ -1,11 +1,11 @@
-/// The lines that were entered before, and a position among them.
+/// The previously entered lines, and a position among them.
 struct LineHistory {
     /// The number of lines that are kept.
     static let countMax = 1000
 
     /// The lines, the newest one last.
     private(set) var lines: [String]
-    /// The number of the line that is shown, or the number of lines if it is the new line.
+    /// The index of the line that is shown, or the number of lines if the new line is shown.
     private var position: Int
     /// The new line, while another line is shown.
     private var draft = ""
@@ -42,7 +42,7 @@ struct LineHistory {
         return position == lines.count ? draft : lines[position]
     }
 
-    /// Returns the number of the newest line before `end` that contains a text.
+    /// Returns the index of the newest line before `end` that contains a text.
     func search(_ text: String, before end: Int) -> Int? {
         if text.isEmpty { return nil }
         return lines[..<min(end, lines.count)].lastIndex { $0.contains(text) }

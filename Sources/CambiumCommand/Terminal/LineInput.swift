@@ -2,7 +2,7 @@ import Cambium
 
 /// Reads the lines of standard input.
 final class LineInput {
-    /// The number of bytes of the longest line.
+    /// The maximum number of bytes of a line.
     private static let byteCountMax = 1 << 20
 
     private let read: ImportSource.Reader

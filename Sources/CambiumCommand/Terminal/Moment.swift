@@ -3,7 +3,7 @@ import Cambium
 
 /// A moment in the syntax of the command line: `17`, `2026-11-21T14:30`, `2026-11-21`, `yesterday`, or `label:NAME`.
 struct Moment: ExpressibleByArgument {
-    /// The part of a day that stands for the day, if a moment names only a day.
+    /// The part of the day that is meant if only the day is named.
     enum DayPart {
         case start
         /// The last microsecond.
@@ -15,7 +15,7 @@ struct Moment: ExpressibleByArgument {
         case time(Timestamp)
         /// The day that begins at a time.
         case day(start: Timestamp)
-        /// The day this number of days before the current day.
+        /// The day that is this number of days before the current day.
         case recentDay(age: Int)
         case now
         case label(String)
@@ -55,7 +55,7 @@ struct Moment: ExpressibleByArgument {
         }
     }
 
-    /// Returns the time of an RFC 3339 text. A text without seconds has the second 0, and a text without an offset is in UTC.
+    /// Returns the time of an RFC 3339 text. The seconds are 0 if the text has none, and the time is in UTC if the text has no offset.
     private static func time(_ text: String) -> Timestamp? {
         if let time = Timestamp(text) { return time }
         let form = /(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?([Zz]|[+-]\d\d:\d\d)?/
@@ -66,7 +66,7 @@ struct Moment: ExpressibleByArgument {
     /// Returns the point of the moment.
     ///
     /// - Parameters:
-    ///   - part: The part of a day that stands for the day.
+    ///   - part: The part of the day that is meant if the text names only the day.
     ///   - now: The current time.
     func point(_ part: DayPart = .end, now: Timestamp = StoreEnvironment.system.now()) -> Point {
         switch form {

@@ -20,8 +20,8 @@ struct AuthorOptions: ParsableArguments {
             valueName: "key"))
     var request: String?
 
-    /// Returns the author of a command with the digest of its request. The parts are the name of the command and its arguments, except for
-    /// the store, `--actor`, `--message` and the arguments that change only the output.
+    /// Returns the author of a command with the digest of its request. The parts are the name of the command and its arguments. They do not
+    /// include the store, `--actor`, `--message` and the arguments that change only the output.
     func author(of parts: [String]) -> Author {
         Author(
             actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestDigest(of: parts) })
@@ -92,7 +92,7 @@ struct AssignmentArgument: ExpressibleByArgument {
 }
 
 extension Schema {
-    /// Returns the object that a text such as `Note/42` names. Throws if the graph has no such object.
+    /// Returns the object with an id such as `Note/42`. Throws if the graph has no such object.
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
         let (id, named) = try self.parsedID(text)
         guard let place = graph.place(of: id), named.family.contains(graph.entity(of: place).number) else {

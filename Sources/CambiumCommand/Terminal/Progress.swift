@@ -95,7 +95,7 @@ final class Progress: Sendable {
 
 /// The files of an import, with their sizes.
 enum InputFiles {
-    /// Returns the sources of an import. Reading them advances the display of progress.
+    /// Returns the sources of an import. Reading them updates the displayed progress.
     ///
     /// - Parameter format: The format of the files, or `nil` if it follows from their names.
     static func sources(_ paths: [String], _ format: ImportSource.Format?, _ progress: Progress) -> [ImportSource] {
@@ -116,7 +116,7 @@ enum InputFiles {
         while case let count = try read(buffer), count > 0 { hasher.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
     }
 
-    /// Returns the number of bytes of all files, or `nil` if any of these is not a regular file.
+    /// Returns the total number of bytes of the files, or `nil` if one of them is not a regular file.
     static func byteCount(_ paths: [String]) -> Int? {
         var sum = 0
         for path in paths {

@@ -4,11 +4,11 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// The terminal at standard input and output, key by key. All calls of the operating system for the line editor are here.
+/// The terminal at standard input and output, key by key. All system calls for the line editor are here.
 struct RawTerminal {
     private let saved: termios
 
-    /// Whether both streams are a terminal that obeys escape sequences.
+    /// Whether both streams are a terminal that interprets escape sequences.
     static var isUsable: Bool {
         let name = getenv("TERM").map { String(cString: $0) }
         return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && name != nil && name != "dumb"
@@ -21,13 +21,14 @@ struct RawTerminal {
         return Int(size.ws_col)
     }
 
-    /// Lets the terminal pass each key at once, without showing it. Returns `nil` if the terminal refuses this.
+    /// Switches the terminal to a mode in which it passes each key immediately, without showing it. Returns `nil` if the terminal refuses
+    /// this.
     static func begin() -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         let terminal = RawTerminal(saved: settings)
         cfmakeraw(&settings)
-        // The output of commands ends lines with LF alone.
+        // The commands end the lines of their output with LF alone.
         settings.c_oflag |= tcflag_t(OPOST)
         return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 ? terminal : nil
     }
@@ -38,7 +39,7 @@ struct RawTerminal {
         _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
 
-    /// Returns the next bytes; empty at the end of the input. Waits for at least one byte.
+    /// Returns the next bytes; no bytes at the end of the input. Waits for at least one byte.
     static func read() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 256)
         while true {
@@ -48,7 +49,7 @@ struct RawTerminal {
         }
     }
 
-    /// Shows one line in place of the current one.
+    /// Replaces the current line by another line.
     static func show(_ line: String, cursorAt column: Int) {
         let move = column > 0 ? "\u{1B}[\(column)C" : ""
         Terminal.write(Array("\r\(line)\u{1B}[K\r\(move)".utf8))

@@ -6,10 +6,10 @@ import Synchronization
     import Glibc
 #endif
 
-/// The streams of the process: every command reads and writes through this type.
+/// The streams of the process. Every command reads and writes through this type.
 ///
-/// If standard output fails, the program reports this and the effect of the command on standard error, and exits with 74. If a command has
-/// changed nothing and the reader of its pipe is gone, the program ends quietly, like the tools of the operating system.
+/// If standard output fails, the program reports the failure and the effect of the command on standard error, and exits with 74. If a
+/// command has changed nothing and the reader of its pipe has closed it, the program ends silently, like the tools of the operating system.
 enum Terminal {
     /// The permanent effect of the command so far, as a sentence for people.
     private static let outcome = Mutex<String?>(nil)
@@ -18,17 +18,18 @@ enum Terminal {
 
     // MARK: Beginning and end
 
-    /// Ensures that no file of a store gets the descriptor of a stream that the caller closed, and that a closed pipe is an error.
+    /// Ensures that no file of a store gets the descriptor of a stream that the caller closed, and that writing to a closed pipe is an
+    /// error.
     static func begin() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // `open` returns this descriptor, the lowest free one. Using standard input or output must fail. A failure of standard error
-            // cannot be reported, so the text is dropped.
+            // `open` returns this descriptor, because it is the lowest free one. Using standard input or output must fail. A failure of
+            // standard error cannot be reported, so its text is dropped.
             _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
         }
     }
 
-    /// Records the effect of the command, in case its output fails: a sentence such as "Transaction 5 was committed."
+    /// Records the effect of the command, in case its output fails. The effect is a sentence such as "Transaction 5 was committed."
     static func note(_ sentence: String) { outcome.withLock { $0 = sentence } }
 
     static func note(committed number: TransactionNumber?) {

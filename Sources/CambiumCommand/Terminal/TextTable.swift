@@ -4,13 +4,13 @@ import CambiumJSON
 struct TextTable {
     private let titles: [String]
     private let rows: [[String]]
-    /// The columns whose values end at the same place.
+    /// For each column, whether its values are aligned at the right.
     private let alignsRight: [Bool]
     private static let gap = "  "
-    /// The number of characters to which a column is cut at least.
+    /// The minimum number of characters to which a column is cut.
     private static let widthMin = 8
 
-    /// - Parameter alignsRight: Whether a column has numbers, for each column.
+    /// - Parameter alignsRight: For each column, whether it contains numbers.
     init(_ titles: [String], _ rows: [[String]], alignsRight: [Bool]) {
         self.titles = titles.map(ControlText.escaped)
         self.rows = rows.map { $0.map(ControlText.escaped) }
@@ -44,7 +44,7 @@ struct TextTable {
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
         while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {
-            // The column loses its lead over the next one, so that columns of the same width are cut alike.
+            // The column loses the characters that it has more than the next one, so that columns of the same width are cut equally.
             let next = widths.enumerated().filter { $0.offset != widest }.map(\.element).max() ?? 0
             let loss = min(excess, max(1, widths[widest] - max(next, Self.widthMin)))
             widths[widest] -= loss
