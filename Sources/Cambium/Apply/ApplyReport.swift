@@ -5,10 +5,10 @@ public import CambiumModel
 public struct ApplyReport: Sendable {
     /// The number of transactions that were written to the target.
     public internal(set) var appliedCount = 0
-    /// The number of the source's transactions that the target had before.
+    /// The number of the source's transactions that the target already had.
     public internal(set) var presentCount = 0
-    /// The number of written transactions that got a later time than in the source, because the preceding transaction of the target has
-    /// this later time.
+    /// The number of written transactions whose time is later than in the source, because the preceding transaction of the target has this
+    /// later time.
     package internal(set) var laterTimeCount = 0
     /// The last transaction of both stores.
     public internal(set) var lastTransaction = TransactionNumber.none

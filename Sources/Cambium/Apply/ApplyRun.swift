@@ -14,7 +14,7 @@ struct ApplyRun {
     /// The number of the source's transactions that were written when the target was created for this run: 1 for a new target, otherwise 0.
     private let createdCount: Int
     private var lastPending: PendingCommit?
-    /// The number of transactions that were written since the target was last made durable, and the number of their bytes.
+    /// The number of transactions that were written after the target was last made durable, and the number of their bytes.
     private var waitingCount = 0
     private var waitingByteCount = 0
 
@@ -39,7 +39,7 @@ struct ApplyRun {
             throw CambiumError(.invalidInput, "A store in memory has no log to compare with. Apply to a store on disk.")
         }
         let reader = try LogReader(source)
-        // Everything that was committed before is in the log after this call.
+        // After this call, the log contains everything that was committed before it.
         try store.waitForDisk()
         let last = try lastRecord(of: volume)
         do {
@@ -99,11 +99,11 @@ struct ApplyRun {
     private func compare(_ record: LogRecord, _ last: LogRecord) throws {
         if try record.commitment() == last.commitment() { return }
         let isFirst = record.number.rawValue == 1
-        // A target whose only content is the same schema counts as empty.
+        // A target that contains only the same schema counts as empty.
         if isFirst, let schema = try Self.onlySchema(last), try Self.onlySchema(record) == schema { return }
         let difference =
             isFirst
-            ? "The target begins with another schema than the source"
+            ? "The first schema of the target differs from that of the source"
             : "Transaction \(record.number) of the target differs from transaction \(record.number) of the source"
         throw CambiumError(
             .conflict,
@@ -116,7 +116,7 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Two copies of one store that were both written to may reach the same last transaction in different ways.
+    /// Two copies of one store that were both changed may have different histories up to the same last transaction.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

@@ -8,15 +8,16 @@ extension Store {
     /// The transactions keep their numbers, authors, messages, requests and times, and each object has the same id in both stores.
     /// Docs/APPLY.md has the rules.
     ///
-    /// If the source has no new transactions, nothing is written. The source must have been applied to this store before, or this store has
-    /// the same schema and no other transaction. A transaction that is older than this store's first transaction gets the time of that
-    /// first transaction, and its record keeps the difference.
+    /// If the source has no new transactions, nothing is written. Either the source was applied to this store before, or this store has the
+    /// same schema and no other transaction. A transaction that is older than this store's first transaction gets the time of that first
+    /// transaction, and its record keeps the difference.
     ///
-    /// Throws `.notFound` if there is no source. Throws `.conflict` if this store has a transaction that the source lacks; then nothing was
-    /// written. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if the disk refuses; then this store has the earlier
-    /// transactions, and applying again continues after them. Readers see each transaction when it is durable.
+    /// Throws `.notFound` if there is no source. Throws `.conflict`, and writes nothing, if this store has a transaction that the source
+    /// lacks. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if a disk operation fails. In these two cases, this store
+    /// contains the earlier transactions, and applying the source again continues after them. Readers see each transaction once it is
+    /// durable.
     ///
-    /// Complexity: O(what is applied, both graphs, and the log that follows their checkpoints), and memory for the source's graph.
+    /// Complexity: O(applied transactions, both graphs, and the log that follows their checkpoints), and memory for the source's graph.
     public func apply(from source: String) throws -> ApplyReport { try apply(from: SystemVolume(root: source)) }
 
     package func apply(from source: any Volume) throws -> ApplyReport { try apply(from: source, pace: .standard) }
@@ -29,13 +30,13 @@ extension Store {
 
     /// Applies the changes of one store to the store at a path, as `apply(from:)` does.
     ///
-    /// If there is no store at the path, a new one is created. It gets the durability of the source, and its tree has the same root.
+    /// If there is no store at the path, a new store is created. It gets the durability of the source, and its tree has the same root.
     ///
     /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
     /// another process writes to the target.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {
         let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
-        // The check comes before anything is created.
+        // This check precedes the creation of anything.
         try StoreSettings.checkPresence(source)
         try target.checkIsOutside(of: source)
         return try target.withDirectory { try apply(from: source, to: target) }
@@ -56,7 +57,7 @@ extension Store {
             try store.close()
             return run.report
         } catch {
-            // The caller needs the error of the run. The next opening does what closing could not do.
+            // The caller needs the error of the run. The next opening does the work that closing could not do.
             try? store.close()
             throw error
         }

@@ -3,25 +3,26 @@ import CambiumModel
 
 /// Determines which checkpoints are kept, so that an earlier moment can be read after a short replay.
 ///
-/// The two newest checkpoints are kept, and so is the checkpoint that stands for the retired log. The limits decide how many others are
-/// kept. Beyond a limit, the store drops the checkpoint that leaves the shortest piece of log between its neighbours.
+/// The two newest checkpoints are kept, and so is the checkpoint that replaces the retired part of the log. The limits decide how many
+/// other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal leaves the shortest piece of log
+/// between its neighbours.
 ///
 ///     try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
 public struct CheckpointPolicy: Sendable, Hashable {
-    /// The greatest number of checkpoints, including the newest checkpoints; 1 or more.
+    /// The maximum number of checkpoints, including the newest ones. At least 1.
     public var countMax: Int
-    /// The greatest disk space of the data that only earlier moments need, in percent of the size of the newest checkpoint. The limit is at
+    /// The maximum disk space of the data that only earlier moments need, in percent of the size of the newest checkpoint. The limit is at
     /// least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
     public var pastPercent: Int
-    /// The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again, which stores all
-    /// pages.
+    /// The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again. That checkpoint
+    /// stores all pages.
     public var compression: Compression
 
     public enum Compression: Sendable, Hashable {
-        /// Pages are stored as they are in memory, and mapped.
+        /// Pages are stored as they are in memory. They are mapped from the file.
         case none
-        /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. They take about half as
-        /// much disk, and additional memory for each chunk that is touched.
+        /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. They take about half of the
+        /// disk space, and additional memory for each chunk that is touched.
         case lz4
     }
 
@@ -53,15 +54,15 @@ public struct CheckpointPolicy: Sendable, Hashable {
 /// A checkpoint that is kept, and its cost.
 struct KeptCheckpoint {
     let pageFile: UInt64
-    /// For each chunk, whether the checkpoint has it.
+    /// For each chunk, whether the checkpoint owns it.
     let chunks: [Bool]
     /// The chunks whose bytes in the file differ from those in memory: compressed chunks, and chunks with the checkpoint's table.
     let packed: Set<Int>
     /// The number of bytes of the checkpoint record.
     let recordByteCount: Int
-    /// The part of the log that the checkpoint stands for.
+    /// The part of the log that the checkpoint includes.
     let prefix: LogPrefix
-    /// The number of bytes of log between the preceding checkpoint and this checkpoint; `nil` if it was not measured yet.
+    /// The number of bytes of log between the preceding checkpoint and this checkpoint; `nil` if it has not been measured.
     var logByteCount: Int?
 }
 
@@ -80,7 +81,7 @@ extension CheckpointPolicy {
     ///
     /// - Parameters:
     ///   - roots: the checkpoints, with their bytes of log, ascending.
-    ///   - isFixed: whether a checkpoint stays, whatever its cost.
+    ///   - isFixed: whether a checkpoint must stay, regardless of its cost.
     ///   - pastByteCountMin: the number of bytes that checkpoints for earlier moments may take even if the newest checkpoint is small. It
     ///     has no effect if `pastPercent` is 0.
     func dropped(
@@ -94,8 +95,8 @@ extension CheckpointPolicy {
         var roots = roots
         var dropped: [TransactionNumber] = []
         while roots.count > countMax || shares.byteCount > allowed {
-            // The log between a dropped checkpoint and its predecessor counts as a part of the next checkpoint's log. The newest checkpoint
-            // always stays, so a checkpoint follows each candidate.
+            // When a checkpoint is dropped, the log before it counts as a part of the next checkpoint's log. The newest checkpoint always
+            // stays, so each candidate has a next checkpoint.
             let candidates = roots.indices.dropLast().filter { !isFixed(roots[$0].number) }
             guard let place = candidates.min(by: { gap(roots, without: $0) < gap(roots, without: $1) }) else { break }
             roots[place + 1].root.logByteCount = gap(roots, without: place)
@@ -114,8 +115,8 @@ extension CheckpointPolicy {
 /// The disk space that becomes free if all checkpoints that may be dropped are dropped.
 private struct ChunkShares {
     private(set) var byteCount = 0
-    /// For each chunk of a file, the number of checkpoints that have it; `fixed`, a number that no count reaches, if a fixed checkpoint
-    /// has it.
+    /// For each chunk of a file, the number of checkpoints that own it. If a fixed checkpoint owns the chunk, the number is `fixed`, which
+    /// no count reaches.
     private var counts: [UInt64: [Int32]] = [:]
     private static let fixed = Int32.max / 2
 

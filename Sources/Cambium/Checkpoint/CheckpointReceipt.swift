@@ -4,7 +4,7 @@ public import CambiumModel
 public struct CheckpointReceipt: Sendable, Equatable {
     /// The last transaction in the checkpoint.
     public let transaction: TransactionNumber
-    /// The number of bytes that were written. It is 0 if the transaction had a checkpoint already, or if a reader prevented the replacement
+    /// The number of bytes that were written. It is 0 if the transaction already had a checkpoint, or if a reader prevented the replacement
     /// of an existing checkpoint.
     public let byteCount: Int
     /// The number of older checkpoints that were dropped.

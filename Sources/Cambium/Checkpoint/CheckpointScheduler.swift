@@ -4,9 +4,9 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Decides when checkpoints are made, and makes them in the background while others write. See Docs/CHECKPOINTS.md, "When".
+/// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/CHECKPOINTS.md, "When".
 ///
-/// Writes ring the alarm of the `WriterState` when a checkpoint may be due. The scheduler then looks closely, and sets other limits.
+/// A write rings the alarm of the `WriterState` when a checkpoint may be due. The scheduler then examines the numbers, and sets new limits.
 final class CheckpointScheduler: Sendable {
     let checkpointer: Checkpointer
     private let upkeep: GraphUpkeep
@@ -16,11 +16,11 @@ final class CheckpointScheduler: Sendable {
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
 
     private struct State {
-        /// The number of bytes that were logged when the last automatic checkpoint failed; `nil` if none failed. The next attempt follows
-        /// when the log has grown from there.
+        /// The number of logged bytes at the time when the last automatic checkpoint failed; `nil` if it did not fail. The next attempt
+        /// takes place when the log has grown enough after that.
         var failedByteCount: Int?
-        /// The time from which the age of the last checkpoint counts, in microseconds since 1970: the first commit after the last automatic
-        /// attempt, or after the opening. It is `nil` before that commit.
+        /// The time from which the age of the last checkpoint is counted, in microseconds since 1970: the time of the first commit after
+        /// the last automatic attempt, or after the opening. It is `nil` before that commit.
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
@@ -35,7 +35,7 @@ final class CheckpointScheduler: Sendable {
         state.withLock { setAlarm($0) }
     }
 
-    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log still has every transaction, and another attempt
+    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log still contains every transaction, and another attempt
     /// follows later.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
@@ -57,7 +57,7 @@ final class CheckpointScheduler: Sendable {
         defer { state.withLock { setAlarm($0) } }
         do {
             let receipt = try checkpointer.make(again: again)
-            // If the transaction has a checkpoint already, no bytes are written.
+            // If the transaction already has a checkpoint, no bytes are written.
             if receipt.byteCount > 0 { writer.metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
         } catch {
@@ -66,7 +66,7 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    /// Makes a checkpoint before the store is closed, if the next opening would take long without the checkpoint.
+    /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
     func makeAtClosing() {
         if state.withLock({ tailByteCount($0, checkpointer.newest) }) >= tuning.closingCheckpointByteCount { attempt() }
     }
@@ -103,7 +103,7 @@ final class CheckpointScheduler: Sendable {
         if isDue { queue.async { [weak self] in self?.attempt() } }
     }
 
-    /// Sets the limits at which a write rings. Call it only while `state` is locked.
+    /// Sets the limits at which a write rings the alarm. Call it only while `state` is locked.
     private func setAlarm(_ state: State) {
         if state.isQueued || !tuning.checkpointsInBackground { return writer.alarm.set(.never) }
         let newest = checkpointer.newest
@@ -116,19 +116,20 @@ final class CheckpointScheduler: Sendable {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
             limits.oldTime = Self.sum(doneTime, tuning.checkpointInterval)
         } else {
-            // The next commit rings, whatever its numbers are, because its time is not known yet.
+            // The next commit rings the alarm regardless of its numbers, because its time is not known yet.
             (limits.oldByteCount, limits.oldTime) = (.min, .min)
         }
         writer.alarm.set(limits)
     }
 
-    /// Returns the sum, or the greatest number if the sum is greater.
+    /// Returns the sum, or the maximum number of the type if the sum is greater.
     private static func sum<Number: FixedWidthInteger>(_ first: Number, _ second: Number) -> Number {
         let (sum, isTooMuch) = first.addingReportingOverflow(second)
         return isTooMuch ? .max : sum
     }
 
-    /// The number of logged bytes at the newest checkpoint, or when the last automatic checkpoint failed after it.
+    /// The number of logged bytes at the time of the newest checkpoint. If a later automatic checkpoint failed, the number at the time of
+    /// that failure.
     private func tailBegin(_ state: State, _ newest: NewestCheckpoint) -> Int { max(newest.loggedByteCount, state.failedByteCount ?? .min) }
 
     /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.
@@ -139,7 +140,7 @@ final class CheckpointScheduler: Sendable {
     /// The number of bytes of log that trigger a checkpoint.
     private func tailByteCountMax(_ newest: NewestCheckpoint) -> Int { max(tuning.checkpointByteCount, newest.storedByteCount / 16) }
 
-    /// The number of bytes of pages on the heap beyond which a checkpoint is made, if memory is short.
+    /// The number of bytes of pages on the heap above which a checkpoint is made, if memory is scarce.
     private func heapByteCountMax(_ newest: NewestCheckpoint) -> Int {
         Self.sum(newest.heapByteCount, writer.timeline.budget.byteCount / 8)
     }

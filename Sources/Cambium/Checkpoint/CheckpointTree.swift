@@ -8,13 +8,13 @@ struct CheckpointTree {
     /// The position after the last transaction in the tree; `nil` for the beginning of the log.
     private(set) var end: LogPrefix?
 
-    /// - Parameter root: the checkpoint that the store was opened with. If it has no tree, the log is read from its first transaction.
+    /// - Parameter root: the checkpoint from which the store was opened. If it has no tree, the log is read from its first transaction.
     init(_ root: CheckpointRecord?) {
         guard let root, let tree = root.tree else { return }
         (self.tree, end) = (tree, LogPrefix(root))
     }
 
-    /// Reads the log up to a position whose transactions are durable. Writers continue at the same time. Throws if the disk refuses.
+    /// Reads the log up to a position whose transactions are durable. Writers continue at the same time. Throws if a disk operation fails.
     ///
     /// Complexity: O(bytes of the log since the last checkpoint with a tree).
     mutating func advance(to position: LogPrefix, in volume: any Volume) throws {
@@ -24,7 +24,7 @@ struct CheckpointTree {
             try known.append(LogReader(volume), after: end, upTo: position.transaction)
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
-            // A corrupt log stays corrupt. Another attempt would read all of it again.
+            // A corrupt log stays corrupt, and another attempt would read all of it again.
             self.tree = nil
         }
     }

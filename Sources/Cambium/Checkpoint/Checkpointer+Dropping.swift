@@ -1,12 +1,12 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The checkpoint records that are kept, and the chunks that they have. Use these methods only while no other thread makes a checkpoint.
+/// The checkpoint records that are kept, and the chunks that they own. Use these methods only while no other thread makes a checkpoint.
 extension Checkpointer {
-    /// Returns the policy that `store.json` has.
+    /// Returns the policy in `store.json`.
     func readPolicy() throws -> CheckpointPolicy { CheckpointPolicy(try StoreSettings.read(volume)) }
 
-    /// Sets the policy for the following checkpoints, and writes it into `store.json`.
+    /// Sets the policy for later checkpoints, and writes it to `store.json`.
     func replacePolicy(_ policy: CheckpointPolicy) throws {
         // A checkpoint removes the files of interrupted replacements, so no checkpoint may be made during this replacement.
         try whileNoneIsMade {
@@ -20,8 +20,8 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that has such a
-    /// checkpoint open keeps the file of its pages.
+    /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that has opened such a
+    /// checkpoint keeps the file of its pages.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) { try volume.remove(CheckpointRecord.path(number)) }
@@ -33,7 +33,7 @@ extension Checkpointer {
     }
 
     /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does
-    /// the checkpoint that stands for the retired log.
+    /// the checkpoint that replaces the retired part of the log.
     func dropCheckpoints() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try CheckpointRecord.list(volume)
@@ -48,7 +48,7 @@ extension Checkpointer {
             } else if let root = try keptCheckpoint(number) {
                 roots.append((number, root))
             } else if !fixed.contains(number) {
-                // A checkpoint that cannot be read is of no use.
+                // A checkpoint that cannot be read is useless.
                 dropped.append(number)
             }
         }
@@ -80,12 +80,12 @@ extension Checkpointer {
             }
             droppedCount += 1
         }
-        // The removal must be durable: a record that reappears after a power failure must not name chunks that were used again.
+        // The removal must be durable: a record that reappears after a power failure must not refer to chunks that were used again.
         if droppedCount > 0 { try volume.syncDirectory(CheckpointRecord.directory) }
         return droppedCount
     }
 
-    /// Returns the facts about a checkpoint, or `nil` if its record is corrupt.
+    /// Returns the properties of a checkpoint, or `nil` if its record is corrupt.
     private func keptCheckpoint(_ number: TransactionNumber) throws -> KeptCheckpoint? {
         if let root = kept[number] { return root }
         guard let (record, byteCount) = try PageFile.root(volume, store: store, number) else { return nil }
@@ -94,7 +94,7 @@ extension Checkpointer {
         return root
     }
 
-    /// Returns, for each chunk of the file of pages, whether a kept checkpoint has it. Returns `nil` if the record of a checkpoint is
+    /// Returns, for each chunk of the file of pages, whether a kept checkpoint owns it. Returns `nil` if the record of a checkpoint is
     /// corrupt.
     func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []

@@ -2,10 +2,10 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The use of chunks again that no owner needs. Use these methods only while no other thread makes a checkpoint.
+/// Reuses chunks that no owner needs. Use these methods only while no other thread makes a checkpoint.
 extension Checkpointer {
-    /// Makes chunks available again that only dropped checkpoints had. Releases all disk space without an owner, and removes files that no
-    /// checkpoint names.
+    /// Makes those chunks available again that only dropped checkpoints owned. Releases all disk space without an owner, and removes files
+    /// to which no checkpoint refers.
     func reclaimChunks() throws {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
     }
@@ -15,8 +15,8 @@ extension Checkpointer {
     /// - Parameter taken: the result of `keptChunks`.
     /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
-        // If a record is corrupt, a process may have opened that checkpoint while it was sound. So nothing is used again until the record
-        // is gone.
+        // If a record is corrupt, a process may have opened that checkpoint while it was sound. So no chunk is used again until the record
+        // has been removed.
         guard let taken else { return }
         try removeUnnamedFiles()
         try leases.removeEnded(from: volume)
@@ -26,21 +26,21 @@ extension Checkpointer {
         holdsTableChunks = false
         while var step = rest, !step.isDone {
             writer.whileNoThreadWrites { timeline.take(&step) }
-            // The kernel may take long for this step, so writers may use the lock in the meantime.
+            // This step may take long in the kernel, so writers may take the lock in the meantime.
             step.releaseTaken()
             rest = step
         }
     }
 
-    /// Removes the files of pages that no checkpoint names. Call it only while `making` is held, and only if every checkpoint record can be
-    /// read.
+    /// Removes the files of pages to which no checkpoint refers. Call it only while `making` is held, and only if every checkpoint record
+    /// can be read.
     func removeUnnamedFiles() throws(CambiumError) {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }
 
-    /// If memory is short, maps stored chunks from the file in place of memory, in steps that writers do not notice.
+    /// If memory is scarce, maps stored chunks from the file instead of memory. The steps are so short that writers do not notice them.
     ///
-    /// - Parameter taken: for each chunk, whether a checkpoint has it, even if only earlier moments need it.
+    /// - Parameter taken: for each chunk, whether a checkpoint owns it, even if only earlier moments need it.
     func releaseMemory(of taken: [Bool]) {
         // The bytes of a compressed chunk in the file differ from the bytes in memory.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
@@ -54,6 +54,6 @@ extension Checkpointer {
         writer.whileNoThreadWrites { note { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
-    /// The number of chunks that are replaced at a time: 1 MiB.
+    /// The number of chunks that one step replaces: 1 MiB.
     private static let replacedCountMax = 16
 }

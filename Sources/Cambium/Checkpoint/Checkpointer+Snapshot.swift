@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The state that is stored, taken while no thread writes.
+/// The state to store, recorded while no thread writes.
 struct CheckpointSnapshot {
     let frozen: FrozenPages
     let transaction: TransactionNumber
@@ -16,24 +16,25 @@ struct CheckpointSnapshot {
 
 extension Checkpointer {
     /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The lock is free during the
-    /// wait. If the store is being closed, the log stays open until the checkpoint is made.
+    /// wait. If the store is being closed, the log stays open until the checkpoint is complete.
     func syncLog() throws(CambiumError) {
         let pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
         _ = try queue.settle(pending)
-        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. Then this call throws.
+        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. In that case, this call
+        // throws.
         _ = try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.beginSync() }
     }
 
-    /// Ends the log at a position that the checkpoint can name, and freezes the existing pages. Call it only while the writer's lock is
-    /// held.
+    /// Ends the log at a position to which the checkpoint can refer, and freezes the existing pages. Call it only while the writer's lock
+    /// is held.
     ///
     /// - Returns: `nil` if the newest transaction is `stored`.
     func snapshot(unlessAt stored: TransactionNumber?) throws -> CheckpointSnapshot? {
         try writer.checkOpen()
         guard log.lastTransaction != stored else { return nil }
         try queue.writeOthers()
-        // An unconfirmed version must be durable before readers see it. Otherwise the sync can wait: the log must only be durable before
-        // the checkpoint record is.
+        // If there is an unconfirmed version, the log must be durable before readers see it. Otherwise, the sync can wait: the log must
+        // only be durable before the checkpoint record is.
         let position = try log.endPosition(syncs: timeline.isUnconfirmed)
         if let ended = log.takeEndedSegment() { queue.sealing?.add(ended) }
         let graph = timeline.head

@@ -5,8 +5,8 @@ import CambiumModel
 extension Checkpointer {
     /// Writes the chunks that are not stored yet, and the checkpoint record.
     ///
-    /// - Returns: the number of bytes that were written; `nil` if a reader shares the record that the transaction already has. Then the
-    ///   chunks of that checkpoint stay as they are, and the next checkpoint writes these chunks again.
+    /// - Returns: the number of bytes that were written; `nil` if a reader shares the existing record of the transaction. In that case the
+    ///   chunks of that checkpoint stay unchanged, and the next checkpoint writes these chunks again.
     func write(_ snapshot: CheckpointSnapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.frozen.image.live
         let taken = try keptChunks()
@@ -16,7 +16,7 @@ extension Checkpointer {
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
         defer { writer.close() }
         let fresh = unstored.filter { live[$0] > 0 }.sorted()
-        // A chunk that is mapped from the file must have the same bytes there as in memory, so it is not compressed.
+        // A chunk that is mapped from the file must have the same bytes in the file as in memory, so it is not compressed.
         let mapped = self.inFile
         let stored = try writer.write(
             fresh,
@@ -34,7 +34,7 @@ extension Checkpointer {
             next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
-            // The next process that opens the store writes into these chunks first. Otherwise each process would make the file larger.
+            // The next process that opens the store writes to these chunks first. Otherwise, each process would enlarge the file.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }
@@ -45,7 +45,7 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If the next step fails, the transaction has either its old record or the new record.
+        // If the next step fails, the transaction has either its old record or the new one.
         kept[snapshot.transaction] = nil
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
         chunks = next

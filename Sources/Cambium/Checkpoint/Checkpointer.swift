@@ -5,45 +5,45 @@ import CambiumModel
 
 /// Makes checkpoints while writers continue. See Docs/CHECKPOINTS.md, "Making one".
 ///
-/// SENDABLE: mutable state is touched only while `making` is held, or is under a mutex.
+/// SENDABLE: mutable state is accessed only while `making` is held, or is under a mutex.
 final class Checkpointer: @unchecked Sendable {
     let writer: WriterState
     let queue: CommitQueue
     let log: LogWriter
     let tuning: LogTuning
-    /// The file of pages that checkpoints are written to.
+    /// The file of pages to which checkpoints are written.
     let pageFile: UInt64
-    /// Whether pages are stored compressed.
+    /// Whether pages are compressed.
     let isPacked: Bool
-    /// The lock under which a checkpoint is made. It is taken before the writer's lock.
+    /// The lock that a thread holds while it makes a checkpoint. It is taken before the writer's lock.
     private let making = WriterLock()
     private let progress: Guarded<NewestCheckpoint>
 
     // These properties are accessed only while `making` is held.
     /// The chunks of the newest checkpoint, with their checksums.
     @exclusivity(unchecked) var chunks: [CheckpointRecord.Chunk]
-    /// The chunks that are frozen and not stored yet.
+    /// The chunks that are frozen and not yet stored.
     @exclusivity(unchecked) var unstored: Set<Int> = []
-    /// The unstored chunks whose memory is the file's.
+    /// The unstored chunks whose memory is mapped from the file.
     @exclusivity(unchecked) var inFile: Set<Int> = []
     /// Whether the store was closed, so that nothing more is written and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
-    /// Whether the last checkpoint failed. If the kernel cannot write the memory of a file, it reports the failure only once, and then
-    /// treats the bytes as written. So the next checkpoint writes these bytes itself.
+    /// Whether the last checkpoint failed. If the kernel cannot write memory that is mapped from a file, it reports the failure only once,
+    /// and then treats the bytes as written. So the next checkpoint writes these bytes itself.
     @exclusivity(unchecked) private var hasFailed = false
     /// The tree over the log up to the last checkpoint. After `end`, any thread may read it.
     @exclusivity(unchecked) var tree: CheckpointTree
-    /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because they may be
-    /// all that is left of the data.
+    /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because the data may
+    /// exist nowhere else.
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The leases of graphs that outlived their store before this store was opened.
     @exclusivity(unchecked) var leases: ChunkLeases
-    /// Whether chunks were taken for a table since the chunks of all checkpoints were last examined.
+    /// Whether chunks were taken for a table after the chunks of all checkpoints were last examined.
     @exclusivity(unchecked) var holdsTableChunks = false
 
-    /// - Parameter tailByteCount: the number of bytes of log after the checkpoint that the store was opened with.
+    /// - Parameter tailByteCount: the number of bytes of log after the checkpoint from which the store was opened.
     init(
         _ queue: CommitQueue, _ log: LogWriter, _ pages: OwnedPages, tailByteCount: Int, tuning: LogTuning, policy: CheckpointPolicy
     ) {
@@ -72,10 +72,10 @@ final class Checkpointer: @unchecked Sendable {
     /// The newest checkpoint.
     var newest: NewestCheckpoint { progress.withLock { $0 } }
 
-    /// Whether the newest transaction is in a checkpoint.
+    /// Whether a checkpoint contains the newest transaction.
     var isNewestStored: Bool { writer.lock.hold { log.lastTransaction == newest.transaction } }
 
-    /// Changes the facts about the newest checkpoint.
+    /// Changes the properties of the newest checkpoint.
     func note(_ change: (inout NewestCheckpoint) -> Void) { progress.withLock { change(&$0) } }
 
     static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
@@ -83,7 +83,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Waits until no checkpoint is being made, and refuses all later checkpoints, because another writer may then open the files.
     func end() { making.hold { isEnded = true } }
 
-    /// Calls `body` while no checkpoint is made. Throws `.notWritable` if the store was closed.
+    /// Calls `body` while no checkpoint is being made. Throws `.notWritable` if the store was closed.
     func whileNoneIsMade<Result>(_ body: () throws -> Result) throws -> Result {
         try making.hold {
             if isEnded { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
@@ -91,12 +91,12 @@ final class Checkpointer: @unchecked Sendable {
         }
     }
 
-    /// Makes a checkpoint of the newest graph. Does nothing if that graph has a checkpoint, except if it is made again.
+    /// Makes a checkpoint of the newest graph. If that graph already has a checkpoint, does nothing unless `again` is true.
     func make(again: Bool) throws -> CheckpointReceipt {
-        // After this sync, a sync under the writer's lock has little to wait for.
+        // After this sync, another sync under the writer's lock has little left to write.
         if !(writer.lock.hold { writer.isClosed }) { try syncLog() }
         return try whileNoneIsMade {
-            // The last checkpoint failed. If its record exists nevertheless, the chunks of its table stay taken.
+            // The last checkpoint failed. If its record exists nevertheless, the chunks of its table stay in use.
             if holdsTableChunks { try reclaim(keptChunks()) }
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {
                 return CheckpointReceipt(transaction: newest.transaction, byteCount: 0, droppedCount: 0)
@@ -117,7 +117,7 @@ final class Checkpointer: @unchecked Sendable {
             }
             note { newest in
                 (newest.transaction, newest.storedByteCount) = (snapshot.transaction, Self.byteCount(chunks))
-                // The bytes that were logged while the checkpoint was made come after the checkpoint.
+                // The bytes that were logged while the checkpoint was being made follow the checkpoint.
                 newest.loggedByteCount = snapshot.loggedByteCount
             }
             try dropPassedOver(except: snapshot.transaction)

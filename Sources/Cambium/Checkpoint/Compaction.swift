@@ -3,17 +3,17 @@ public import CambiumModel
 
 /// The part of a log that is kept.
 public enum Retention: Sendable, Hashable {
-    /// All of the log.
+    /// The whole log.
     case all
-    /// The transactions since a moment, from the newest checkpoint that is not later than the moment. A moment after the newest transaction
-    /// is an error, because it would retire everything.
+    /// The transactions since a moment, beginning with the newest checkpoint that is not later than the moment. A moment after the newest
+    /// transaction is an error, because everything would be retired.
     case since(Point)
     /// With the number N: the transactions since the oldest of the N newest checkpoints. Older checkpoints are dropped. If there are fewer
     /// than N, nothing is retired.
     case checkpoints(Int)
 }
 
-/// The checkpoint that stands for the retired transactions.
+/// The checkpoint that replaces the retired transactions.
 enum CompactionAnchor: Equatable {
     /// No checkpoint: nothing is retired.
     case none
@@ -28,19 +28,20 @@ public struct Compaction: Sendable, Equatable {
     /// Whether a compaction retires transactions, or only reports which transactions it could retire.
     public enum Effect: Sendable, Hashable { case retire, preview }
 
-    /// The last transaction of which only author, time, message and a hash are left; `.none` if no transaction is retired.
+    /// The last transaction of which only author, time, message and a hash remain; `.none` if no transaction is retired.
     public internal(set) var retiredEnd = TransactionNumber.none
     /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
-    /// The number of segments of the log that were retired now.
+    /// The number of segments of the log that this compaction retired.
     package internal(set) var segmentCount = 0
-    /// The number of bytes by which the log has shrunk, without the header of a segment that was begun for the compaction.
+    /// The number of bytes by which the log has shrunk, not counting the header of a segment that was begun for the compaction.
     public internal(set) var logByteCount = 0
-    /// The number of checkpoints that were dropped now.
+    /// The number of checkpoints that this compaction dropped.
     package internal(set) var droppedCount = 0
-    /// The number of bytes by which the stored pages have shrunk; negative if the checkpoint for the compaction takes more than was saved.
+    /// The number of bytes by which the stored pages have shrunk. It is negative if the checkpoint for the compaction takes more bytes than
+    /// were saved.
     public internal(set) var storedByteCount = 0
-    /// The number of segments that were put into the archive now.
+    /// The number of segments that this compaction put into the archive.
     package internal(set) var archivedSegmentCount = 0
     /// The number of bytes of the files that the compaction created in the archive.
     package internal(set) var archivedByteCount = 0
@@ -57,7 +58,7 @@ extension Compaction {
         let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
         (archivedSegmentCount, archivedByteCount) = added
         if isDryRun { return }
-        // Errors for early moments name the archive that the note states. So the note is written only if the archive is complete.
+        // Errors for early moments name the archive in the note. So the note is written only if the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }

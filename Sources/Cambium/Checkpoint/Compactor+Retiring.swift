@@ -3,17 +3,17 @@ internal import CambiumLog
 import CambiumModel
 
 extension Compactor {
-    /// Retires segments up to the checkpoint that a retention names. First compares that checkpoint with the log, because afterwards only
-    /// the checkpoint is left.
+    /// Retires segments up to the checkpoint that a retention selects. First compares that checkpoint with the log, because afterwards only
+    /// the checkpoint remains.
     ///
-    /// - Parameter isDryRun: whether nothing is changed, and the result only states what would be retired.
+    /// - Parameter isDryRun: whether to change nothing, and only report what would be retired.
     func retireLog(upTo kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool) throws -> Compaction {
         let volume = checkpointer.volume
         return try checkpointer.whileNoneIsMade {
             let reader = try LogReader(volume)
             let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
-            // Earlier checkpoints lie in the retired part of the log. They exist only because processes read them.
+            // Earlier checkpoints lie in the retired part of the log. They exist only because processes still read them.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)
@@ -45,7 +45,7 @@ extension Compactor {
         _ sealer: SegmentSealer, _ compaction: inout Compaction
     ) throws {
         let volume = checkpointer.volume
-        // The last segment may have transactions after the anchor, too.
+        // The last segment may also contain transactions after the anchor.
         if retiredEnd < anchor, let last = try LogDirectory.segments(volume, upTo: anchor).last {
             compaction.logByteCount += try sealer.split(last, after: anchor)
         }
@@ -54,11 +54,11 @@ extension Compactor {
                 .damaged, "No segment begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
-        // The segment that was retired last may still have files of ops, if its retirement was interrupted.
+        // If its retirement was interrupted, the last retired segment may still have files of ops.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
-            // Seals the segments first: the archive need not read a sealed segment to know where the segment ends.
+            // Seals the segments first, because the archive can find the end of a sealed segment without reading it.
             for segment in segments {
                 guard let size = try sealer.seal(segment) else { continue }
                 compaction.logByteCount += size.before - size.after
@@ -96,7 +96,7 @@ extension Compactor {
         compaction.logByteCount = try segments.reduce(byteCount) { $0 + (try LogDirectory.byteCount(volume, $1)) }
     }
 
-    /// Returns the checkpoint that will stand for everything before it, or `nil` if nothing can be retired.
+    /// Returns the checkpoint that will replace everything before it, or `nil` if nothing can be retired.
     ///
     /// - Parameter roots: the existing checkpoints, newest first.
     private func anchor(_ kept: CompactionAnchor, _ roots: [TransactionNumber]) -> TransactionNumber? {
@@ -107,8 +107,8 @@ extension Compactor {
         }
     }
 
-    /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log gives another graph. The replay begins with the preceding
-    /// checkpoint, or with the first transaction.
+    /// Throws `.damaged` if a checkpoint is not sound, or if a replay of the log results in another graph. The replay begins with the
+    /// preceding checkpoint, or with the first transaction.
     private func compare(_ anchor: TransactionNumber, with reader: LogReader) throws {
         let stored = try LoadedCheckpoint(reader, of: anchor, checksAll: true)
         let graph = stored.timeline.head
@@ -120,12 +120,12 @@ extension Compactor {
             let before = EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1))
             replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
         } catch {
-            // An interrupted compaction made the comparison before it retired the first segment.
+            // An interrupted compaction has already made this comparison before it retired the first segment.
             if error.code == .notFound { return }
             throw error
         }
-        // If a part of the log between the two checkpoints is retired, no replay is possible. The compaction that retired the part has made
-        // this comparison before.
+        // If a part of the log between the two checkpoints is retired, no replay is possible. The compaction that retired this part has
+        // already made the comparison.
         if try replay.origin.flaws.isEmpty && replay.origin.transaction < reader.retiredEnd() { return }
         _ = try replay.run(makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == graph.digest() else {

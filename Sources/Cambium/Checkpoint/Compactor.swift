@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Compacts a store: packs its pages and stores them, and retires the part of its log that a checkpoint stands for.
+/// Compacts a store: packs its pages and stores them, and retires the part of its log that a checkpoint replaces.
 struct Compactor {
     let scheduler: CheckpointScheduler
     let upkeep: GraphUpkeep
@@ -12,10 +12,10 @@ struct Compactor {
 
     /// Retires the part of the log that a retention does not keep. Writers continue at the same time.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
-        // This check comes before anything is written: a refused compaction writes nothing.
+        // This check comes before anything is written, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
-        // Earlier graphs that are kept in memory share checkpoints that the compaction may drop.
+        // Earlier graphs in memory share checkpoints that the compaction may drop.
         past.forget()
         if isDryRun { return try retireLog(upTo: anchor, archive, isDryRun: true) }
         let compaction =
@@ -32,7 +32,7 @@ struct Compactor {
         let before = try PageFile.byteCount(checkpointer.volume)
         var isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
         _ = try scheduler.store(again: isPacked)
-        // Packing leaves holes in open chunks. The checkpoint has frozen these chunks, so they can be emptied, too.
+        // Packing leaves holes in open chunks. The checkpoint has frozen these chunks, so they can now be emptied, too.
         for _ in 0..<Self.packingRoundCountMax where isPacked {
             isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
             if isPacked { _ = try scheduler.store(again: true) }
@@ -43,11 +43,11 @@ struct Compactor {
         return compaction
     }
 
-    /// The maximum number of times that pages are packed and stored again. Each round has little to do, compared with the previous
-    /// round.
+    /// The maximum number of times that pages are packed and stored again. Each round has much less to do than the previous one.
     private static let packingRoundCountMax = 3
 
-    /// Ends the segment that the writer appends to, if that segment has `transaction`, so that later transactions are in another segment.
+    /// If the segment to which the writer appends contains `transaction`, ends that segment. Later transactions are then in another
+    /// segment.
     func endSegment(with transaction: TransactionNumber) throws {
         let (writer, log) = (checkpointer.writer, checkpointer.log)
         try writer.lock.hold {
@@ -58,8 +58,8 @@ struct Compactor {
         }
     }
 
-    /// Returns the anchor that a retention names. Throws `.notFound` if there is no such moment, or if it is after the newest transaction;
-    /// `.invalidInput` for a retention that is not valid.
+    /// Returns the anchor that a retention selects. Throws `.notFound` if there is no such moment, or if it is after the newest
+    /// transaction. Throws `.invalidInput` for an invalid retention.
     private func anchor(for retention: Retention) throws -> CompactionAnchor {
         switch retention {
         case .all: return .none
@@ -69,7 +69,7 @@ struct Compactor {
             do {
                 return .newest(notAfter: try EarlierView(checkpointer.volume, at: point, memory: .standard).graph.transaction)
             } catch let error as CambiumError where error.code == .notFound {
-                // All transactions that are left in the log are later than this time.
+                // All transactions that remain in the log are later than this time.
                 if case .time = point { return .none }
                 throw error
             }
@@ -79,8 +79,8 @@ struct Compactor {
         }
     }
 
-    /// Throws `.notFound` for a time after the newest transaction. A time in the future, or in other units, would stand for the newest
-    /// transaction, so that everything before that would be retired.
+    /// Throws `.notFound` for a time after the newest transaction. A time in the future, or a time in the wrong unit, would select the
+    /// newest transaction, and everything before it would be retired.
     private func checkNotAfterNewest(_ time: Timestamp) throws(CambiumError) {
         let (number, newest) = checkpointer.writer.newestTransaction
         guard time > newest else { return }

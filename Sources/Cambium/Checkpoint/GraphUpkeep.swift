@@ -2,13 +2,13 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// Packs the pages of the newest graph and builds its indexes, in short steps between which others write.
+/// Packs the pages of the newest graph and builds its indexes, in short steps between which other threads write.
 struct GraphUpkeep: Sendable {
     let writer: WriterState
     private var timeline: Timeline { writer.timeline }
 
-    /// Builds incomplete ordered indexes in short steps, between which others write. Stops if the newest transactions may still be rolled
-    /// back. Each transaction builds a part of the indexes, too.
+    /// Builds incomplete ordered indexes in short steps, between which other threads write. Stops if the newest transactions may still be
+    /// rolled back. Each transaction also builds a part of the indexes.
     func buildIndexes() throws {
         while true {
             let hasMore = try writer.lock.hold(as: .indexing) {
@@ -20,9 +20,9 @@ struct GraphUpkeep: Sendable {
         }
     }
 
-    /// Packs the pages in short steps, between which others write. The plans are made while others write.
+    /// Packs the pages in short steps, between which other threads write. Plans are made while other threads write.
     ///
-    /// - Returns: whether packing gained anything.
+    /// - Returns: whether packing saved anything.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
@@ -42,21 +42,23 @@ struct GraphUpkeep: Sendable {
         return hasGained
     }
 
-    /// Returns a plan, which is made while others write. Returns `nil` if no packing is worthwhile or possible, or if the store was closed.
+    /// Returns a plan, which is made while other threads write. Returns `nil` if packing is not worthwhile or not possible, or if the store
+    /// was closed.
     private func packingPlan(_ limits: PackingLimits) -> PackingPlan? {
         guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = writer.graph
         let plan = planned.flatMap { PackingPlan($0, survey) }
-        // The lock orders these reads before the writes of later transactions, which may reuse the pages. Reference counts order them, too,
+        // The lock orders these reads before the writes of later transactions, which may reuse the pages. Reference counts also order them,
         // but the thread sanitizer does not see that.
         writer.lock.hold(as: .packing) { planned = nil }
         return plan
     }
 
-    /// The maximum number of packing steps before a checkpoint. They move some hundred thousand rows, or copy 256 MiB of pages.
+    /// The maximum number of packing steps before a checkpoint. They move several hundred thousand rows, or copy 256 MiB of pages.
     static let stepCountMax = 1024
 
-    /// The maximum number of consecutive plans that gain nothing. Without it, packing might never end while writers change everything.
+    /// The maximum number of consecutive plans that save nothing. Without this limit, packing might never end while writers change
+    /// everything.
     private static let vainPlanCountMax = 4
 
     /// Does one step of a plan. Call it only while the writer's lock is held.

@@ -1,10 +1,10 @@
 internal import CambiumBytes
 import Synchronization
 
-/// Wakes the tasks that wait for the next transaction that readers see.
+/// Wakes the tasks that wait for readers to see the next transaction.
 ///
-/// While no task waits, ringing is one relaxed load. It cannot miss a task: the task first adds itself, and then looks at the graph that
-/// readers see, under the mutex under which the writer has shown that graph.
+/// While no task waits, ringing is one relaxed load. It cannot miss a task: the task first adds itself, and then reads the visible graph,
+/// under the same mutex under which the writer has set that graph.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]
@@ -14,19 +14,19 @@ final class CommitBell: Sendable {
     private let state = Guarded(State())
     private let waiterCount = Atomic(0)
 
-    /// Whether the store was closed, so that no other transaction follows.
+    /// Whether the store was closed, so that no further transaction follows.
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
-    /// Wakes all waiting tasks. Call it after the writer's lock was released.
+    /// Wakes all waiting tasks. Call it after releasing the writer's lock.
     func ring() { if waiterCount.load(ordering: .relaxed) > 0 { wakeAll() } }
 
-    /// Wakes all waiting tasks, and lets no task wait any more.
+    /// Wakes all waiting tasks, and prevents tasks from waiting after that.
     func end() {
         state.withLock { $0.isEnded = true }
         wakeAll()
     }
 
-    /// Waits until the bell rings or the task is cancelled. Returns at once if the bell has ended, or if there is news.
+    /// Waits until the bell rings or the task is cancelled. Returns immediately if the bell has ended, or if there is news.
     ///
     /// - Parameter hasNews: whether the writer has shown a graph that the caller does not know.
     func wait(unless hasNews: () -> Bool) async {

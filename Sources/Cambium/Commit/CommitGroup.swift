@@ -5,11 +5,11 @@ import CambiumModel
 /// The transactions that one sync makes durable, and the callers that wait for this sync.
 ///
 /// The first commit of an idle store leads: its thread writes the group and syncs. Commits that arrive during a sync wait in the next
-/// group. When the sync has ended, one of the threads that wait in the next group leads it. So one sync serves all commits that
-/// arrived during the previous sync.
+/// group. When the sync has ended, one of the waiting threads leads the next group. So one sync serves all commits that arrived during the
+/// previous sync.
 ///
-/// SENDABLE: the store's writing lock guards the properties until the leader closes the group; any thread may use `listeners` and `word`.
-/// `outcome` is set before `word` reports that the group is settled.
+/// SENDABLE: the store's writing lock guards the properties until the leader closes the group. Any thread may use `listeners` and `word`.
+/// `outcome` is set before `word` states that the group is settled.
 final class CommitGroup: @unchecked Sendable {
     private enum Word {
         static let waiting: UInt32 = 0
@@ -35,7 +35,7 @@ final class CommitGroup: @unchecked Sendable {
     var isEmpty: Bool { threadCount == 0 && listenerCount == 0 }
     var shareByteCount: Int { transactionCount == 0 ? 0 : byteCount / transactionCount }
 
-    /// The outcome of the group; `nil` if it is not settled yet.
+    /// The outcome of the group; `nil` if the group is not settled yet.
     var outcomeIfSettled: Outcome? { word.value == Word.settled ? outcome : nil }
 
     /// Sleeps until the group is settled and returns its outcome. Returns `nil` if the caller must lead the group.
@@ -49,13 +49,13 @@ final class CommitGroup: @unchecked Sendable {
         }
     }
 
-    /// Makes one of the waiting threads lead the group.
+    /// Chooses one of the waiting threads to lead the group.
     func chooseLeader() {
         word.value = Word.lacksLeader
         word.wakeOne()
     }
 
-    /// Calls `listener` when the group is settled, on the thread that settles it. Calls it at once if the group is settled already.
+    /// Calls `listener` when the group is settled, on the thread that settles it. If the group is already settled, calls it immediately.
     func notify(_ listener: @escaping @Sendable (Outcome) -> Void) {
         let isWaiting = listeners.withLock { listeners in
             listeners?.append(listener)
@@ -66,7 +66,7 @@ final class CommitGroup: @unchecked Sendable {
 
     /// Settles the group, wakes the threads that wait, and calls the listeners.
     ///
-    /// - Parameter sleeperCount: the number of threads that wait, without the calling thread.
+    /// - Parameter sleeperCount: the number of threads that wait, not counting the calling thread.
     func settle(_ outcome: Outcome, sleeperCount: Int) {
         self.outcome = outcome
         word.value = Word.settled

@@ -2,15 +2,15 @@ import CambiumGraph
 import CambiumModel
 
 extension CommitPipeline {
-    /// Commits the digest of the newest graph. The digest is computed while others write. Under the lock, it only takes account of the
-    /// transactions that were committed during that time.
+    /// Commits the digest of the newest graph. The digest is computed while other threads write. Under the lock, it is only updated for the
+    /// transactions that were committed in the meantime.
     func recordDigest(_ author: Author) throws -> Receipt {
         try writer.checkOutsideOfWrites("recordDigest")
         return try record(KnownDigest { writer.graph }, author)
     }
 
-    /// Commits the digest of the newest graph, computed from the digest of an earlier graph. The op names the transaction right before its
-    /// own, because a replay can compare no other digest.
+    /// Commits the digest of the newest graph, computed from the digest of an earlier graph. The op refers to the transaction directly
+    /// before its own, because a replay can compare no other digest.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
         defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in

@@ -2,8 +2,8 @@ import CambiumGraph
 import CambiumModel
 
 extension CommitPipeline {
-    /// Returns the error for an author's request that was applied before, or whose id another request had. Returns `nil` if the request is
-    /// new.
+    /// Returns the error for an author's request that was applied before, or whose id belongs to another request. Returns `nil` if the
+    /// request is new.
     ///
     /// Call it only while the writer's lock is held.
     func refusal(of author: Author) -> CambiumError? {

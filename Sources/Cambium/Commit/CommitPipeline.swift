@@ -3,10 +3,10 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Turns the body of a transaction into ops, stages them for the log, and publishes the graph after them.
+/// Turns the body of a transaction into ops, stages them for the log, and publishes the resulting graph.
 ///
-/// The next writer builds on the published graph at once. Readers see it when it is as durable as the store promises; the `CommitQueue`
-/// provides for that. The pipeline has no state of its own: it works on the `WriterState` while the writer's lock is held.
+/// The next writer builds on the published graph immediately. Readers see it once it is as durable as the store promises; the `CommitQueue`
+/// ensures this. The pipeline has no state of its own: it works on the `WriterState` while the writer's lock is held.
 final class CommitPipeline: Sendable {
     let writer: WriterState
     let queue: CommitQueue
@@ -22,9 +22,9 @@ final class CommitPipeline: Sendable {
     /// Throws `.misuse` inside the closure of another write of the store.
     ///
     /// - Parameters:
-    ///   - use: the purpose that the time of the lock is counted for. For a commit, the time of `body` does not count.
+    ///   - use: the purpose for which the time of the lock is counted. For a commit, the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
-    ///   - body: makes the changes. It is not called if the author's request is known; settling reports that.
+    ///   - body: makes the changes. It is not called if the author's request is already known; settling reports that.
     func commit(
         _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: CommitQueue.Waiter, as use: WriterLock.Use = .commit,
         for call: String = "write", _ body: (inout WriteTransaction) throws -> Void
@@ -48,9 +48,9 @@ final class CommitPipeline: Sendable {
             if use == .commit { lock.stopCounting() }
             try body(&transaction)
             lock.resumeCounting()
-            // The closure may have caught the error that failed the transaction.
+            // The closure may have caught the error because of which the transaction failed.
             try transaction.checkUsable()
-            // A request is remembered with its outcome, so a request that changed nothing becomes a transaction without ops.
+            // The store remembers a request with its outcome, so a request that changed nothing becomes a transaction without ops.
             if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
                 return queue.join(nil, transaction.takeDraft().original, level, waiter)
             }
@@ -64,13 +64,13 @@ final class CommitPipeline: Sendable {
         return pending
     }
 
-    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the tree. If its time is before
-    /// that of the last transaction, the copy gets the later time. Does not wait for the disk.
+    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the tree. If its time is earlier
+    /// than that of the last transaction, the copy gets the later time. Does not wait for the disk.
     ///
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
     /// of `Draft.replay`.
     ///
-    /// - Returns: the commit, whose result `outcome` returns, and the time that the transaction has in this store.
+    /// - Returns: the commit, whose result `outcome` returns, and the time of the transaction in this store.
     func copy(_ record: LogRecord) throws -> (pending: PendingCommit, time: Timestamp) {
         var upkeep: UpkeepAlarm.Reading?
         let copied = try writer.lock.hold(as: .commit) {
@@ -120,7 +120,7 @@ final class CommitPipeline: Sendable {
         let now = writer.environment.now()
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
-        // No frame is written during a rotation, so the transaction waits like a transaction that is synced.
+        // No frame is written during a rotation, so the transaction waits as a synced transaction does.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
@@ -145,7 +145,7 @@ final class CommitPipeline: Sendable {
         return queue.join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)
     }
 
-    /// Gives a transaction its time, and stages it for the log. Does nothing more if the store is in memory.
+    /// Assigns the time of a transaction, and stages the transaction for the log. In a store in memory, only assigns the time.
     private func stage(_ encoded: EncodedOps, _ author: Author, at now: Timestamp, as record: LogRecord?) throws {
         writer.lastTime = max(record?.metadata.time ?? now, writer.lastTime)
         guard let log = writer.log else { return }
@@ -157,7 +157,7 @@ final class CommitPipeline: Sendable {
     private func metadata(_ author: Author, at now: Timestamp, as record: LogRecord?) -> TransactionMetadata {
         let time = writer.lastTime
         var metadata = TransactionMetadata(time: time)
-        // Most transactions have no text, and even copying `nil` takes time.
+        // Most transactions have no such texts, and even copying `nil` takes time.
         if author.actor != nil { metadata.actor = author.actor }
         if author.message != nil { metadata.message = author.message }
         if author.requestID != nil { metadata.requestID = author.requestID }

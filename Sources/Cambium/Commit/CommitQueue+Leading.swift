@@ -4,9 +4,9 @@ import Dispatch
 
 /// Writes the transactions of groups, and settles them.
 extension CommitQueue {
-    /// Writes the open group and syncs. Then provides a leader for the group that formed during the sync.
+    /// Writes the open group and syncs. Then chooses a leader for the group that formed during the sync.
     ///
-    /// - Parameter own: the group that the calling thread waits in; `nil` if it waits in none.
+    /// - Parameter own: the group in which the calling thread waits; `nil` if it does not wait in any group.
     func lead(as own: CommitGroup? = nil) {
         var led = beginLeading()
         while case .rotation(let rotation) = led {
@@ -25,7 +25,7 @@ extension CommitQueue {
             if sync != nil { writer.metrics.noteSync() }
             writer.noteLogged()
             let (outcome, failed, next) = end(group, synced)
-            // Other commits may join the next group as soon as the lock is free.
+            // Other commits may join the next group once the lock is free.
             return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
         }
         writer.bell.ring()
@@ -36,9 +36,9 @@ extension CommitQueue {
     }
 
     private enum Led {
-        /// A segment must be made before the open group can be written.
+        /// A segment must be created before the open group can be written.
         case rotation(SegmentRotation)
-        /// The group that was open, and the sync that makes it durable.
+        /// The former open group, and the sync that makes it durable.
         case group(CommitGroup, Result<LogWriter.PendingSync?, CambiumError>)
     }
 
@@ -56,17 +56,18 @@ extension CommitQueue {
         group.settle(outcome, sleeperCount: group.threadCount - (own === group ? 1 : 0))
     }
 
-    /// Hands a group's transactions to the kernel, and returns the sync that makes them durable. Returns `nil` if everything is durable.
+    /// Passes a group's transactions to the kernel, and returns the sync that makes them durable. Returns `nil` if everything is already
+    /// durable.
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log = writer.log else { return nil }
         stopTimer()
-        // If this fails, the fate of the frame reports the error to the staged commits. The other commits of the group still wait for the
+        // If this fails, the fate of the frame passes the error to the staged commits. The other commits of the group still wait for the
         // sync.
         _ = writeStaged(group)
         do {
             return try log.beginSync()
         } catch {
-            // The lock is held throughout, so that the next commit builds on the remaining version and leads its group.
+            // The lock is held during all of this, so that the next commit builds on the remaining version and leads its group.
             rollBack()
             isSyncing = false
             throw error
@@ -82,7 +83,7 @@ extension CommitQueue {
         case .success:
             lastSyncTime.store(writer.environment.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
-                // Packing may have made another version of the same transaction since.
+                // Packing may have made another version of the same transaction in the meantime.
                 let newest = writer.timeline.head
                 let isPacked = newest.transaction == graph.transaction
                 writer.timeline.confirm(isPacked ? newest : graph)
@@ -92,7 +93,7 @@ extension CommitQueue {
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
-            // Transactions that arrived during the sync built on the lost transactions. They stay unwritten, because the writer is
+            // Transactions that arrived during the sync build on the lost transactions. They are never written, because the writer is
             // poisoned.
             rollBack()
             let failed = openGroup
@@ -108,11 +109,11 @@ extension CommitQueue {
         writer.rollBack()
     }
 
-    /// Hands the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame. Call
-    /// it only while the writer's lock is held.
+    /// Passes the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame.
+    /// Call it only while the writer's lock is held.
     ///
-    /// If that fails, rolls back the staged transactions. The callers that wait for them learn the error when their group is settled.
-    /// Transactions that were written before stay, and their callers go on waiting.
+    /// If that fails, rolls back the staged transactions. The callers that wait for them receive the error when their group is settled.
+    /// Transactions that were written before stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
     /// Does the same for the transactions that have joined `group`.
@@ -139,7 +140,7 @@ extension CommitQueue {
         }
     }
 
-    /// Hands the staged transactions to the kernel before the caller writes anything else. If that fails, the caller's write fails, too.
+    /// Passes the staged transactions to the kernel before the caller writes anything else. If that fails, the caller's write fails, too.
     /// Call it only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }

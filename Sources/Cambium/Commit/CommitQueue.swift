@@ -11,14 +11,15 @@ import Synchronization
 /// The writer's lock is free during the sync. If the disk fails, the timeline rolls back to the last confirmed version. Every caller that
 /// waited for a later version then gets an error.
 ///
-/// SENDABLE: mutable state is touched only while the writer's lock is held, or is atomic.
+/// SENDABLE: mutable state is accessed only while the writer's lock is held, or is atomic.
 final class CommitQueue: @unchecked Sendable {
     let writer: WriterState
     /// Seals the segments that the log has ended; `nil` for a store in memory.
     let sealing: Sealing?
-    /// The longest time between two syncs that the durability of the store allows, in microseconds.
+    /// The maximum time between two syncs that the durability of the store allows, in microseconds.
     private let ownInterval: Int64
-    /// The queue on which a group is led if no thread waits for it. A block on it keeps this object, and with it the lock of the store.
+    /// The queue on which a group is led if no thread waits for it. A block on the queue keeps this object alive, and with it the lock of
+    /// the store.
     let queue = DispatchQueue(label: "cambium.store.sync")
     /// The time of the last sync, or of the opening if there was no sync yet, in microseconds since 1970.
     let lastSyncTime: Atomic<Int64>
@@ -31,19 +32,19 @@ final class CommitQueue: @unchecked Sendable {
     /// The newest version that was written to the log, while later versions are staged. The timeline can roll back to this version as
     /// long as it is held.
     @exclusivity(unchecked) var writtenGraph: Graph?
-    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is made for the first commit that leaves such bytes.
+    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is created at the first commit that leaves such bytes.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
     /// The time at which the timer is due, in microseconds since 1970; `nil` if the timer is not set.
     @exclusivity(unchecked) var timerTime: Int64?
 
-    /// The kind of caller that waits for a commit. If no thread waits, `queue` leads the group, even if no caller ever asks for the
+    /// The kind of caller that waits for a commit. If no thread waits, `queue` leads the group, even if no caller ever requests the
     /// outcome.
     enum Waiter {
         /// A thread that calls `settle`.
         case thread
-        /// A caller that calls `whenSettled` at once.
+        /// A caller that calls `whenSettled` immediately.
         case listener
-        /// A caller that may ask for the outcome at any time. There may be thousands of such callers, so they hold no version that readers
+        /// A caller that may request the outcome at any time. There may be thousands of such callers, so they hold no version that readers
         /// have not seen.
         case ticket
     }
@@ -56,13 +57,13 @@ final class CommitQueue: @unchecked Sendable {
 
     deinit {
         timer?.cancel()
-        // Nothing may be renamed after the lock of the store was released.
+        // No file may be renamed after the lock of the store was released.
         sealing?.close()
     }
 
     // MARK: Joining a group
 
-    /// Prepares a staged transaction for the wait in the open group. Call it before its version is published, while the writer's lock is
+    /// Prepares a staged transaction for waiting in the open group. Call it before its version is published, while the writer's lock is
     /// held.
     func expectStaged() { if writtenGraph == nil { writtenGraph = writer.timeline.head } }
 
@@ -104,7 +105,7 @@ final class CommitQueue: @unchecked Sendable {
             fate: log?.hasStaged ?? false ? fate : nil, group: group, leads: leads && waiter == .thread)
     }
 
-    /// Whether the last sync was at least `interval` microseconds ago, or the clock was set back to a time before it.
+    /// Whether the last sync was at least `interval` microseconds ago, or the clock was set back to an earlier time.
     private func isSyncDue(at time: Int64, _ interval: Int64) -> Bool {
         let elapsed = time &- lastSyncTime.load(ordering: .relaxed)
         return elapsed < 0 || elapsed >= interval

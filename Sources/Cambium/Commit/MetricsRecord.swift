@@ -3,16 +3,17 @@ import Synchronization
 
 /// The numbers that an open store collects.
 ///
-/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So the updates are plain loads and stores.
+/// Only the thread that holds the writer's lock updates the numbers of commits, bytes and syncs. So plain loads and stores are sufficient
+/// for the updates.
 final class MetricsRecord: Sendable {
     let commitCount = Atomic(0)
     let loggedByteCount = Atomic(0)
     let syncCount = Atomic(0)
-    /// The number of commits that have joined a group that is not settled. Any thread may change it.
+    /// The number of commits that have joined a group that is not yet settled. Any thread may change it.
     let waitingCommitCount = Atomic(0)
     let upkeep = Guarded(Upkeep())
 
-    /// The numbers of the work that is done from time to time, while others write.
+    /// The numbers of the work that is done from time to time, while other threads write.
     struct Upkeep {
         var checkpointCount = 0
         var failedCheckpointCount = 0

@@ -3,14 +3,14 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Encodes and writes ops while the caller makes more of them. Uses a dedicated thread if the ops are many or large.
+/// Encodes and writes ops while the caller creates more of them. Uses a dedicated thread if the ops are many or large.
 ///
-/// SENDABLE: only the thread that appends uses the writer until there is a dedicated thread; then only the dedicated thread uses it, until
-/// it was joined.
+/// SENDABLE: before there is a dedicated thread, only the appending thread uses the writer. After that, only the dedicated thread uses it,
+/// until it was joined.
 final class OpEncoding: @unchecked Sendable {
-    /// The number of ops that starts the thread.
+    /// The number of ops from which the thread is used.
     static let opCountMin = 16
-    /// The number of objects in one op that also starts the thread.
+    /// The number of objects in one op from which the thread is used.
     private static let objectCountMin = 1024
     /// The maximum number of ops that wait. A block of an import has up to 8192 objects.
     private static let opCountMax = 4

@@ -5,20 +5,20 @@ import CambiumModel
 struct PendingCommit: Sendable {
     /// The transaction; `nil` if nothing was written.
     let transaction: TransactionNumber?
-    /// Whether the transaction changed the graph, instead of only noting a request.
+    /// Whether the transaction changed the graph. If not, it only recorded a request.
     let hasChanges: Bool
-    /// The graph after the commit; `nil` if the graph of its group takes its place.
+    /// The graph after the commit; `nil` if it is the graph of the commit's group.
     let graph: Graph?
     let byteCount: Int
     /// Whether the transaction is written together with the other transactions of its group.
     let isStaged: Bool
     /// The fate of the frame with the transactions that were staged when the commit joined its group: the commit's own transaction, or
-    /// transactions that it may have read. `nil` if no transaction was staged then.
+    /// transactions that it may have read. `nil` if no transaction was staged at that time.
     let fate: FrameFate?
-    /// The group that the commit waits for; `nil` if the commit is already as durable as it must be.
+    /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
     let leads: Bool
-    /// The error of a commit that did nothing, because its request is known. It is reported after the transaction of that request is
+    /// The error of a commit that did nothing, because its request is known. It is reported once the transaction of that request is
     /// durable.
     var refusal: CambiumError?
 
@@ -31,7 +31,7 @@ struct PendingCommit: Sendable {
         return .success(Receipt(transaction: transaction, logByteCount: share, graph: graph, hasChanges: hasChanges))
     }
 
-    /// Returns the result of the commit for an outcome of its group.
+    /// Returns the result of the commit if its group has a given outcome.
     func result(of outcome: CommitGroup.Outcome) -> Result<Receipt, CambiumError> {
         switch outcome {
         case .success: result
@@ -39,8 +39,8 @@ struct PendingCommit: Sendable {
         }
     }
 
-    /// Returns the error of the commit if its group fails. The next opening may find the bytes that were passed to the kernel, but no
-    /// other bytes.
+    /// Returns the error of the commit if its group fails. The next opening may find the bytes that were passed to the kernel, but no other
+    /// bytes.
     private func failure(_ cause: CambiumError) -> CambiumError {
         guard let fate else { return .outcomeUnknown(transaction, cause) }
         if let failure = fate.failure { return failure }

@@ -3,11 +3,11 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The newest versions of a store, so that an observer gets each transaction without a replay. Nothing is kept while no code observes each
-/// transaction.
+/// The newest versions of a store, which give an observer each transaction without a replay. No version is kept unless some code observes
+/// each transaction.
 ///
-/// The writer adds a version before readers see it, so an observer must first compare with the graph that readers see. The memory is
-/// bounded by the number of versions and by the bytes of the pages that only they reach. The last two versions stay in any case.
+/// The writer adds a version before readers see it, so an observer must first compare it with the visible graph. The memory is bounded by
+/// the number of versions and by the bytes of the pages that only they reach. The last two versions always stay.
 final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {
@@ -18,7 +18,7 @@ final class RecentVersions: Sendable {
         var byteCount = 0
     }
 
-    /// The changes of one transaction are those between the two graphs.
+    /// One transaction: its changes are the differences between the two graphs.
     struct Step: Sendable {
         let before: Graph
         let after: Graph
@@ -27,7 +27,7 @@ final class RecentVersions: Sendable {
 
     private struct State {
         var interestCount = 0
-        /// A ring: the moment of a transaction is at the transaction's number modulo the capacity.
+        /// A ring: the index of a moment is the number of its transaction modulo the capacity.
         var moments: [Moment?] = []
         var numbers: Range<UInt64> = 0..<0
         var byteCount = 0
@@ -42,7 +42,7 @@ final class RecentVersions: Sendable {
 
     // MARK: Observers
 
-    /// Keeps versions from the next transaction on, until as many calls of `endInterest` were made.
+    /// Keeps versions beginning with the next transaction, until `endInterest` was called as many times.
     func beginInterest() {
         state.withLock { state in
             state.interestCount += 1
@@ -59,7 +59,7 @@ final class RecentVersions: Sendable {
             state = State()
             return old
         }
-        // The graphs are released outside of the lock, because that may free all pages of a store.
+        // The graphs are released outside of the lock, because this may free all pages of a store.
         _ = consume released
     }
 
@@ -78,13 +78,13 @@ final class RecentVersions: Sendable {
 
     // MARK: The writer
 
-    /// Whether some code observes each transaction. One relaxed load.
+    /// Whether some code observes each transaction. Complexity: one relaxed load.
     var isWanted: Bool { wanted.load(ordering: .relaxed) }
 
     /// Adds a version. Call it only while the writer's lock is held, before readers see the version.
     ///
     /// - Parameters:
-    ///   - previous: the version on which the transaction built. Packing may have moved its rows since it was added.
+    ///   - previous: the version on which the transaction builds. Packing may have moved its rows since it was added.
     ///   - supersededByteCount: returns the number of bytes of pages that a version's successors superseded.
     func add(
         _ graph: Graph, after previous: Graph, _ metadata: TransactionMetadata, supersededByteCount: (Graph) -> Int = { _ in 0 }
@@ -109,8 +109,8 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Replaces the last version by a packed version of the same transaction. The pages that packing superseded may pass to the version
-    /// before.
+    /// Replaces the last version by a packed version of the same transaction. The previous version may have to keep the pages that packing
+    /// superseded.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
         state.moments[place(number)]?.graph = packed
@@ -122,8 +122,8 @@ final class RecentVersions: Sendable {
         return replaced
     }
 
-    /// Takes note of the bytes of pages that a version's successor superseded, and drops the oldest versions if there are too many. Call it
-    /// only while the writer's lock is held.
+    /// Records the number of bytes of pages that a version's successor superseded, and drops the oldest versions if there are too many
+    /// bytes. Call it only while the writer's lock is held.
     func note(byteCount: Int, supersededFrom number: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []
@@ -136,7 +136,7 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Removes the versions after a transaction, which were rolled back. Call it only while the writer's lock is held.
+    /// Removes the versions after a transaction, because they were rolled back. Call it only while the writer's lock is held.
     func removeAll(after last: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []
@@ -145,7 +145,7 @@ final class RecentVersions: Sendable {
                 released.append(remove(number, from: &state))
                 state.numbers = state.numbers.lowerBound..<number
             }
-            // The next transaction supersedes other pages of the last version.
+            // The next transaction will supersede other pages of the last version.
             if let number = state.numbers.last {
                 state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
                 state.moments[place(number)]?.byteCount = 0

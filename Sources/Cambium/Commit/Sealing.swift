@@ -3,10 +3,10 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Seals and merges segments that get no more frames, one at a time, while others write.
+/// Seals and merges segments that get no more frames, one at a time, while other threads write.
 final class Sealing: Sendable {
     private struct State {
-        /// The last known segment that the writer appends to. The segments before it get no more frames.
+        /// The last known segment to which the writer appends. The segments before it get no more frames.
         var openSegment: TransactionNumber
         var isClosed = false
         /// Whether no more work may begin, however small it is.
@@ -27,7 +27,7 @@ final class Sealing: Sendable {
         self.tuning = tuning
     }
 
-    /// The last error of sealing or merging; `nil` if nothing failed. The segments are as they were, and the next opening tries again.
+    /// The last error of sealing or merging; `nil` if neither has failed. The segments are unchanged, and the next opening tries again.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
     /// Seals a segment that gets no more frames.
@@ -40,8 +40,8 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Removes covered segments, and seals the open segments that others follow. Then merges one run of retired segments, and one run of
-    /// others.
+    /// Removes covered segments, and seals those open segments that other segments follow. Then merges one run of retired segments, and one
+    /// run of other segments.
     ///
     /// So one call writes at most twice `LogTuning.mergedByteCountMax` for merging.
     func tidy() { run { $0.tidyNow() } }
@@ -53,7 +53,7 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // If a segment covers others but differs from them, nothing is sealed or merged.
+        // If a segment covers other segments but differs from them, nothing is sealed or merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })
     }
@@ -86,7 +86,7 @@ final class Sealing: Sendable {
 
     /// Calls `body` while no other thread replaces a segment. Throws `.notWritable` if the store was closed.
     ///
-    /// - Parameter body: receives the sealer, and the segment that the writer appends to. Earlier segments get no more frames.
+    /// - Parameter body: receives the sealer, and the segment to which the writer appends. Earlier segments get no more frames.
     func whileNoneIsSealed<Result>(_ body: (SegmentSealer, _ openSegment: TransactionNumber) throws -> Result) throws -> Result {
         try queue.sync {
             let state = state.withLock { $0 }
@@ -95,14 +95,14 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Waits for the work under way, and for small segments in the queue. Other segments stay as they are, because nothing may be renamed
+    /// Waits for the work in progress, and for small segments in the queue. Other segments stay unchanged, because no file may be renamed
     /// after the lock was released.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync {}
     }
 
-    /// Waits for the work under way, and begins nothing more. This imitates the death of a process as closely as possible.
+    /// Waits for the work in progress, and does not begin more. This imitates the death of a process as closely as possible.
     func abandon() {
         state.withLock { ($0.isClosed, $0.isAbandoned) = (true, true) }
         queue.sync {}

@@ -9,7 +9,7 @@ struct StoreLock: Sendable {
     private let store: [UInt8]
     /// The file that the next checkpoint continues or begins.
     private let pageFile: UInt64
-    /// The file of pages that the store was opened from; `nil` if the whole log was replayed.
+    /// The file of pages from which the store was opened; `nil` if the whole log was replayed.
     private let sourceFile: UInt64?
 
     init(_ lock: any VolumeLock, of log: LogWriter, pageFile: UInt64, sourceFile: UInt64?) {
@@ -17,8 +17,8 @@ struct StoreLock: Sendable {
         (self.pageFile, self.sourceFile) = (pageFile, sourceFile)
     }
 
-    /// Lets another writer open the store. A lease names the chunks that graphs of this store map, so that no process overwrites them. If
-    /// the lease cannot be made, the lock stays until the last of these graphs is gone.
+    /// Lets another writer open the store. A lease lists the chunks that graphs of this store map, so that no process overwrites them. If
+    /// the lease cannot be created, the store stays locked until the last of these graphs has been released.
     ///
     /// - Parameters:
     ///   - mapped: the chunks that versions of this process map from files.
@@ -35,7 +35,7 @@ struct StoreLock: Sendable {
     /// Releases the lock without a lease, as the death of the process would.
     func abandon() { lock.unlock() }
 
-    /// Creates a lease that names the mapped chunks, so that later writers do not use them as long as the lease exists. Returns `nil` if no
+    /// Creates a lease that lists the mapped chunks, so that later writers do not use them as long as the lease exists. Returns `nil` if no
     /// chunk is mapped.
     private func lease(_ name: UInt64, _ mapped: (ofSource: [Int], ofStorage: [Int])) throws(CambiumError) -> ChunkLease? {
         var chunks = [pageFile: mapped.ofStorage]

@@ -2,10 +2,10 @@ internal import CambiumBytes
 import CambiumGraph
 import Synchronization
 
-/// Informs the background work of a store that it may have something to do.
+/// Informs the background work of a store that there may be something to do.
 ///
-/// A write compares its numbers with limits, and takes no lock for that. If a limit is reached, the write rings the alarm after it has
-/// released the writer's lock. The answering closure decides whether there is work, and sets other limits.
+/// A write compares its numbers with limits, without taking a lock. If a limit is reached, the write rings the alarm after it has released
+/// the writer's lock. The closure that is then called decides whether there is work, and sets new limits.
 final class UpkeepAlarm: Sendable {
     /// The numbers of the write that rings the alarm.
     struct Reading {
@@ -23,19 +23,19 @@ final class UpkeepAlarm: Sendable {
         /// The number of logged bytes at which a write rings at `oldTime` or later.
         var oldByteCount = Int.max
         var oldTime = Int64.max
-        /// The greatest number of bytes of pages on the heap at which no write rings because memory is short.
+        /// The number of bytes of pages on the heap up to which no write rings because of scarce memory.
         var heapByteCount = Int.max
         /// Whether a write rings while the pages are in the reserve.
         var watchesReserve = false
 
-        /// No write rings.
+        /// Limits at which no write rings.
         static let never = Limits()
     }
 
-    /// The number of bytes that were logged since the store was opened, as the last commit found it.
+    /// The number of bytes that were logged since the store was opened, according to the last commit.
     private let logged = Atomic(0)
-    // A write may see some of the limits before they are set and some after. A ring too many does no harm, and the next write rings if one
-    // was missed.
+    // A write may see some of the limits before they are set and others afterwards. An unnecessary ring does no harm, and if a ring was
+    // missed, the next write rings.
     private let loggedLimit = Atomic(Int.max)
     private let oldByteLimit = Atomic(Int.max)
     private let oldTimeLimit = Atomic(Int64.max)
@@ -53,10 +53,11 @@ final class UpkeepAlarm: Sendable {
         watchesReserve.store(limits.watchesReserve, ordering: .relaxed)
     }
 
-    /// Sets the closure that runs when the alarm rings. It runs on the thread of a write, which it must not block.
+    /// Sets the closure that runs when the alarm rings. It runs on the thread of a write, and must not block that thread.
     func onRing(_ answer: @escaping @Sendable (Reading) -> Void) { self.answer.withLock { $0 = answer } }
 
-    /// Notes the bytes that were logged so far, and returns whether a limit is reached. Call it only while the writer's lock is held.
+    /// Records the number of bytes that were logged so far, and returns whether a limit is reached. Call it only while the writer's lock is
+    /// held.
     func note(_ loggedByteCount: Int, at time: Int64, _ timeline: Timeline) -> Bool {
         logged.store(loggedByteCount, ordering: .relaxed)
         return loggedByteCount >= loggedLimit.load(ordering: .relaxed)

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Reading by names, as the transaction stands.
+/// Reads by name, including the changes of the transaction so far.
 extension WriteTransaction {
     /// The value of an attribute of an object.
     ///

@@ -4,11 +4,12 @@ public import CambiumModel
 
 /// The changes of one transaction. `Store.write` passes the transaction to its closure, and it is valid until the closure returns.
 ///
-/// Every call validates, applies and records one op. If a call throws, nothing of that call is in the transaction, and the closure may
-/// continue. If the closure throws, nothing of the transaction happens. Rules that concern the whole graph (mandatory properties,
-/// uniqueness, numbers of members, denied deletions) are checked once, at the end.
+/// Every call validates, applies and records one op. If a call throws, the transaction contains no part of that call, and the closure may
+/// continue. If the closure throws, the transaction has no effect. Rules that concern the whole graph (mandatory properties, uniqueness,
+/// numbers of members, denied deletions) are checked once, at the end.
 ///
-/// A failure in the middle of a change, for example of the disk, fails the transaction: every later call throws, and so does its commit.
+/// If a change fails after it has begun, for example because of the disk, the transaction fails: every later call throws, and so does its
+/// commit.
 ///
 ///     try store.write(Author(actor: "jane")) { transaction in
 ///         let note = try transaction.insert("Note", ["title": "Paris"])
@@ -16,12 +17,12 @@ public import CambiumModel
 ///     }
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    /// The ops of the transaction. The ops of an import are written here once they are known.
+    /// The ops of the transaction. The ops of an import are appended once they are known.
     var ops: OpWriter
     var recording = Recording.ops
-    /// Whether nothing of the transaction is kept, not even the fact that its request arrived.
+    /// Whether to keep no part of the transaction, not even the fact that its request arrived.
     var isRehearsal = false
-    /// The error of a save of records that was made in part. It fails the transaction.
+    /// The error of a save that changed only some of its records. It fails the transaction.
     var partialSave: CambiumError?
     /// The outcome, for the refs of records that the transaction inserted; `nil` if there are none.
     var outcome: TransactionOutcome?
@@ -46,7 +47,7 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Objects
 
-    /// Inserts an object. Attributes that are not given have their defaults.
+    /// Inserts an object. Attributes without a value get their defaults.
     ///
     /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
     /// Throws `.ruleViolated` for a value that the attribute does not allow, and `.limitExceeded` if the hierarchy has no serial left.
@@ -67,7 +68,7 @@ public struct WriteTransaction: ~Copyable {
         return id
     }
 
-    /// Inserts an object with names in place of the schema's entities and attributes, and links it.
+    /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
     ///
     ///     let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     ///
@@ -87,7 +88,7 @@ public struct WriteTransaction: ~Copyable {
         return id
     }
 
-    /// Changes an attribute. Setting the present value is no change.
+    /// Changes an attribute. Setting the current value does not count as a change.
     ///
     /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that its entity does not have, and for a value of
     /// the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
@@ -127,7 +128,7 @@ public struct WriteTransaction: ~Copyable {
     /// Deletes objects, and the objects that their delete rules reach.
     ///
     /// Throws `.notFound` for a missing object, and `.limitExceeded` if the graph may have too few pages for the deletion. After an error,
-    /// nothing is changed. Complexity: O(objects that are deleted and their links).
+    /// nothing is changed. Complexity: O(deleted objects and their links).
     public mutating func delete(_ ids: ObjectID...) throws(CambiumError) { try delete(ids) }
 
     /// Deletes an array of objects, as `delete(_:)` with single objects does.
@@ -139,8 +140,8 @@ public struct WriteTransaction: ~Copyable {
     // MARK: Links
 
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
-    /// or at the end if `index` is `nil`. If the objects are linked already, nothing changes, except that a target moves to an `index` that
-    /// is given.
+    /// or at the end if `index` is `nil`. If the objects are already linked, nothing changes. But if an `index` is passed, the target moves
+    /// to it.
     ///
     /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a target that
     /// the relationship cannot hold, and an index outside of the relationship. After an error, nothing is changed.
@@ -165,7 +166,7 @@ public struct WriteTransaction: ~Copyable {
         try link(id, try entity(of: id).requiredRelationship(relationship), target, at: index)
     }
 
-    /// Removes a link. Unlinking objects that are not linked is no change. Throws as `link(_:_:_:at:)` does.
+    /// Removes a link. Unlinking objects that are not linked does not count as a change. Throws as `link(_:_:_:at:)` does.
     public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         let ends = try draft.linkEnds(id, relationship, target)
         if draft.isLinked(ends) { try record(.unlink(id, ends.relationship.number, target: target)) }
@@ -210,7 +211,7 @@ public struct WriteTransaction: ~Copyable {
     /// its entity does not have the attribute.
     public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? { draft.value(of: attribute, of: id) }
 
-    /// Returns the ids that a relationship leads to, including the changes of the transaction. Returns `nil` if there is no such object,
+    /// Returns the ids to which a relationship leads, including the changes of the transaction. Returns `nil` if there is no such object,
     /// and no ids if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
@@ -236,7 +237,7 @@ public struct WriteTransaction: ~Copyable {
         if recording == .ops { ops.append(op) }
     }
 
-    /// Throws if the transaction can no longer be committed, because a change failed half-way or its ops cannot be written.
+    /// Throws if the transaction can no longer be committed, because a change failed halfway or its ops cannot be written.
     func checkUsable() throws(CambiumError) {
         try draft.checkUsable()
         if let partialSave { throw partialSave }
@@ -247,7 +248,7 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Do this in a separate transaction.")
     }
 
-    /// Records the ops for all changes of the draft since it began to track them.
+    /// Records ops for all changes of the draft since it began to track them.
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }

@@ -10,9 +10,9 @@ import Synchronization
 /// The parts of a store that write share this object, and keep it alive while they work. So the lock of the store is released after the
 /// last of them has ended.
 ///
-/// SENDABLE: mutable state is touched only while `lock` is held, or is under a mutex, or is atomic.
+/// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {
-    /// The writer's lock. It is taken after the lock under which checkpoints are made, and before every other lock.
+    /// The writer's lock. It is taken after the lock for making checkpoints, and before every other lock.
     let lock = WriterLock()
     let timeline: Timeline
     /// The log; `nil` for a store in memory.
@@ -32,7 +32,7 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var isClosed = false
     /// The time of the last transaction.
     @exclusivity(unchecked) var lastTime: Timestamp
-    /// The number of bytes in files of ops that were committed.
+    /// The number of bytes in committed files of ops.
     @exclusivity(unchecked) private var opsFileByteCount = 0
 
     init(
@@ -56,13 +56,13 @@ final class WriterState: @unchecked Sendable {
     /// The newest graph that is as durable as the store promises.
     var graph: Graph { visible.withLock { $0 } }
 
-    /// Shows a graph to readers, unless they see a newer one already.
+    /// Shows a graph to readers, unless they already see a newer one.
     func show(_ graph: Graph) {
         visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
     }
 
-    /// Shows a packed graph in place of the graph of the same transaction, which has other pages. Does nothing if another transaction is
-    /// shown.
+    /// Shows a packed graph in place of the graph of the same transaction, which has other pages. Does nothing if readers see another
+    /// transaction.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
     /// Rolls back to the last confirmed version, or to `graph`. Call it only while `lock` is held.
@@ -84,13 +84,13 @@ final class WriterState: @unchecked Sendable {
     /// Refuses all later writes. Call it only while `lock` is held.
     func close() { isClosed = true }
 
-    /// Calls `body` under the writer's lock, and then lets waiting writers have the lock.
+    /// Calls `body` while holding the writer's lock, and then lets waiting writers take the lock.
     func whileNoThreadWrites(_ body: () -> Void) {
         lock.hold(as: .reclaiming) { body() }
         lock.letOthersIn()
     }
 
-    /// Lets another writer open the store. Call it once, when nothing of this store writes any more.
+    /// Lets another writer open the store. Call it once, when no part of this store writes any longer.
     func releaseStoreLock() {
         guard let storeLock else { return }
         let name = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -99,7 +99,7 @@ final class WriterState: @unchecked Sendable {
         storeLock.release(for: timeline, mapped: mapped, name: name)
     }
 
-    /// Releases the lock of the store as the death of the process would.
+    /// Releases the lock of the store in the same way as the death of the process.
     func abandonStoreLock() { storeLock?.abandon() }
 
     // MARK: Numbers

@@ -4,8 +4,8 @@ public import CambiumModel
 /// Linking objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
 extension Edit {
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
-    /// or at the end if `index` is `nil`. If the objects are linked already, nothing changes, except that a target moves to an `index` that
-    /// is given.
+    /// or at the end if `index` is `nil`. If the objects are already linked, nothing changes. But if an `index` is passed, the target moves
+    /// to it.
     ///
     /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a target that
     /// the relationship cannot hold, and an index outside of the relationship. After an error, nothing is changed. Complexity: O(1)
@@ -31,7 +31,7 @@ extension Edit {
         try link(id, try requiredEntity(of: id).requiredRelationship(relationship), target, at: index)
     }
 
-    /// Removes a link. Unlinking objects that are not linked is no change. Throws as `link(_:_:_:at:)` does.
+    /// Removes a link. Unlinking objects that are not linked does not count as a change. Throws as `link(_:_:_:at:)` does.
     public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         if isRawLinked(id, relationship, target) { group { $0.disconnect(id, relationship, target) } }
@@ -69,7 +69,7 @@ extension Edit {
 
     // MARK: Checks
 
-    /// Returns the relationship of the schema, if the object has it and it can hold the target.
+    /// Returns the relationship in this edit's schema. Throws if the object does not have it, or if it cannot hold the target.
     private func linkable(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) -> Relationship {
         let entity = try requiredEntity(of: id)
         _ = try requiredEntity(of: target)
@@ -98,7 +98,7 @@ extension Edit {
         }
     }
 
-    /// Returns the links that a caller wants to make from a new object, all checked.
+    /// Returns the links from a new object that a caller requests, all of them checked.
     func linkTargets(
         _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
     ) throws(CambiumError) -> [(Relationship, ObjectID)] {
@@ -130,8 +130,8 @@ extension Edit {
         if let inverse, !(relationship.isOwnInverse && id == target) { addEnd(target, inverse, id, at: nil) }
     }
 
-    /// Removes the target of a to-one relationship. A deleted target keeps its own end, so that its deletion has the same effect at the
-    /// commit as before.
+    /// Removes the target of a to-one relationship. If the target is deleted, it keeps its own end, so that its deletion has the same
+    /// effect at the commit as before.
     private mutating func clear(_ relationship: Relationship, of id: ObjectID) {
         guard let target = rawMembers(relationship, of: id).first, !isDeleted(target) else { return }
         disconnect(id, relationship, target)

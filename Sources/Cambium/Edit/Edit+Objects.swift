@@ -3,11 +3,11 @@ public import CambiumModel
 
 /// Inserting, changing and deleting objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
 ///
-/// Each call checks names, types and the rules of single values at once. Rules that concern the whole graph are checked at the commit:
+/// Each call immediately checks names, types and the rules of single values. Rules that concern the whole graph are checked at the commit:
 /// mandatory properties, uniqueness, numbers of members, and deletions that a `deny` rule forbids.
 extension Edit {
     /// Inserts an object and returns its provisional id, which is valid in this edit and its copies. The commit returns the permanent id.
-    /// Attributes that are not given have their defaults.
+    /// Attributes without a value get their defaults.
     ///
     /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
     /// Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
@@ -19,7 +19,7 @@ extension Edit {
         return id
     }
 
-    /// Inserts an object with names in place of the schema's entities and attributes, and links it.
+    /// Inserts an object, and links it, with names instead of the schema's entities and attributes.
     ///
     ///     let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     ///
@@ -44,7 +44,7 @@ extension Edit {
         return id
     }
 
-    /// Inserts an object under an id that no other object of the edit has.
+    /// Inserts an object with an id that no other object of the edit has.
     mutating func insert(_ id: ObjectID, _ entity: Entity, _ values: [(Attribute, Value)]) {
         group { edit in
             edit.write(.insertion(id, entity.number))
@@ -52,7 +52,7 @@ extension Edit {
         }
     }
 
-    /// Inserts an object of an earlier edit under the same id. Throws as `insert(_:_:)` does.
+    /// Inserts an object of an earlier edit with the same id. Throws as `insert(_:_:)` does.
     mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
         insert(id, try insertable(entity), try check(values, entity))
         return id
@@ -66,7 +66,7 @@ extension Edit {
 
     // MARK: Values
 
-    /// Changes an attribute. Setting the present value is no change.
+    /// Changes an attribute. Setting the current value does not count as a change.
     ///
     /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that its entity does not have, and for a value of
     /// the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
@@ -80,7 +80,7 @@ extension Edit {
         try set(id, try requiredEntity(of: id).requiredAttribute(attribute), to: value)
     }
 
-    /// Changes several attributes of an object in one step. Throws as `set(_:_:to:)` does; then no attribute is changed.
+    /// Changes several attributes of an object in one step. Throws as `set(_:_:to:)` does. In that case, no attribute is changed.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         let checked = try check(values, try requiredEntity(of: id))
         group { edit in for (attribute, value) in checked { edit.assign(value, to: attribute, of: id) } }
@@ -93,7 +93,7 @@ extension Edit {
         write(.value(EditPlace(id, attribute.number), before: before, after: isOriginal ? nil : value))
     }
 
-    /// Returns the attributes of the schema with the values as a graph would return them.
+    /// Returns the attributes of the schema with the values in the form in which a graph returns them.
     private func check(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
         var checked: [(Attribute, Value)] = []
         for (attribute, value) in values { checked.append(try check(attribute, value, entity)) }
@@ -116,7 +116,7 @@ extension Edit {
 
     /// Deletes objects, and the objects that their `cascade` rules reach in this edit. Other objects lose them as members.
     ///
-    /// A `deny` rule is checked at the commit. There, cascades also follow the links that other writers have made since the base.
+    /// A `deny` rule is checked at the commit. At that time, cascades also follow the links that other writers have made since the base.
     ///
     /// Throws `.notFound` for a missing object. After an error, nothing is changed. Complexity: O(objects that are deleted and their
     /// links).

@@ -3,7 +3,7 @@ public import CambiumModel
 
 /// Reading by id, with the changes of the edit. The calls mirror those of `Graph`.
 ///
-/// Derived attributes have the values of the base, and null for inserted objects: the store computes them at the commit.
+/// Derived attributes have the values of the base, or null in inserted objects, because the store computes them at the commit.
 extension Edit {
     /// The value of an attribute of an object. Null if the object's entity does not have the attribute.
     ///

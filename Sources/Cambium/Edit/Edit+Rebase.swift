@@ -3,10 +3,10 @@ public import CambiumModel
 
 extension Edit {
     /// Moves the edit to a newer graph of the same store, whose pages replace those of the base. The changes stay, except those that the
-    /// policy gives up.
+    /// policy discards.
     ///
-    /// Provisional ids stay as they are. The steps of undo stay if the newer graph has changed none of the objects that the edit has
-    /// touched. Otherwise they are cleared.
+    /// Provisional ids stay the same. The steps of undo are kept if the newer graph has changed none of the objects that the edit has
+    /// touched. Otherwise, they are cleared.
     ///
     ///     try edit.rebase(onto: store.graph, policy: .theirs)
     ///
@@ -37,7 +37,7 @@ extension Edit {
         return rebased
     }
 
-    /// Whether the changes concern an object on which the edit or a step of it depends.
+    /// Whether the changes concern an object on which the edit or one of its steps depends.
     private func isTouched(by changes: Changes) -> Bool {
         if changes.isEmpty { return false }
         let ids = Set(overlay.objects.keys).union(history.writes.flatMap(\.ids))

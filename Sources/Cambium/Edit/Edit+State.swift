@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Reading for the edit itself. Nothing here counts as a read of the caller.
+/// Reads data for the edit itself. These reads do not count as reads of the caller.
 extension Edit {
     func isDeleted(_ id: ObjectID) -> Bool { overlay.deletedCount > 0 && overlay[id]?.deletion != nil }
 
@@ -24,7 +24,8 @@ extension Edit {
 
     func text(of id: ObjectID) -> String { "\((knownEntity(of: id) ?? schema.entity(id.root))?.name ?? "?")/\(id.serialText)" }
 
-    /// Returns this schema's version of an entity of an equal, earlier or later schema, or `nil` if there is no such entity.
+    /// Returns the entity of this schema that corresponds to an entity of an equal, earlier or later schema, or `nil` if there is no such
+    /// entity.
     func own(_ entity: Entity) -> Entity? {
         guard let found = schema.entity(entity.number) else { return nil }
         return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
@@ -52,7 +53,7 @@ extension Edit {
         id.isProvisional ? [] : base.members(relationship, of: id) ?? []
     }
 
-    /// Returns the members, including members that the edit deletes. An unordered relationship is in ascending order.
+    /// Returns the members, including those that the edit deletes. The members of an unordered relationship are in ascending order.
     func rawMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         guard let state = overlay[id] else { return originalMembers(relationship, of: id) }
         if let target = state.targets[relationship.number] { return target.id.map { [$0] } ?? [] }

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Changes that a caller collects over time, for example in a form, and commits later.
 ///
-/// An edit is a value. It holds the graph of one moment, its *base*, and the changes over it. It reads like a graph with these changes. The
-/// store goes on: an edit holds no lock, and copying it costs nothing. `Store.commit(_:policy:author:durability:)` compares it with the
-/// store and applies it in one transaction. Docs/EDITS.md has the rules.
+/// An edit is a value. It holds the graph of one moment, its *base*, and the changes of that graph. It reads like a graph with these
+/// changes. The store can change in the meantime: an edit holds no lock, and copying it costs nothing.
+/// `Store.commit(_:policy:author:durability:)` compares it with the store and applies it in one transaction. Docs/EDITS.md has the rules.
 ///
 ///     var edit = store.edit()
 ///     try edit.set(note, "title", to: "Rome")
@@ -16,16 +16,16 @@ import Synchronization
 ///     let committed = try store.commit(&edit)
 ///     print(committed.id(of: item))
 ///
-/// An edit keeps the pages of its base in memory. An edit that is kept for long should call `rebase(onto:policy:)` now and then, which
+/// An edit keeps the pages of its base in memory. If an edit exists for a long time, call `rebase(onto:policy:)` from time to time, which
 /// releases the earlier base.
 public struct Edit: Sendable {
-    /// The graph that the changes are based on.
+    /// The graph on which the changes are based.
     public internal(set) var base: Graph
     private(set) var overlay = EditOverlay()
     private(set) var history = EditHistory()
     /// The number of the edit in its provisional ids.
     let number: UInt64
-    /// The number of objects that the edit has inserted, including those that were undone.
+    /// The number of objects that the edit has inserted, including those whose insertion was undone.
     private(set) var insertCount: UInt64 = 0
     /// The number of calls that have deleted objects.
     private(set) var deletionCount = 0
@@ -55,15 +55,16 @@ public struct Edit: Sendable {
 
     // MARK: Undo
 
-    /// Whether there is a step to undo. Not inside a group.
+    /// Whether there is a step to undo. Always `false` inside a group.
     public var canUndo: Bool { history.depth == 0 && !history.done.isEmpty }
 
-    /// Whether there is a step to redo. Not inside a group.
+    /// Whether there is a step to redo. Always `false` inside a group.
     public var canRedo: Bool { history.depth == 0 && !history.undone.isEmpty }
 
-    /// Takes the last step back. Each call that changes something is a step, and so is each group. Returns whether there was a step.
+    /// Undoes the last step. Each call that changes something is a step, and so is each group. Returns whether there was a step.
     ///
-    /// Rebasing to a moment that changed some object of the edit, and committing, clear the steps. Complexity: O(changes of the step).
+    /// The steps are cleared by a commit, and by rebasing to a moment that changed an object of the edit. Complexity: O(changes of the
+    /// step).
     @discardableResult
     public mutating func undo() -> Bool {
         guard let step = history.takeDone() else { return false }
@@ -71,7 +72,7 @@ public struct Edit: Sendable {
         return true
     }
 
-    /// Does the last step again that was undone. Any other change clears these steps. Returns whether there was a step.
+    /// Redoes the last undone step. Any other change clears the undone steps. Returns whether there was a step.
     ///
     /// Complexity: O(changes of the step).
     @discardableResult
@@ -81,7 +82,7 @@ public struct Edit: Sendable {
         return true
     }
 
-    /// Makes the calls of `body` one step. If `body` throws, none of its calls has changed anything.
+    /// Combines the calls of `body` into one step. If `body` throws, none of its calls has an effect.
     ///
     ///     try edit.group { edit in
     ///         try edit.set(note, "title", to: "Rome")
@@ -116,7 +117,7 @@ public struct Edit: Sendable {
         return deletionCount
     }
 
-    /// Returns the id of the next object that is inserted. Throws `.limitExceeded` if the edit has inserted too many.
+    /// Returns the id of the next inserted object. Throws `.limitExceeded` if the edit has inserted too many objects.
     mutating func nextID(_ root: EntityNumber) throws(CambiumError) -> ObjectID {
         guard insertCount < ObjectID.provisionalCountMax else {
             throw CambiumError(.limitExceeded, "An edit inserts at most \(ObjectID.provisionalCountMax) objects. Commit the edit first.")
@@ -126,7 +127,7 @@ public struct Edit: Sendable {
     }
 }
 
-/// The data whose changes in the store conflict with an edit.
+/// The data for which a change in the store conflicts with an edit.
 public enum EditTracking: Sendable {
     /// The properties that the edit writes.
     case writes

@@ -9,6 +9,6 @@ public struct EditCommit: Sendable {
     /// An edit without changes on the graph after the commit. It tracks reads as the committed edit did.
     public let edit: Edit
 
-    /// Returns the permanent id of an object: the new id of a provisional id, and any other id itself.
+    /// Returns the permanent id of an object: the new id for a provisional id, otherwise the id itself.
     public func id(of id: ObjectID) -> ObjectID { ids[id] ?? id }
 }

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A change in the store that touches data of an edit, with another effect than the edit.
+/// A change in the store that touches data of an edit, and that has a different effect from the edit.
 ///
 ///     for conflict in edit.conflicts(with: store.graph) { print(conflict) }
 public struct EditConflict: Sendable, CustomStringConvertible {
@@ -23,7 +23,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
         case deleted
     }
 
-    /// The use that the edit makes of the subject.
+    /// The way in which the edit uses the subject.
     public enum Use: Sendable, Hashable {
         case written
         /// The caller read the subject through an edit with `EditTracking.writesAndReads`.
@@ -42,7 +42,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The state in the newer graph.
     public let theirs: State
 
-    /// Whether the edit's side can win. An object that was deleted cannot come back, because its id is never used again.
+    /// Whether the edit's side can win. A deleted object cannot return, because its id is never used again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
     public var description: String {
@@ -52,8 +52,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
         case .attribute(let attribute): return "\(object).\(attribute.name): \(sides(verb))"
         case .relationship(let relationship): return "\(object).\(relationship.name): \(sides(verb))"
         case .object:
-            if theirs == .present { return "\(object): the edit deletes the object, which was changed since" }
-            return "\(object): the \(verb) uses the object, which was deleted since"
+            if theirs == .present { return "\(object): the edit deletes the object, which has been changed in the store" }
+            return "\(object): the \(verb) uses the object, which has been deleted in the store"
         }
     }
 
@@ -86,13 +86,13 @@ public struct EditConflicts: Error, Sendable {
         let count = conflicts.count
         return CambiumError(
             .conflict,
-            "The store was changed since the base of the edit, which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). Nothing "
+            "The store has changed since the base of the edit, which leads to \(count) \(count == 1 ? "conflict" : "conflicts"). Nothing "
                 + "was changed. Rebase the edit with a policy that resolves them.",
             details: conflicts.prefix(Self.detailCountMax).map(\.description), underlying: self)
     }
 }
 
-/// The winner of a conflict.
+/// The side that wins a conflict.
 public enum EditSide: Sendable, Hashable {
     /// The edit.
     case mine
@@ -104,7 +104,7 @@ public enum EditSide: Sendable, Hashable {
 public enum EditPolicy: Sendable {
     /// Any conflict is an error.
     case error
-    /// The edit wins. A conflict in which it cannot win, because an object was deleted, is an error.
+    /// The edit wins. If it cannot win, because an object was deleted, the conflict is an error.
     case mine
     /// The store wins.
     case theirs

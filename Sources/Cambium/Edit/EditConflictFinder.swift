@@ -50,7 +50,7 @@ struct EditConflictFinder {
                 compare(attribute, of: id, .written)
             }
             for relationship in change.relationships where state.hasLinks(relationship.relationship.number) {
-                // Members of an unordered relationship are added and removed one by one, so both sides merge.
+                // Members of an unordered relationship are added and removed one by one, so the changes of both sides can be merged.
                 if relationship.relationship.isOrdered || !relationship.relationship.isToMany {
                     compare(relationship, of: id, .written)
                 }
@@ -76,7 +76,7 @@ struct EditConflictFinder {
         add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
     }
 
-    /// Returns whether the edit gives an object a value, a member or another order. Removing members of a deleted object changes nothing.
+    /// Returns whether the edit gives an object a value, a member or another order. Removing members of a deleted object does not count.
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
         if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
         if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }
@@ -87,7 +87,7 @@ struct EditConflictFinder {
         }
     }
 
-    /// Reports the objects that the edit links and that were deleted. A target without a named inverse has no changes of its own.
+    /// Reports the objects that the edit links and that the store has deleted. A target without a named inverse has no changes of its own.
     private mutating func compareTargets(of id: ObjectID) {
         guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
         for relationship in entity.relationships where state.hasLinks(relationship.number) {

@@ -1,14 +1,14 @@
 import CambiumGraph
 import CambiumModel
 
-/// The parts of an edit that the store's side wins, so that the edit does not apply them.
+/// The parts of an edit that lose against the store, so that the edit does not apply them.
 struct EditDrops {
     var attributes = Set<EditPlace>()
-    /// The to-one and ordered relationships that stay as in the store.
+    /// The to-one and ordered relationships that stay as they are in the store.
     var ends = Set<EditPlace>()
-    /// The objects that stay as in the store.
+    /// The objects that stay as they are in the store.
     var objects = Set<ObjectID>()
-    /// The ordered relationships that get exactly the edit's members, although the store changed them.
+    /// The ordered relationships that get exactly the edit's members, although the store has changed them.
     var forced = Set<EditPlace>()
 
     init() {}
@@ -38,15 +38,16 @@ struct EditDrops {
         keep(deletions, edit)
     }
 
-    /// Gives up calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay.
+    /// Discards calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay.
     private mutating func keep(_ deletions: Set<Int>, _ edit: Edit) {
         if deletions.isEmpty { return }
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
-    /// Removes the links that objects and relationships of the store's side rule out. If a to-one relationship loses a change, it loses all
-    /// of its changes, and so do the to-one relationships at the other ends of its links. If a link stays that the edit removed before it
-    /// deleted an end, that object stays, too, because its cascade would now reach the other end.
+    /// Removes the links that cannot exist because of objects and relationships that stay as they are in the store. If a to-one
+    /// relationship loses a change, it loses all of its changes, and so do the to-one relationships at the other ends of its links. If the
+    /// edit removed a link before it deleted an end, and the link now stays, that object also stays, because its cascade would reach the
+    /// other end.
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
         while true {

@@ -2,12 +2,12 @@
 struct EditHistory: Sendable {
     private(set) var done: [[EditWrite]] = []
     private(set) var undone: [[EditWrite]] = []
-    /// The writes of the step under way.
+    /// The writes of the step in progress.
     private(set) var open: [EditWrite] = []
-    /// The number of groups under way.
+    /// The number of groups in progress.
     private(set) var depth = 0
 
-    /// Begins a step, or a part of the step under way. Returns the number of writes before it.
+    /// Begins a step, or a part of the step in progress. Returns the number of writes before it.
     mutating func begin() -> Int {
         depth += 1
         return open.count
@@ -15,7 +15,7 @@ struct EditHistory: Sendable {
 
     mutating func note(_ write: EditWrite) { open.append(write) }
 
-    /// Ends a step or a part of one. A step without writes is no step.
+    /// Ends a step or a part of a step. If there are no writes, there is no step.
     mutating func end() {
         depth = max(0, depth - 1)
         if depth > 0 || open.isEmpty { return }
@@ -24,7 +24,7 @@ struct EditHistory: Sendable {
         undone = []
     }
 
-    /// Removes the last write of the step under way, if there are more than `mark` writes.
+    /// Removes the last write of the step in progress, if there are more than `mark` writes.
     mutating func takeOpen(after mark: Int) -> EditWrite? { open.count > mark ? open.popLast() : nil }
 
     mutating func takeDone() -> [EditWrite]? {

@@ -8,17 +8,17 @@ struct EditLink: Sendable {
     let id: ObjectID
     let relationship: Relationship
     let target: ObjectID
-    /// The relationship at the other end; `nil` if it has no name.
+    /// The relationship at the other end; `nil` if that end has no name.
     let inverse: Relationship?
 
-    /// The places of the link that have names.
+    /// The named ends of the link.
     var ends: [(place: EditPlace, relationship: Relationship)] {
         let own = (EditPlace(id, relationship.number), relationship)
         return inverse.map { [own, (EditPlace(target, $0.number), $0)] } ?? [own]
     }
 }
 
-/// The links that an edit adds and removes, each of them once.
+/// The links that an edit adds and removes, without duplicates.
 struct EditLinks: Sendable {
     var all: [EditLink] = []
 
@@ -53,7 +53,7 @@ struct EditLinks: Sendable {
 }
 
 extension Edit {
-    /// Whether a link ends only because the edit deletes the target: the deletion itself removes the link, by the rules of the schema.
+    /// Whether a link ends only because the edit deletes the target. The deletion itself removes the link, by the rules of the schema.
     fileprivate func isLeft(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         guard isDeleted(target) else { return false }
         return inverse(relationship).map { isRawLinked(target, $0, id) } ?? true

@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// The moves that bring the members of an ordered relationship into another order. Members on a longest ascending run stay in place.
+/// The moves that put the members of an ordered relationship into another order. Members of a longest ascending run stay in place.
 struct EditOrder {
-    /// A move of a member to the index that it has afterwards.
+    /// A move of a member to an index. The index applies after the move.
     struct Move: Equatable {
         let id: ObjectID
         let index: Int
@@ -10,7 +10,7 @@ struct EditOrder {
 
     let moves: [Move]
 
-    /// Finds the moves. Both arrays have the same members. Complexity: O(members x log members + moves x members).
+    /// Finds the moves. Both arrays must contain the same members. Complexity: O(members x log members + moves x members).
     init(from current: [ObjectID], to wanted: [ObjectID]) {
         if current == wanted {
             moves = []
@@ -34,7 +34,8 @@ struct EditOrder {
     private static func staying(_ current: [ObjectID], _ wanted: [ObjectID]) -> Set<ObjectID> {
         let places = Dictionary(wanted.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let sequence = current.compactMap { places[$0] }
-        // For each length, the index of the least last element of a run, and for each element the one before it in its run.
+        // For each length, the index of the least last element of a run of this length. For each element, the index of the previous element
+        // in its run.
         var (ends, previous) = ([Int](), [Int](repeating: -1, count: sequence.count))
         for (index, place) in sequence.enumerated() {
             var (low, high) = (0, ends.count)

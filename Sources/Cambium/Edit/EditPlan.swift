@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The net changes of an edit, in the order in which they are applied.
 ///
-/// Links are removed before objects are deleted, so that cascades spare the members that the edit took out first. Links with a deleted
-/// object are made before the deletion, so that `deny` rules see them. The order of members comes last.
+/// Links are removed before objects are deleted, so that cascades do not reach the members that the edit removed first. Links with a
+/// deleted object are made before the deletion, so that `deny` rules see them. The order of members comes last.
 struct EditPlan {
     private let edit: Edit
     private let drops: EditDrops
@@ -26,7 +26,7 @@ struct EditPlan {
     /// Applies the changes. Throws `.conflict` if a migration removed an element of the schema that the edit uses, and the errors of the
     /// target.
     ///
-    /// - Returns: The ids that the inserted objects have in the target, by their provisional ids.
+    /// - Returns: The ids of the inserted objects in the target, by their provisional ids.
     func apply(to target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
         let ids = try insertObjects(&target)
         try setValues(&target)
@@ -82,7 +82,7 @@ struct EditPlan {
             if let deletion = state.deletion { calls[deletion, default: []].append(id) }
         }
         for (_, ids) in calls.sorted(by: { $0.key < $1.key }) {
-            // A cascade of an earlier call may have reached objects of this call, because the store has other links now.
+            // The cascade of an earlier call may have reached objects of this call, because the store now has other links.
             let living = ids.filter { target.liveEntity(of: $0) != nil }
             try target.delete(living)
         }
@@ -136,7 +136,8 @@ struct EditPlan {
         }
     }
 
-    /// Gives an ordered relationship the members of the edit, as far as the objects exist and the edit's side wins their other ends.
+    /// Replaces the members of an ordered relationship by those of the edit, if the objects exist and the edit's side wins their other
+    /// ends.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
         _ target: inout some EditTarget & ~Copyable

@@ -1,7 +1,7 @@
 public import CambiumGraph
 public import CambiumModel
 
-/// The graph that committing an edit would make, for the time of a closure. It answers queries.
+/// The graph that would result from committing an edit, available during a closure. It answers queries.
 ///
 /// The inserted objects have their provisional ids.
 ///
@@ -18,8 +18,8 @@ public struct EditPreview: ~Copyable {
         provisionalIDs = Dictionary(ids.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the objects that a query asks for, in its order. Throws as `Graph.find(_:)` does. A cursor of the query must come from a
-    /// graph.
+    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. A cursor of the query must come
+    /// from a graph.
     public borrowing func find(_ query: Query) throws -> [ObjectID] {
         let provisionalIDs = provisionalIDs
         return try graph.find(query).map { provisionalIDs[$0] ?? $0 }
@@ -33,7 +33,7 @@ public struct EditPreview: ~Copyable {
         try graph.aggregate(query, grouping)
     }
 
-    /// The value of an attribute of an object, also of a derived attribute.
+    /// The value of an attribute of an object. The attribute may be derived.
     ///
     /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
     public subscript(_ id: ObjectID, _ attribute: String) -> Value {
@@ -42,13 +42,13 @@ public struct EditPreview: ~Copyable {
 }
 
 extension Store {
-    /// Applies an edit to a transaction that is never committed, and calls `body` with the graph after it. Nothing is written.
+    /// Applies an edit to a transaction that is never committed, and calls `body` with the resulting graph. Nothing is written.
     ///
     /// The edit is compared with the newest graph, and `policy` resolves conflicts, as in `commit`. The call holds the writer's lock until
     /// `body` returns, so other writers wait. `body` must not write to the store.
     ///
-    /// Throws the errors of `body` and those of `commit`, except that broken rules of the whole graph are `violations` of the preview.
-    /// Complexity: that of a commit.
+    /// Throws the errors of `body` and those of `commit`, except that broken rules of the whole graph are reported as `violations` of the
+    /// preview. Complexity: that of a commit.
     public func preview<Result>(
         _ edit: Edit, policy: EditPolicy = .error, _ body: (borrowing EditPreview) throws -> Result
     ) throws -> Result {

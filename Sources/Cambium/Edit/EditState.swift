@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The changes of an edit to one object: the parts of the object that differ from the base.
 ///
-/// A deleted object keeps the other parts as they were at its deletion. Readers skip deleted objects wherever they are members.
+/// A deleted object keeps its other parts in the state before its deletion. Readers skip deleted objects wherever they are members.
 struct EditState: Sendable {
     /// The entity of an object that the edit inserted; `nil` for an object of the base.
     var inserted: EntityNumber?
@@ -10,11 +10,11 @@ struct EditState: Sendable {
     var deletion: Int?
     /// The attributes that differ. For an inserted object, the attributes that differ from their defaults.
     var values: [PropertyNumber: Value] = [:]
-    /// The to-one relationships that lead to another object, or to none.
+    /// The to-one relationships that lead to another object, or to no object.
     var targets: [PropertyNumber: EditTargetID] = [:]
-    /// The ordered relationships with other members or another order: all members.
+    /// The ordered relationships with other members or another order, each with all of its members.
     var lists: [PropertyNumber: [ObjectID]] = [:]
-    /// The unordered to-many relationships with other members: `true` for a member that was added, `false` for one that was removed.
+    /// The unordered to-many relationships with other members: `true` for an added member, `false` for a removed member.
     var differences: [PropertyNumber: [ObjectID: Bool]] = [:]
 
     var isEmpty: Bool {
@@ -26,7 +26,7 @@ struct EditState: Sendable {
     }
 }
 
-/// The object that a to-one relationship leads to; `nil` for no object.
+/// The object to which a to-one relationship leads; `nil` for no object.
 struct EditTargetID: Sendable, Equatable {
     let id: ObjectID?
 

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// A place to which the changes of an edit are applied: a transaction, or an edit on a newer graph.
+/// A target to which the changes of an edit are applied: a transaction, or an edit on a newer graph.
 protocol EditTarget: ~Copyable {
     var schema: Schema { get }
 
@@ -32,7 +32,8 @@ extension WriteTransaction: EditTarget {
     }
 }
 
-/// The elements of the target's schema for those of an edit's schema. After a migration, an element is the same if it was kept or renamed.
+/// Finds the elements of the target's schema that correspond to those of an edit's schema. After a migration, an element corresponds to the
+/// old one if it was kept or renamed.
 extension EditTarget where Self: ~Copyable {
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
         if let found = schema.entity(entity.number), found === entity { return found }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The smallest change of an overlay, with the part before and after it. So each change can be taken back exactly.
+/// The smallest change of an overlay, with the changed part before and after it, so that the change can be undone exactly.
 enum EditWrite: Sendable {
     case insertion(ObjectID, EntityNumber)
     case deletion(ObjectID, Int)
@@ -11,7 +11,7 @@ enum EditWrite: Sendable {
 
     enum Direction { case forwards, backwards }
 
-    /// The objects whose state the write depends on.
+    /// The objects on whose state the write depends.
     var ids: [ObjectID] {
         switch self {
         case .insertion: []
@@ -31,7 +31,7 @@ struct EditOverlay: Sendable {
 
     subscript(id: ObjectID) -> EditState? { objects[id] }
 
-    /// Applies a write, or takes it back. Complexity: O(1) expected.
+    /// Applies a write, or undoes it. Complexity: O(1) expected.
     mutating func apply(_ write: EditWrite, _ direction: EditWrite.Direction) {
         let isForwards = direction == .forwards
         let touched: ObjectID

@@ -36,7 +36,7 @@ public struct EditedRelationship: Sendable {
 }
 
 extension Edit {
-    /// The objects that the edit inserts, deletes or changes: ascending by id, and the inserted objects of each hierarchy last.
+    /// The objects that the edit inserts, deletes or changes, by ascending id. The inserted objects of each hierarchy come last.
     ///
     /// A link is reported at both ends, if both ends have names. An object that the edit has inserted and deleted again is not reported.
     /// Complexity: O(changed objects x their properties + members of the changed relationships).

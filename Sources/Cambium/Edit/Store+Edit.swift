@@ -2,27 +2,27 @@ import CambiumGraph
 import CambiumModel
 
 extension Store {
-    /// Returns an edit without changes on the newest graph. O(1).
+    /// Returns an edit without changes on the newest graph. Complexity: O(1).
     ///
-    /// - Parameter tracking: The data whose changes in the store conflict with the edit.
+    /// - Parameter tracking: The data for which a change in the store conflicts with the edit.
     public func edit(tracking: EditTracking = .writes) -> Edit { Edit(of: graph, tracking: tracking) }
 
-    /// Commits an edit in one transaction. The transaction compares the edit with the graph that it starts from, so no change is lost
-    /// between the comparison and the commit. The edit is then empty and based on the graph after the commit.
+    /// Commits an edit in one transaction. The transaction compares the edit with the graph on which the transaction is based, so no change
+    /// is lost between the comparison and the commit. The edit is then empty and based on the graph after the commit.
     ///
-    /// The comparison runs under the writer's lock. A caller with an old base should rebase the edit first, which needs no lock. An edit
+    /// The comparison is done under the writer's lock. A caller with an old base should rebase the edit first, which needs no lock. An edit
     /// without changes writes nothing.
     ///
     ///     let committed = try store.commit(&edit, policy: .mine, author: Author(actor: "jane"))
     ///
     /// Throws as `Edit.rebase(onto:policy:)` and as `write` do. After an error, the edit is unchanged, and the caller may rebase it and
-    /// commit it again. Complexity: as `Edit.rebase(onto:policy:)`, and that of the transaction.
+    /// commit it again. Complexity: that of `Edit.rebase(onto:policy:)`, and that of the transaction.
     ///
     /// - Parameters:
     ///   - edit: An edit of this store.
     ///   - policy: The way in which conflicts are resolved.
     ///   - author: The author of the transaction. A repeated request throws `.repeated`, as in `write`.
-    ///   - durability: The durability that the commit waits for; `nil` for the durability of the store.
+    ///   - durability: The durability for which the commit waits; `nil` for the durability of the store.
     @discardableResult
     public func commit(
         _ edit: inout Edit, policy: EditPolicy = .error, author: Author = Author(), durability: Durability? = nil
@@ -36,12 +36,12 @@ extension Store {
         return committed
     }
 
-    /// Does the same as the blocking `commit`, for tasks. No thread waits for the disk. The edit that was passed still has its changes, so
-    /// the caller must continue with the `edit` of the result.
+    /// Does the same as the blocking `commit`, for tasks. No thread waits for the disk. The edit that was passed still contains its
+    /// changes, so the caller must continue with the `edit` of the result.
     ///
     ///     edit = try await store.commit(edit).edit
     ///
-    /// An actor can change its edit during the commit. Such changes are not in the commit, and belong to the old base.
+    /// An actor can change its edit during the commit. These changes are not part of the commit, and still belong to the old base.
     @discardableResult
     public func commit(
         _ edit: Edit, policy: EditPolicy = .error, author: Author = Author(), durability: Durability? = nil

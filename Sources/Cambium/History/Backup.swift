@@ -6,9 +6,9 @@ public import CambiumModel
 public struct Backup: Sendable, Equatable {
     /// The last transaction in the copy.
     public private(set) var transaction = TransactionNumber.none
-    /// The number of bytes in the copy.
+    /// The number of checkpoints in the copy. With them, the copy can be opened without a long replay.
     public private(set) var byteCount = 0
-    /// The number of checkpoints in the copy. With them the copy opens at once.
+    /// The number of checkpoints in the copy. With them, the copy opens quickly.
     package private(set) var checkpointCount = 0
 
     package init(_ reader: LogReader, to target: any Volume) throws {
@@ -18,7 +18,7 @@ public struct Backup: Sendable, Equatable {
             do {
                 return try Self.copy(reader, retiredEnd, to: volume)
             } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
-                // The copy may lack the checkpoint that stands for the transactions that were retired during the copy.
+                // The copy may lack the checkpoint that replaces the transactions that were retired during the copy.
                 throw Self.compacted(error)
             }
         }
@@ -30,14 +30,14 @@ public struct Backup: Sendable, Equatable {
 
     private static func copy(_ reader: LogReader, _ retiredEnd: TransactionNumber, to volume: any Volume) throws -> Backup {
         let copy = try LogCopy(reader, to: volume)
-        // The copy may have some of the transactions that were retired during the copy, and lack the checkpoint that stands for them.
+        // The copy may contain some of the transactions that were retired during the copy, and lack the checkpoint that replaces them.
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
         // Opening the copy replays the transactions after its newest checkpoint, so the backup fails if they are corrupt. Closing it
-        // records in HEAD that nothing is left to write.
+        // records in HEAD that the log is closed.
         var tuning = LogTuning.standard
-        // Sealing would replace segments, and the copy must have the segments of the store.
+        // Sealing would replace segments, but the copy must have the same segments as the store.
         tuning.sealsSegments = false
         let store = try Store.open(volume, durability: nil, tuning: tuning)
         backup.transaction = store.graph.transaction
@@ -58,7 +58,7 @@ public struct Backup: Sendable, Equatable {
                     + "\(reader.archiveHint())")
         }
         var settings = reader.settings
-        // From now on, the copy and its source change independently, so the copy gets another id.
+        // After this, the copy and its source change independently, so the copy gets a new id.
         settings.store = environment.randomBytes(16)
         settings.indexSecret = environment.randomBytes(16)
         let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
@@ -79,7 +79,7 @@ extension Store {
     ///
     /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if the log is corrupt. Throws
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, and `.damaged` if the log is corrupt. Throws
     /// `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. If it throws, there is no store in
     /// the new place. Complexity: O(bytes).
     ///
@@ -88,9 +88,9 @@ extension Store {
     /// - Parameters:
     ///   - path: The directory of the store.
     ///   - newPath: The directory of the copy, which does not exist or is empty.
-    ///   - point: The last moment in the copy. A copy of an earlier moment is an independent store from then on. Throws `.notFound` if
-    ///     there is no such moment, or if transactions that led to it were retired.
-    ///   - archive: The directory that the retired parts of the log were put into. With it the copy has the whole history. Throws
+    ///   - point: The last moment in the copy. A copy of an earlier moment is an independent store. Throws `.notFound` if there is no such
+    ///     moment, or if transactions that led to it were retired.
+    ///   - archive: The directory with the archived parts of the log that were retired. With it, the copy has the whole history. Throws
     ///     `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store, and `.damaged`
     ///     if it differs from the retired parts.
     @discardableResult
@@ -112,7 +112,7 @@ extension Store {
         return target
     }
 
-    /// Returns a store as it is, or together with its archive as it was before anything was retired.
+    /// Returns a store alone, or combined with its archive so that it appears as before anything was retired.
     private static func source(_ path: String, _ archive: String?) throws -> any Volume {
         let store = SystemVolume(root: path)
         guard let archive else { return store }

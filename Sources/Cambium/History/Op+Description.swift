@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension Op {
-    /// The kind of the op, as the command line writes it.
+    /// The kind of the op in the spelling of the command line.
     package var kindName: String {
         switch self {
         case .schema: "schema"
@@ -19,7 +19,8 @@ extension Op {
         }
     }
 
-    /// Returns whether the op names an object. It does not name the objects that it changes by cascades or on the other side of a link.
+    /// Returns whether the op refers to an object. The op does not refer to objects that it changes by cascades, or on the other side of a
+    /// link.
     package func names(_ id: ObjectID, _ schema: Schema) -> Bool {
         switch self {
         case .schema, .label, .digest: return false
@@ -41,7 +42,7 @@ extension Op {
         }
     }
 
-    /// Returns the root entities whose objects the op names.
+    /// Returns the root entities of the objects to which the op refers.
     package func roots(_ schema: Schema) -> Set<EntityNumber> {
         switch self {
         case .schema, .label, .digest: return []

@@ -7,18 +7,18 @@ public import CambiumModel
 ///     let repair = try Store.repair(at: "notes", to: "notes-repaired")
 ///     for finding in repair.findings { print(finding) }
 public struct Repair: Sendable {
-    /// The number of transactions in the new store. Each has the number that it had in the old store.
+    /// The number of transactions in the new store. Each of them has the same number as in the old store.
     public internal(set) var transactionCount = 0
     public internal(set) var objectCount = 0
     public internal(set) var linkCount = 0
     /// The root of the tree over the new store, 64 hexadecimal digits. If nothing is missing, it is the root of the old store.
     public internal(set) var root = ""
-    /// The faults of the old store; empty if nothing is wrong or missing.
+    /// The faults of the old store; empty if nothing is corrupt or missing.
     public internal(set) var findings: [String] = []
     /// The transactions whose changes are missing, ascending.
     ///
-    /// If the new store has a later transaction, the last transaction of the range holds the state of a checkpoint. The others
-    /// change nothing; they keep their author, time and request if their frames verify.
+    /// If the new store has a later transaction, the last transaction of the range contains the state of a checkpoint. The others change
+    /// nothing; they keep their author, time and request if their frames verify.
     public internal(set) var missing: [ClosedRange<TransactionNumber>] = []
 
     init() {}
@@ -34,7 +34,7 @@ public struct Repair: Sendable {
             return (try LogReader(volume), nil)
         } catch {
             let isMissing = error.code == .notFound
-            // An interrupted creation is not a store, whatever its files look like.
+            // An interrupted creation is not a store, regardless of its files.
             guard error.code == .damaged || isMissing, try !StoreCreation.isInterrupted(volume) else { throw error }
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
@@ -56,10 +56,10 @@ public struct Repair: Sendable {
         }
     }
 
-    /// The maximum number of attempts of a repair. A new attempt begins if the old store changed while corruption was found.
+    /// The maximum number of attempts of a repair. A new attempt begins if the old store changed at the time when corruption was found.
     private static let attemptCountMax = 10
 
-    /// Signals that the old store changed while corruption was found.
+    /// States that the old store changed at the time when corruption was found.
     private struct Changed: Error {}
 
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
@@ -95,7 +95,7 @@ public struct Repair: Sendable {
     private static func verified(_ report: Repair, _ volume: any Volume) throws -> Repair {
         let verification = try Verification(volume)
         var report = report
-        // A forged log may hold what no commit allows, such as two objects with one identity. The repair saves such content unchanged,
+        // A forged log may contain data that no commit allows, such as two objects with one identity. The repair saves such data unchanged,
         // and reports it.
         report.findings += verification.findings
         (report.transactionCount, report.root) = (verification.transactionCount, verification.root)
@@ -106,18 +106,18 @@ public struct Repair: Sendable {
 extension Store {
     /// Saves everything that verifies in a store into a new store. The old store is not changed.
     ///
-    /// The log comes first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that verifies.
+    /// The log is read first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that verifies.
     /// The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other processes may write
-    /// to the old store: if the store changed while corruption was found, the repair starts again.
+    /// to the old store: if the store changed at the time when corruption was found, the repair starts again.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies, `.ioFailure`
-    /// if a file cannot be read or written. If it throws, there is no store in the new place.
-    /// Complexity: O(log + graph) for each checkpoint that is used.
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies, and
+    /// `.ioFailure` if a file cannot be read or written. If it throws, there is no store in the new place. Complexity: O(log + graph) for
+    /// each checkpoint that is used.
     ///
     /// - Parameters:
     ///   - path: the directory of the old store.
     ///   - newPath: the directory of the new store, which does not exist or is empty.
-    ///   - archive: the directory that the retired parts of the log were put into; `nil` for the archive that the store names, if it
+    ///   - archive: the directory with the archived parts of the log that were retired; `nil` for the archive that the store names, if it
     ///     exists.
     public static func repair(at path: String, to newPath: String, archive: String? = nil) throws -> Repair {
         let target = SystemVolume(root: newPath)

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// A range of transactions whose changes are lost. A checkpoint has the state after the last of them.
+/// A range of transactions whose changes are lost. A checkpoint contains the state after the last of them.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
     /// The metadata of each transaction whose frame verifies. If a frame does not verify, but the checkpoint lists the transaction's
@@ -29,7 +29,7 @@ struct RepairGap {
         metadata = found
     }
 
-    /// Writes a transaction for each number of the range. The last transaction brings the graph to the state of the checkpoint.
+    /// Writes a transaction for each number of the range. The last transaction changes the graph to the state of the checkpoint.
     func write(_ graph: Graph, _ root: CheckpointRecord, to writer: LogWriter, _ timeline: Timeline) throws {
         let old = timeline.head
         let isFirst = old.transaction == .none
@@ -40,7 +40,7 @@ struct RepairGap {
             draft.beginReplayed(number.rawValue)
             var ops = writer.makeOpWriter(number)
             if isFirst ? number == range.lowerBound : isLast && changesSchema { try Self.apply(.schema(root.schema), &draft, &ops) }
-            // A new schema comes first in its transaction, and fits any graph that has no objects.
+            // A new schema comes first in its transaction, and fits any graph without objects.
             let deletes = changesSchema && range.lowerBound < range.upperBound ? number.next == range.upperBound : isLast
             if deletes { try Self.deleteAll(of: old, &draft, &ops) }
             if isLast {

@@ -2,12 +2,12 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// One attempt to save a store: the state that is proven so far, and the log that it is written to.
+/// One attempt to save a store: the state that has been proven so far, and the log to which it is written.
 struct RepairRun {
     private let log: LogReader
     private let salvage: LogSalvage
     let writer: LogWriter
-    /// The versions of the new store. The head is the state after the last transaction that was saved.
+    /// The versions of the new store. The head is the state after the last saved transaction.
     let timeline: Timeline
     private(set) var report = Repair()
 
@@ -62,7 +62,7 @@ struct RepairRun {
         return outcome
     }
 
-    /// Notes the lost transactions that follow the last saved one, if HEAD or a frame names them.
+    /// Reports the lost transactions after the last saved one, if HEAD or a frame mentions them.
     private mutating func noteLostEnd() throws {
         var end = log.lastDurableTransaction
         try salvage.readFrames(of: last.next...TransactionNumber(rawValue: .max)) { end = max(end, $0.number) }
@@ -93,7 +93,7 @@ struct RepairRun {
         return nil
     }
 
-    /// Saves the state of a checkpoint in place of the transactions that led to it.
+    /// Saves the state of a checkpoint as a replacement for the transactions that led to it.
     private mutating func save(_ stored: Replay, _ root: CheckpointRecord) throws {
         let lost = last.next...root.transaction
         let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
@@ -103,7 +103,7 @@ struct RepairRun {
         }
         report.missing.append(lost)
         report.findings.append(
-            "The changes of \(Self.name(lost)) are missing. Transaction \(root.transaction) now holds the state of its checkpoint.")
+            "The changes of \(Self.name(lost)) are missing. Transaction \(root.transaction) now contains the state of its checkpoint.")
     }
 
     private static func name(_ range: ClosedRange<TransactionNumber>) -> String {

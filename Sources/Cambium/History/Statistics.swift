@@ -16,9 +16,10 @@ package struct Statistics: Sendable {
     package let pageByteCount: Int
     /// The last transaction of each checkpoint, oldest first.
     package private(set) var checkpoints: [TransactionNumber] = []
-    /// The number of checkpoints that a reader in this process or another process uses. The policy never drops such a checkpoint.
+    /// The number of checkpoints that are in use by a reader in this process or in another process. The policy never drops such a
+    /// checkpoint.
     package private(set) var readCheckpointCount = 0
-    /// The number of bytes that pages take on disk.
+    /// The number of bytes of pages on disk.
     package private(set) var storedByteCount = 0
     /// The old versions that readers of this process hold; `nil` if the statistics were read from the files of a store.
     package private(set) var pins: Pins?

@@ -5,7 +5,7 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// The transactions of a store, as they are in its log.
+/// The transactions of a store, read from its log.
 public struct TransactionLog {
     private let reader: LogReader
 
@@ -24,19 +24,19 @@ public struct TransactionLog {
             self.record = record
         }
 
-        /// Whether the ops of the transaction were retired or redacted. Only its metadata is left: its author, time and reason.
+        /// Whether the ops of the transaction were retired or redacted. Only its metadata remains: its author, time and reason.
         public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
-        /// Returns the ops of the transaction. Does not check whether they fit the store that they change.
+        /// Returns the ops of the transaction. Does not check whether they fit the store.
         ///
-        /// Throws `.notFound` if the ops were redacted. Throws `.damaged` if they cannot be decoded or hold a value that no attribute can
-        /// have, such as invalid JSON.
+        /// Throws `.notFound` if the ops were redacted. Throws `.damaged` if they cannot be decoded or contain a value that no attribute
+        /// can have, such as invalid JSON.
         package func ops() throws -> [Op] {
             let ops = try record.ops()
             for value in ops.lazy.flatMap(\.values) {
                 guard let flaw = value.flaw else { continue }
                 throw CambiumError(
-                    .damaged, "Transaction \(number) holds a value that \(flaw). Run 'cambium verify'.", place: .init(file: record.file))
+                    .damaged, "Transaction \(number) contains a value that \(flaw). Run 'cambium verify'.", place: .init(file: record.file))
             }
             return ops
         }
@@ -49,7 +49,8 @@ public struct TransactionLog {
 
     /// Calls `body` with every transaction of number `first` or later, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before; and the errors of `body`.
+    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws the
+    /// errors of `body`.
     public func forEach(from first: TransactionNumber = TransactionNumber(rawValue: 1), _ body: (Entry) throws -> Void) throws {
         try reader.scan(from: first, makesDurable: true) { try body(Entry($0)) }.requireTransaction(in: reader.volume)
     }
@@ -57,7 +58,7 @@ public struct TransactionLog {
     /// Calls `body` with every transaction of number `first` or later, in order, and then with each transaction that another process
     /// commits.
     ///
-    /// A new transaction is passed on as soon as this process sees it and it is durable. The call returns when `body` returns false. The
+    /// A new transaction is passed to `body` once it is durable and this process sees it. The call returns when `body` returns `false`. The
     /// thread sleeps between two reads of the log. Throws as `forEach` does.
     ///
     /// - Parameters:
@@ -86,7 +87,7 @@ public struct TransactionLog {
 }
 
 extension Op {
-    /// The values that the op names one by one. Blocks keep their values in columns, which are not included.
+    /// The values in the op, except those of blocks, which keep their values in columns.
     fileprivate var values: [Value] {
         switch self {
         case .insert(_, entity: _, let assignments), .set(_, let assignments): assignments.map(\.value)

@@ -3,11 +3,11 @@ import CambiumModel
 
 /// Compares the trees of checkpoints and of HEAD with the tree over the log.
 ///
-/// A checksum only shows that a transaction did not change after it was written. If a transaction of another history takes its place,
-/// with checksums that fit, its leaf differs, and so do all later trees.
+/// A checksum only shows that a transaction did not change after it was written. If a transaction of another history replaces it, with
+/// checksums that match, its leaf differs, and so do all later trees.
 struct TreeCheck {
     private(set) var tree = LogTree()
-    /// The trees of the checkpoints whose transactions were not appended yet.
+    /// The trees of those checkpoints whose transactions have not been appended yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
     private let head: Head.Tree?
     /// The last transaction at which the tree of a checkpoint or of HEAD equals the tree over the log.
@@ -22,7 +22,7 @@ struct TreeCheck {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
             } catch {
-                // A writer has dropped the checkpoint since the list was made.
+                // A writer has dropped the checkpoint after it was listed.
                 guard error.code == .notFound else { throw error }
             }
         }

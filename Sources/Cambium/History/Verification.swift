@@ -4,7 +4,7 @@ public import CambiumModel
 
 /// The findings of a check of a whole store.
 public struct Verification: Sendable {
-    /// Whether the store has no corruption. A transaction that a crash left half-written is not corruption; `findings` reports it.
+    /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports it.
     public private(set) var isSound = true
     public private(set) var transactionCount = 0
     /// The root of the tree over all transactions, 64 hexadecimal digits (RFC 6962).
@@ -20,15 +20,15 @@ public struct Verification: Sendable {
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws { noteCorruption(flaw) }
-            // A concurrent compaction may retire a part that is being replayed. The replay then begins again with the checkpoint that
-            // stands for it.
+            // A concurrent compaction may retire a part that is being replayed. The replay then starts again with the checkpoint that
+            // replaces that part.
             while try !replay(reader) {}
         } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
             noteCorruption(error.description)
         }
     }
 
-    /// Returns the store together with its archive, or the store alone if the archive does not have what was retired.
+    /// Returns the store together with its archive, or the store alone if the archive lacks a part that was retired.
     private mutating func whole(_ store: any Volume, _ archive: (any Volume)?) throws -> any Volume {
         guard let archive else { return store }
         let source = try SegmentArchive(reading: archive, of: try LogReader(store).settings.store)
@@ -45,7 +45,7 @@ public struct Verification: Sendable {
         findings.append(finding)
     }
 
-    /// Returns false, with no findings, if a part of the log that the replay needed was retired during the replay.
+    /// Returns `false`, without findings, if a part of the log that the replay needed was retired during the replay.
     private mutating func replay(_ reader: LogReader) throws -> Bool {
         var tree = try TreeCheck(reader)
         var count = 0
@@ -58,7 +58,7 @@ public struct Verification: Sendable {
         var replay = try Replay(beginning(reader, after: retiredEnd))
         let stored = replay.origin.transaction
         if stored != .none {
-            // The tree covers the retired transactions, too.
+            // The tree includes the retired transactions, too.
             _ = try reader.scan(makesDurable: true) { record in
                 guard record.number <= stored else { return }
                 try tree.append(record)
@@ -98,7 +98,7 @@ public struct Verification: Sendable {
         return true
     }
 
-    /// Returns the state that the replay begins with: before the first transaction, or the checkpoint that stands for the retired
+    /// Returns the state with which the replay begins: the state before the first transaction, or the checkpoint that replaces the retired
     /// transactions.
     private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> LoadedCheckpoint {
         if retiredEnd == .none { return LoadedCheckpoint(before: reader) }
@@ -120,12 +120,12 @@ public struct Verification: Sendable {
             var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
             _ = try replay.run(makesDurable: true) { $0.number > transaction }
             if replay.timeline.head.digest() != digest {
-                noteCorruption("a replay from the checkpoint of transaction \(number) leads to another graph than the log")
+                noteCorruption("a replay from the checkpoint of transaction \(number) produces a different graph from that of the log")
             }
         } catch let error as CambiumError where error.code == .damaged {
             noteCorruption("the checkpoint of transaction \(number): \(error)")
         } catch let error as CambiumError where error.code == .notFound {
-            return  // A writer has dropped it since.
+            return  // A writer has dropped the checkpoint.
         }
     }
 }
@@ -141,9 +141,9 @@ extension Store {
     ///
     /// - Parameters:
     ///   - path: The directory of the store.
-    ///   - archive: The directory that the retired parts of the log were put into. The archive is checked, too, and the log is replayed
-    ///     from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive, `.conflict`
-    ///     if it belongs to another store.
+    ///   - archive: The directory with the archived parts of the log that were retired. The archive is checked, too, and the log is
+    ///     replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive, and
+    ///     `.conflict` if it belongs to another store.
     public static func verify(at path: String, archive: String? = nil) throws -> Verification {
         try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) })
     }

@@ -3,21 +3,21 @@ public import CambiumModel
 
 /// The changes that a program makes to rows during an import.
 ///
-/// Rows can be read and applied more than once until their transaction is committed. A hook must therefore do the same each time, and
-/// change nothing outside of the transaction. If a hook throws, the row cannot be imported.
+/// Rows can be read and applied more than once until their transaction is committed. So a hook must do the same each time, and must not
+/// change anything outside of the transaction. If a hook throws, the row cannot be imported.
 ///
 ///     let hooks = ImportHooks(finish: { transaction, id, row in try transaction.set(id, "source", to: .string("feed")) })
 public struct ImportHooks: Sendable {
     /// Changes a row before the import reads it.
     public typealias Prepare = @Sendable (inout JSONValue) throws -> Void
-    /// Receives a row that was applied and its object, and may change the transaction; it cannot delete.
+    /// Receives an applied row and its object, and may change the transaction, but cannot delete objects.
     public typealias Finish = @Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void
 
     public var prepare: Prepare?
-    /// The hook is not called for an object that `existing: .skip` leaves as it is.
+    /// The hook is not called for an object that `existing: .skip` leaves unchanged.
     public var finish: Finish?
 
-    /// Creates hooks. `nil` stands for no hook.
+    /// Creates hooks. `nil` means no hook.
     public init(prepare: Prepare? = nil, finish: Finish? = nil) {
         self.prepare = prepare
         self.finish = finish

@@ -13,12 +13,12 @@ struct ImportRun {
     let options: ImportOptions
     let hooks: ImportHooks
     let author: Author
-    /// Reports whether the caller cancelled the import; `nil` if the import cannot be cancelled.
+    /// Reports whether the caller has cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
     private(set) var report = ImportReport()
     /// The graph after the last transaction; `nil` if there was none.
     private(set) var graph: Graph?
-    /// The rows that broke a rule which is checked only after the rows are applied. The next run of the batch leaves them out.
+    /// The rows that broke a rule which is checked only after the rows are applied. The next run of the batch omits them.
     private var refused: [Int: ImportReport.RowError] = [:]
 
     /// The maximum number of rows that may break such rules before the import fails.
@@ -92,7 +92,7 @@ struct ImportRun {
                 throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
             }
             isAtEnd = try apply(feed, &batch, to: &transaction)
-            // Deleted objects free their unique values for other objects.
+            // When objects are deleted, their unique values become available for other objects.
             if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
             if options.effect == .commit { try transaction.deriveOps() }
             try deleteAbsent(&batch, from: &transaction)
@@ -148,7 +148,7 @@ struct ImportRun {
         try batch.endSingle(rows, object, failure, &planner, &transaction.draft)
     }
 
-    /// Deletes the objects that no row mentions, if the options ask for it.
+    /// Deletes the objects that do not occur in the input, if the options request this.
     private func deleteAbsent(_ batch: inout ImportBatch, from transaction: inout WriteTransaction) throws {
         let absent = try batch.absent(from: transaction.draft)
         if absent.isEmpty { return }
@@ -189,23 +189,24 @@ struct ImportRun {
 }
 
 extension Store {
-    /// Imports JSON rows as objects of an entity. An object with the identity of a row is updated; otherwise the row inserts one.
+    /// Imports JSON rows as objects of an entity. If an object with the identity of a row exists, it is updated. Otherwise, the row inserts
+    /// an object.
     ///
-    /// All rows of all sources are one transaction, unless the options ask for batches. If nothing changes, nothing is written, except the
-    /// author's request if there is one, which is remembered.
+    /// All rows of all sources form one transaction, unless the options request batches. If nothing changes, nothing is written. Only the
+    /// author's request, if there is one, is remembered.
     ///
-    /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. Throws `.invalidInput` if absent objects
-    /// are to be deleted and no row can be imported, or if the scope does not fit the entity. Throws `.limitExceeded` if more objects are
+    /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. If absent objects must be deleted, throws
+    /// `.invalidInput` if no row can be imported or if the scope does not fit the entity. Throws `.limitExceeded` if more objects are
     /// absent than the options allow. If it throws, nothing was imported, except earlier batches. Complexity: O(bytes of input), memory for
     /// the changed objects.
     ///
     /// - Parameters:
-    ///   - entity: The entity of the rows.
+    ///   - entity: The files or bytes with the rows, which are read in order.
     ///   - sources: The files or bytes with the rows, which are read one after the other.
     ///   - options: The rules of the import.
     ///   - hooks: The program's changes to each row.
     ///   - author: The author of the transactions.
-    ///   - reached: Takes the report of an import that failed, before the error is thrown.
+    ///   - reached: Receives the report of a failed import, before the error is thrown.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author(), reached: (ImportReport) -> Void = { _ in }

@@ -2,15 +2,15 @@ public import CambiumExchange
 internal import CambiumLog
 
 extension ImportSource {
-    /// Returns a file as a source, in the format of its name: `.csv` for CSV, any other name for JSON, and `.gz` at the end for gzip. A
-    /// missing file is reported when the import begins.
+    /// Returns a file as a source. The name determines the format: `.csv` for CSV, any other name for JSON, and `.gz` at the end for gzip.
+    /// A missing file is reported when the import begins.
     public static func file(_ path: String) -> ImportSource { bytes(ofFile: path).asNamed() }
 
     /// The maximum number of bytes that one read of a file returns. The bytes are still in the cache when the import divides them into
     /// rows.
     private static let pieceByteCount = 256 << 10
 
-    /// Returns the bytes of a file as they are, whatever its name. A FIFO can be read only once.
+    /// Returns the unchanged bytes of a file, regardless of its name. A FIFO can be read only once.
     public static func bytes(ofFile path: String) -> ImportSource {
         ImportSource(name: path, isRepeatable: InputFile.isRepeatable(path)) {
             let file = try InputFile(path)

@@ -6,8 +6,8 @@ extension Store {
     /// Imports rows as the blocking `importRows` does, on a dedicated thread. No other thread waits for the input, another writer or the
     /// disk.
     ///
-    /// If the task is cancelled, this throws `CancellationError`, and nothing was imported except earlier batches. An import that is
-    /// already being written to the log completes.
+    /// If the task is cancelled, this throws `CancellationError`, and nothing was imported except earlier batches. If the import is already
+    /// being written to the log, it completes.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
@@ -31,15 +31,15 @@ extension Store {
         }
     }
 
-    /// Imports the values of a sequence as rows, while they arrive. Their coding keys are the keys of a row; a key that they do not encode
-    /// is missing.
+    /// Imports the values of a sequence as rows while they arrive. The coding keys become the keys of a row. If a value does not encode a
+    /// key, the key is missing.
     ///
-    /// The import buffers at most some megabytes, and asks the sequence for more values only after it has read them. The transaction is
-    /// open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` splits the import into
-    /// several transactions.
+    /// The import buffers at most a few megabytes, and requests more values from the sequence only after it has read them. The transaction
+    /// is open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` can divide the import
+    /// into several transactions.
     ///
-    /// An error of the sequence ends the import, and so does the cancellation of the task. Nothing was imported then, except earlier
-    /// batches.
+    /// An error of the sequence ends the import, and so does the cancellation of the task. In both cases nothing was imported, except
+    /// earlier batches.
     ///
     ///     try await store.importRows(person, rows: feed.people)
     public func importRows<Rows: AsyncSequence & Sendable>(
@@ -54,8 +54,8 @@ extension Store {
         }
     }
 
-    /// Imports the bytes of a sequence of pieces, which may be cut anywhere, such as the body of a request. Otherwise this works like
-    /// the import of rows.
+    /// Imports the bytes of a sequence of pieces, such as the body of a request. The pieces may end anywhere. Otherwise, this method works
+    /// like the import of rows.
     public func importRows<Pieces: AsyncSequence & Sendable>(
         _ entity: Entity, bytes: Pieces, format: ImportSource.Format = .json, _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
@@ -78,7 +78,7 @@ extension Store {
             group.addTask {
                 do {
                     try await write(channel)
-                    // A sequence that was cancelled may end as if it had no more values.
+                    // A cancelled sequence may end as if it had no more values.
                     channel.end(Result { try Task.checkCancellation() })
                 } catch {
                     channel.end(.failure(error))

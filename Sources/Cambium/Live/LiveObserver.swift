@@ -54,7 +54,7 @@ final class LiveObserver {
     }
 
     private func advance(_ news: LiveRegistry.News, _ number: Int) throws -> LiveUpdate? {
-        // The result is taken out, so that no copy of it is made.
+        // The result is moved out, so that no copy of it is made.
         guard var known = result else { return nil }
         result = nil
         let update = news.isWhole ? try known.reload(in: news.graph) : try known.advance(news.touched, to: news.graph)
@@ -68,7 +68,7 @@ extension Store {
     /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
     /// task when there are no live queries.
     fileprivate func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
-        // The sequence is released here, because it keeps the graph at which it begins.
+        // The sequence is released here, because it keeps alive the graph at which it begins.
         let observer = changes(from: graph.transaction, .coalesced).makeAsyncIterator()
         let registry = liveQueries
         return Task {
@@ -79,7 +79,7 @@ extension Store {
                 }
                 registry.end(nil, from: number)
             } catch {
-                // After a cancellation, the number of the pump is out of date or no query is left.
+                // After a cancellation, the number of the pump is out of date, or no live query remains.
                 registry.end(error, from: number)
             }
         }

@@ -11,8 +11,8 @@ extension Store {
     ///
     /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. It also concerns the query if it
     /// changes another property that the condition or a sort key reads. All other transactions cost the query nothing. A consumer that is
-    /// slower than the writers gets one update for several transactions. A consumer that stops keeps its own result, and nothing else that
-    /// grows.
+    /// slower than the writers receives one update for several transactions. A consumer that stops reading keeps only its own result, and
+    /// nothing that grows.
     ///
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, it throws `CancellationError`. The first
     /// update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a name of
@@ -22,12 +22,12 @@ extension Store {
     ///
     /// - Parameters:
     ///   - query: The query, without a cursor.
-    ///   - sections: A key by which the result is sorted first, and divided into sections; `nil` for no sections. It ignores no parts of
-    ///     texts.
+    ///   - sections: A key by which the result is sorted first, and by which it is divided into sections; `nil` for no sections. The key
+    ///     must not ignore differences between texts.
     public func live(_ query: Query, sections: SortKey? = nil) -> LiveQuery { LiveQuery(store: self, query: query, sections: sections) }
 }
 
-/// The results of a query, from transaction to transaction. `Store.live(_:sections:)` returns it.
+/// The results of a query, from transaction to transaction. `Store.live(_:sections:)` returns this sequence.
 ///
 /// Each iterator begins with the whole result. A sequence and its iterators keep the store open until it is closed.
 public struct LiveQuery: AsyncSequence, Sendable {
@@ -41,7 +41,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
         let observer: LiveObserver
 
         /// Waits for the next update. Returns `nil` if the store was closed and everything was delivered. Throws as
-        /// `Store.live(_:sections:)`.
+        /// `Store.live(_:sections:)` describes.
         public mutating func next() async throws -> LiveUpdate? { try await observer.next() }
     }
 

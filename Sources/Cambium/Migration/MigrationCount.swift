@@ -31,7 +31,7 @@ struct MigrationCount {
             if let attribute = entity.attribute(number) { return counts(change, attribute) }
             if let relationship = entity.relationship(number) { return counts(change, relationship) }
         }
-        // An attribute that is added to existing entities fills their objects with its default.
+        // If an attribute is added to existing entities, their objects get its default.
         guard let subject = change.new, let number = subject.property, let entity = new.entity(subject.entity),
             let attribute = entity.attribute(number), !attribute.defaultValue.isNull
         else { return (0, 0) }
@@ -66,7 +66,7 @@ struct MigrationCount {
             new.entities.filter { $0.root == relationship.root && $0.relationship(relationship.number) != nil }.map(\.number))
         switch (change.kind, change.aspect) {
         case (.removed, _):
-            // Links that the inverse relationship still has are not lost.
+            // Links that the inverse relationship still contains are not lost.
             let link = old.links[relationship.link]
             let other = relationship.end == 0 ? link.second : link.first
             let isKept = new.entities.contains { entity in

@@ -14,7 +14,7 @@ public struct MigrationReport: Sendable {
     public struct Entry: Sendable {
         public let change: SchemaChange
         public let handling: Handling
-        /// The number of objects to which the change gives another value or another kind of link.
+        /// The number of objects that get another value or another kind of link because of the change.
         public let objectCount: Int
         /// The number of objects (of a removed entity), values (of an attribute) or members (of a relationship) that are lost.
         public let lostCount: Int
@@ -28,11 +28,11 @@ public struct MigrationReport: Sendable {
     public internal(set) var violations: [String] = []
     /// The number of bytes that were added to the log.
     public internal(set) var logByteCount = 0
-    /// In a preview, the time for which the migration would hold the writer's lock. Other transactions would wait during that time, readers
-    /// would not.
+    /// In a preview, the time for which the migration would hold the writer's lock. During that time, other transactions would wait, but
+    /// readers would not.
     ///
-    /// The preview does the whole migration on separate pages, except for writing it, and measures the time. A closure takes additional
-    /// time. `nil` if the migration was done; then `Store.metrics` has the time, for the use `migration`.
+    /// The preview performs the whole migration on separate pages, without writing it, and measures the time. A closure takes additional
+    /// time. `nil` if the migration was performed; then `Store.metrics` reports the time, for the use `migration`.
     public internal(set) var expectedHold: Duration?
 
     /// Whether the store already has the schema.

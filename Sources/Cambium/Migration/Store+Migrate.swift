@@ -4,15 +4,15 @@ internal import CambiumLog
 public import CambiumModel
 
 extension Store {
-    /// Replaces the whole schema of the store: everything that the new schema does not name is removed. Docs/MIGRATION.md has the
-    /// rules, which make most changes automatically and report them. If the store already has the schema, nothing is changed.
+    /// Replaces the whole schema of the store: everything that is not in the new schema is removed. By the rules in Docs/MIGRATION.md, most
+    /// changes are made automatically and reported. If the store already has the schema, nothing is changed.
     ///
     ///     let report = try store.migrate(to: definition, Author(actor: "jane"))
     ///     for entry in report.entries { print(entry.change.subject, entry.change.kind, entry.lostCount) }
     ///
-    /// Throws one `.invalidInput` with all mistakes of the definition. Throws one `.ruleViolated` with all changes that need a program
-    /// (`migrate(to:_:_:)`), or with the rules that objects would break, up to some 10,000 of them. Otherwise throws as `write` does. After
-    /// an error, nothing is changed.
+    /// Throws one `.invalidInput` with all mistakes in the definition. Throws one `.ruleViolated` with all changes that need a program
+    /// (`migrate(to:_:_:)`), or with the rules that objects would break, up to about 10,000 of them. Otherwise throws as `write` does.
+    /// After an error, nothing is changed.
     ///
     /// Complexity: O(schema + objects / 128) if no values change; O(objects) for the hierarchies whose values, links, unique sets or rules
     /// change.
@@ -21,8 +21,8 @@ extension Store {
         try migrate(to: definition, author, hasProgram: false) { _, _ in }
     }
 
-    /// Does the same as `migrate(to:_:)`, and allows changes that are not automatic. For example, a property of another type begins empty,
-    /// under a new number, and `body` fills it. All of this is one transaction.
+    /// Does the same as `migrate(to:_:)`, but allows changes that are not automatic. For example, a property whose type changes begins
+    /// empty, with a new number, and `body` fills it. All of this is one transaction.
     ///
     ///     try store.migrate(to: definition) { before, transaction in
     ///         let old = try before.schema.required("Note")
@@ -35,8 +35,8 @@ extension Store {
     /// - Parameters:
     ///   - definition: The whole new schema.
     ///   - author: The author of the transaction.
-    ///   - body: Receives the graph before the migration, with its schema, and the transaction, in which the new schema holds. It is not
-    ///     called if nothing changes.
+    ///   - body: Receives the graph before the migration with its schema, and the transaction, which has the new schema. It is not called
+    ///     if nothing changes.
     @discardableResult
     public func migrate(
         to definition: SchemaDefinition, _ author: Author = Author(), _ body: (Graph, inout WriteTransaction) throws -> Void
@@ -57,7 +57,7 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // After this call, the indexes are complete, unless others write at the same time.
+        // After this call, the indexes are complete, unless other threads write at the same time.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
@@ -77,10 +77,10 @@ extension Store {
     // MARK: Previews
 
     /// Reports the changes of a migration to a schema, whether it would be refused, and how long it would hold the writer's lock. Writes
-    /// nothing, and transactions continue at the same time: the migration is tried on the newest graph that is in the files of the store. A
-    /// store in memory has no files, so its transactions wait for the preview.
+    /// nothing, and transactions continue at the same time: the migration is tried on the newest graph in the files of the store. A store
+    /// in memory has no files, so its transactions wait for the preview.
     ///
-    /// Throws one `.invalidInput` with all mistakes of the definition; `.misuse` inside the closure of a write.
+    /// Throws one `.invalidInput` with all mistakes in the definition, and `.misuse` inside the closure of a write.
     ///
     /// Complexity: the time and the memory of the migration, plus O(log after the newest checkpoint).
     public func previewMigration(to definition: SchemaDefinition) throws -> MigrationReport {
@@ -97,8 +97,8 @@ extension Store {
         return report
     }
 
-    /// Reports the changes of a migration of the store at a path. Locks and writes nothing; another process may write to the store at the
-    /// same time.
+    /// Reports the changes of a migration of the store at a path. Takes no lock and writes nothing; another process may write to the store
+    /// at the same time.
     ///
     /// Throws as `previewMigration(to:)` does, `.notFound` if there is no store, and `.damaged` if its log is corrupt.
     public static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
@@ -123,7 +123,7 @@ extension Store {
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: false)
-        // A program must fill the replaced properties, which are empty at first. The check would report them as missing.
+        // A program must fill the replaced properties, which are empty at first. A check now would report them as missing.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))

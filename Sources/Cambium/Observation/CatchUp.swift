@@ -3,15 +3,15 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The replay for an observer that lags so far that the store does not keep the versions any more.
+/// The replay for an observer that lags so far that the store no longer keeps the versions that it needs.
 ///
-/// It reads some transactions at a time, in a page space of its own, so the versions of two neighbouring transactions share their pages.
+/// It reads some transactions at a time, in a separate page space, so that the versions of consecutive transactions share pages.
 final class CatchUp: Sendable {
     private struct State {
         var view: EarlierView?
-        /// The version after the last transaction that the observer has got.
+        /// The version after the last transaction that the observer has received.
         var before: Graph
-        /// The versions after it that were replayed already, in reverse order.
+        /// The following versions that have already been replayed, in reverse order.
         var upcoming: [(graph: Graph, metadata: TransactionMetadata)] = []
     }
 
@@ -24,23 +24,23 @@ final class CatchUp: Sendable {
     private static let logByteCountMax = 1 << 20
     private static let pinnedByteCountMax = 16 << 20
 
-    /// Replays the log up to a transaction, and reads on up to another. Waits for the disk.
+    /// Replays the log up to one transaction, and continues reading up to another. Waits for the disk.
     ///
-    /// Throws `.notFound` if the log does not lead to the transaction any more, and `.damaged` if the log is corrupt.
+    /// Throws `.notFound` if the log no longer leads to the transaction, and `.damaged` if the log is corrupt.
     init(_ volume: any Volume, after number: TransactionNumber, budget: MemoryBudget) throws {
         (self.volume, self.budget) = (volume, budget)
         let view = try Self.view(volume, at: number, budget)
         state = Guarded(State(view: view, before: view.graph))
     }
 
-    /// Returns the view of the moment after a transaction, or before the first one.
+    /// Returns the view after a transaction, or before the first one.
     static func view(_ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget) throws -> EarlierView {
         let reader = try LogReader(volume)
         if number == .none { return try EarlierView(beforeFirst: reader) }
         return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget)
     }
 
-    /// Returns the next step that was read already, or `nil` if some must be read first. Never waits for the disk.
+    /// Returns the next step that has already been read, or `nil` if there is none. Never waits for the disk.
     func next() -> RecentVersions.Step? {
         state.withLock { state in
             guard let next = state.upcoming.popLast() else { return nil }
@@ -49,13 +49,13 @@ final class CatchUp: Sendable {
         }
     }
 
-    /// Reads some transactions, at most up to `last`. Waits for the disk. Throws as the initializer.
+    /// Reads some transactions, at most up to `last`. Waits for the disk. Throws as the initializer does.
     func read(upTo last: TransactionNumber, _ cancellation: Cancellation) throws {
         try state.withLock { state in
             do {
                 try read(&state, upTo: last, cancellation)
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
-                // The next transactions may have become part of a checkpoint that is nearer.
+                // In the meantime, a nearer checkpoint may contain the next transactions.
                 let view = try Self.view(volume, at: state.before.transaction, budget)
                 (state.view, state.before) = (view, view.graph)
                 try read(&state, upTo: last, cancellation)

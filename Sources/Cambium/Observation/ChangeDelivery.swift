@@ -1,7 +1,7 @@
 /// The way in which `Store.changes(from:_:)` delivers transactions to a consumer that is slower than the writers.
 public enum ChangeDelivery: Sendable, Hashable {
-    /// Each transaction is delivered by itself, in order, however far the consumer lags.
+    /// Each transaction is delivered separately, in order, regardless of the consumer's lag.
     case every
-    /// Everything since the last delivery is delivered as one difference to the newest graph.
+    /// Everything since the last delivery is delivered as one difference that leads to the newest graph.
     case coalesced
 }

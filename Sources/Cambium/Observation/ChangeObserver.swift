@@ -42,7 +42,7 @@ final class ChangeObserver {
     private func newest(_ held: inout ObserverSeat.Held) async throws -> Graph {
         let (writer, last) = (store.writer, last)
         while true {
-            // A store that has ended shows no other graph afterwards.
+            // A closed store does not show further graphs.
             let isEnded = writer.bell.isEnded
             let newest = writer.graph
             guard newest.transaction >= last else {
@@ -52,7 +52,7 @@ final class ChangeObserver {
                         + "Read its newest graph, and continue after its transaction.")
             }
             if isEnded || newest.transaction > last { return newest }
-            // The wait may be long. The ring has this transaction as soon as it has the next one.
+            // The wait may be long. When the next transaction arrives, the ring will also contain this one.
             held.catchUp = nil
             if delivery == .coalesced, held.graph == nil { held.graph = newest }
             await writer.bell.wait { writer.graph.transaction > last }

@@ -1,24 +1,24 @@
 public import CambiumGraph
 public import CambiumModel
 
-/// One or more committed transactions, and the changes that they made together. `Store.changes(from:_:)` delivers them.
+/// One or more committed transactions, and their combined changes. `Store.changes(from:_:)` delivers them.
 ///
 ///     for try await committed in store.changes(.every) {
 ///         print(committed.transaction, committed.metadata?.actor ?? "-", committed.changes.count)
 ///     }
 public struct CommittedChanges: Sendable {
     /// The difference between the graph of the previous delivery and the graph after `transaction`. It is empty if the transactions cancel
-    /// each other, or if a transaction only noted a request.
+    /// each other out, or if a transaction only recorded a request.
     public let changes: Changes
     /// The time, author and reason of the transaction; `nil` if transactions are coalesced, even if there is only one.
     public let metadata: TransactionMetadata?
 
     init(_ changes: Changes, _ metadata: TransactionMetadata?) { (self.changes, self.metadata) = (changes, metadata) }
 
-    /// The last transaction that is included. A consumer that keeps this number continues after it with `Store.changes(from:_:)`.
+    /// The last included transaction. A consumer that stores this number can continue after it with `Store.changes(from:_:)`.
     public var transaction: TransactionNumber { changes.after.transaction }
 
-    /// The number of transactions that are included.
+    /// The number of included transactions.
     public var transactionCount: Int { Int(clamping: transaction.rawValue - changes.before.transaction.rawValue) }
 
     /// The graph after `transaction`.

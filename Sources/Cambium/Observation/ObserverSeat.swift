@@ -3,14 +3,14 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The versions that one observer keeps between two deliveries. They are released with the last reference to the seat, and also if the
-/// observer does not come back in time.
+/// The versions that one observer keeps between two deliveries. They are released with the last reference to the seat, or if the observer
+/// does not return in time.
 final class ObserverSeat: Sendable {
     /// The content of a seat.
     struct Held: Sendable {
         /// The graph of the last delivery, if transactions are coalesced; `nil` if it is not known.
         var graph: Graph?
-        /// The replay of an observer that has fallen back; `nil` if it has not.
+        /// The replay of an observer that lags too far; `nil` if there is no replay.
         var catchUp: CatchUp?
     }
 
@@ -45,7 +45,7 @@ private final class ObserverLoan: Loan {
         var isInterested = false
     }
 
-    /// The versions that the observer is interested in; `nil` if transactions are coalesced.
+    /// The versions that the observer needs; `nil` if transactions are coalesced.
     private let recent: RecentVersions?
     private let state = Guarded(State())
     /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both are those of `Timestamp.max` while
@@ -53,7 +53,7 @@ private final class ObserverLoan: Loan {
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 
-    /// The time for which an observer that does not ask for the next delivery keeps versions.
+    /// The time for which versions are kept for an observer that does not request the next delivery.
     private static let duration = Duration.seconds(60)
 
     init(_ recent: RecentVersions?) { self.recent = recent }
@@ -85,7 +85,7 @@ private final class ObserverLoan: Loan {
             return (state.held, state.isInterested)
         }
         if wasInterested { recent?.endInterest() }
-        // The graphs are released outside of the lock, because that may free all pages of a store.
+        // The graphs are released outside of the lock, because this may free all pages of a store.
         _ = consume held
     }
 

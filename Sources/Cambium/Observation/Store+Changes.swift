@@ -2,30 +2,31 @@ import CambiumGraph
 public import CambiumModel
 
 extension Store {
-    /// Returns the transactions after `last` with their changes, first the existing ones and then each new one after readers see it.
+    /// Returns the transactions after `last` with their changes: first the existing transactions, and then each new transaction after
+    /// readers see it.
     ///
     ///     for try await committed in store.changes(from: last) {
     ///         for object in committed.changes { print(object.kind, object.id) }
     ///         last = committed.transaction
     ///     }
     ///
-    /// No transaction is buffered for a consumer. One that falls back gets the transactions that it has missed by a replay of the log. A
-    /// consumer that does not ask for a minute holds no graphs, and one that asks again continues where it was.
+    /// No transaction is buffered for a consumer. A consumer that lags receives the transactions that it has missed from a replay of the
+    /// log. A consumer that requests nothing for a minute holds no graphs. If it requests more later, it continues where it was.
     ///
-    /// The sequence ends after the last transaction if the store is closed. If the task is cancelled, it throws `CancellationError`. It
-    /// throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it were retired: read the newest
-    /// graph then, and continue after its transaction. A store in memory has no log, so it throws `.expired` if a consumer falls back by
+    /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, it throws `CancellationError`. It
+    /// throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it were retired: in that case, read
+    /// the newest graph, and continue after its transaction. A store in memory has no log, so it throws `.expired` if a consumer lags by
     /// more than 4,096 transactions or 64 MiB of changes. It throws `.damaged` if the log to be replayed is corrupt. After an error, the
     /// sequence ends.
     ///
-    /// A transaction is delivered once it is as durable as the store promises. A crash may take back the last transactions of a
-    /// `buffered` store, although they were delivered. See Docs/OBSERVATION.md.
+    /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
+    /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
     ///
     /// Complexity of a delivery: that of `Graph.changes(since:)`; if transactions are replayed, also O(log that is replayed).
     ///
     /// - Parameters:
     ///   - last: The last transaction that the consumer knows; `.none` to begin with the first transaction.
-    ///   - delivery: Whether a slow consumer gets each transaction or one difference.
+    ///   - delivery: Whether a slow consumer receives each transaction or one difference.
     public func changes(from last: TransactionNumber, _ delivery: ChangeDelivery = .every) -> ChangeSequence {
         changes(from: last, delivery, graph)
     }
@@ -45,7 +46,7 @@ extension Store {
     }
 }
 
-/// The transactions of a store with their changes, in order. `Store.changes(from:_:)` returns it.
+/// The transactions of a store with their changes, in order. `Store.changes(from:_:)` returns this sequence.
 ///
 /// Each iterator begins at the same transaction. A sequence and its iterators keep the store open until it is closed.
 public struct ChangeSequence: AsyncSequence, Sendable {
@@ -60,7 +61,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
         let observer: ChangeObserver
 
         /// Waits for the next delivery. Returns `nil` if the store was closed and everything was delivered. Throws as
-        /// `Store.changes(from:_:)`.
+        /// `Store.changes(from:_:)` describes.
         public mutating func next() async throws -> CommittedChanges? { try await observer.next() }
     }
 

@@ -18,7 +18,7 @@ package final class EarlierGraphs: Sendable {
     private let state = Guarded(State())
 
     private struct State {
-        /// The views that no thread uses, the least recently used one first.
+        /// The views that no thread is using, the least recently used one first.
         var views: [EarlierView] = []
         /// The number of times that all views were released.
         var forgottenCount = 0
@@ -28,9 +28,9 @@ package final class EarlierGraphs: Sendable {
     /// Creates an object that has read nothing yet.
     ///
     /// - Parameters:
-    ///   - viewCountMax: the greatest number of moments that are kept.
-    ///   - byteCountMax: the greatest number of bytes of memory that these moments may hold, without mapped pages.
-    ///   - budget: the budget that this memory counts against.
+    ///   - viewCountMax: the maximum number of moments that are kept.
+    ///   - byteCountMax: the maximum number of bytes of memory that these moments may hold, not counting mapped pages.
+    ///   - budget: the budget for this memory.
     package convenience init(
         of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
     ) {
@@ -48,14 +48,14 @@ package final class EarlierGraphs: Sendable {
 
     /// Returns the graph at a moment. The graph stays unchanged as long as any code holds it, even if the store changes.
     ///
-    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Throws
-    /// `.notFound` also if the transactions that lead to it were retired, even if the graph was shown before. Throws `.damaged` if the log
-    /// up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
+    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment, or if
+    /// the transactions that lead to it were retired, even if the graph was returned before. Throws `.damaged` if the log up to the moment
+    /// is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
     package func graph(at point: Point) throws -> Graph {
         try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
     }
 
-    /// Releases everything that is kept: memory, and the checkpoints that the kept moments share.
+    /// Releases everything that is kept: the memory, and the checkpoints that the kept moments share.
     package func forget() {
         state.withLock { state in
             state.views = []
@@ -63,7 +63,7 @@ package final class EarlierGraphs: Sendable {
         }
     }
 
-    /// The number of moments that are kept, and the number of bytes of memory that they hold, without mapped pages.
+    /// The number of kept moments, and the number of bytes of memory that they hold, not counting mapped pages.
     package var memory: (viewCount: Int, byteCount: Int) {
         state.withLock { state in (state.views.count, state.views.reduce(0) { $0 + $1.byteCount }) }
     }
@@ -96,7 +96,7 @@ package final class EarlierGraphs: Sendable {
         }
     }
 
-    /// Removes and returns the kept view from which a moment is reached soonest. No other thread uses it until it is kept again.
+    /// Removes and returns the kept view from which the way to a moment is shortest. No other thread uses it until it is kept again.
     private func take(notAfter moment: EarlierMoment) -> EarlierView? {
         state.withLock { state in
             let views = state.views.indices.filter { moment.has(state.views[$0].graph.transaction, state.views[$0].time) }

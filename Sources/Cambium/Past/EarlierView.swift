@@ -6,11 +6,11 @@ import CambiumModel
 /// The graph at an earlier moment, which can advance to later moments.
 struct EarlierView {
     private var replay: Replay
-    /// The end of the log; `nil` if the log was not read that far.
+    /// The end of the log; `nil` if the log was not read to its end.
     private(set) var end: LogReader.End?
 
     /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If that part of the log is
-    /// retired at the same time, a nearer checkpoint stands for it. Then the replay begins again, from that checkpoint.
+    /// retired at the same time, a nearer checkpoint replaces it. Then the replay starts again, from that checkpoint.
     ///
     /// Throws `.notFound` if there is no such moment or it was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
@@ -24,7 +24,7 @@ struct EarlierView {
 
     /// Begins with the nearest checkpoint that is not later than a point, and replays the log up to the point.
     ///
-    /// Throws as `init(_:at:memory:)`, and `.notFound` if the point is a label that does not exist.
+    /// Throws as `init(_:at:memory:)` does, and `.notFound` if the point is a label that does not exist.
     init(_ volume: any Volume, at point: Point, memory: MemoryBudget) throws {
         let moment = try EarlierMoment(point) { try Self.labels(volume) }
         try self.init(LogReader(volume), at: moment, memory: memory)
@@ -42,7 +42,7 @@ struct EarlierView {
 
     var graph: Graph { timeline.head }
     var timeline: Timeline { replay.timeline }
-    /// The checkpoint that the view began with.
+    /// The checkpoint with which the view began.
     var origin: Replay.Origin { replay.origin }
     /// The time of the last transaction.
     var time: Timestamp { replay.lastTime }
@@ -51,15 +51,14 @@ struct EarlierView {
     /// The number of bytes of memory for pages that no file backs.
     var byteCount: Int { timeline.reservedByteCount }
 
-    /// Advances to a moment that is not earlier. Throws as `init` does; after an error, the view must not be used any more.
+    /// Advances to a moment that is not earlier. Throws as `init` does. After an error, the view can no longer be used.
     mutating func advance(_ reader: LogReader, to moment: EarlierMoment) throws {
         end = try replay.run(reader, to: moment)
         try end?.requireTransaction(in: reader.volume)
         try moment.check(graph.transaction, isLogRead: end != nil)
     }
 
-    /// Advances transaction by transaction, at most to `last`. Throws as `Replay.run` does; after an error, the view must not be used any
-    /// more.
+    /// Advances transaction by transaction, at most to `last`. Throws as `Replay.run` does. After an error, the view can no longer be used.
     ///
     /// - Parameter body: receives each version and its transaction, and returns whether to continue.
     mutating func advance(

@@ -1,16 +1,16 @@
 internal import CambiumJSON
 import FoundationEssentials
 
-/// A JSON tree that any decoder fills and any encoder writes.
+/// A JSON tree that can be read from any decoder and written to any encoder.
 ///
 /// A decoder is asked for null, Bool, whole numbers, other numbers, texts, objects and arrays, in this order, because a decoder without
-/// types would read any value as a text. Then it is asked for dates and data, which only some formats have besides texts.
+/// types would read any value as a text. Then it is asked for dates and data, which only some formats have as types of their own.
 struct CodingTree {
     let value: JSONValue
 
     init(_ value: JSONValue) { self.value = value }
 
-    /// The maximum number of values that contain each other.
+    /// The maximum nesting depth of values.
     static let depthMax = JSONParser.depthMax
 }
 
@@ -24,12 +24,12 @@ struct CodingTreeKey: CodingKey {
 }
 
 extension CodingTree: Decodable {
-    /// Reads the value of a decoder. The decoder's path bounds the recursion.
+    /// Reads the value of a decoder. The length of the decoder's path limits the recursion.
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.depthMax else {
             throw Self.error(decoder, "The values nest more than \(Self.depthMax) levels deep.")
         }
-        // A decoder that refuses a type has another one, so the errors before the last attempt have no meaning.
+        // If a decoder refuses a type, the value has another type, so only the last error is relevant.
         if let scalar = (try? decoder.singleValueContainer()).flatMap(Self.scalar) {
             value = scalar
         } else if let container = try? decoder.container(keyedBy: CodingTreeKey.self) {
@@ -56,7 +56,7 @@ extension CodingTree: Decodable {
         return nil
     }
 
-    /// Returns the text of a number that is not an `Int64`, with up to 38 digits if the decoder knows decimals.
+    /// Returns the text of a number that is not an `Int64`, with up to 38 digits if the decoder supports decimals.
     private static func number(_ value: Double, _ container: any SingleValueDecodingContainer) -> String {
         if let whole = try? container.decode(UInt64.self) { return String(whole) }
         if let decimal = (try? container.decode(Decimal.self)).flatMap({ DecimalNumber($0) }) {
@@ -67,7 +67,7 @@ extension CodingTree: Decodable {
         return "\(value)"
     }
 
-    /// Members in ascending order of their keys, because most decoders do not keep the order of their input.
+    /// The members are in ascending order of their keys, because most decoders do not keep the order of their input.
     private static func members(_ container: KeyedDecodingContainer<CodingTreeKey>) throws -> [JSONValue.Member] {
         try container.allKeys.sorted { $0.stringValue < $1.stringValue }.map { key in
             let isNull = try container.decodeNil(forKey: key)
@@ -93,7 +93,7 @@ extension CodingTree: Decodable {
 }
 
 extension CodingTree: Encodable {
-    /// Writes the value to an encoder. The limits of exports on nesting bound the recursion.
+    /// Writes the value to an encoder. The nesting limit of exports bounds the recursion.
     func encode(to encoder: any Encoder) throws {
         switch value {
         case .object(let members):
@@ -126,8 +126,8 @@ extension CodingTree: Encodable {
         }
     }
 
-    /// Encodes a number as the first type that has exactly this value: `Int64`, `UInt64`, `Double`, `Decimal`. A number out of the range of
-    /// decimals becomes the nearest `Double`.
+    /// Encodes a number as the first of these types that has exactly this value: `Int64`, `UInt64`, `Double`, `Decimal`. A number out of
+    /// the range of decimals becomes the nearest `Double`.
     private func encodeNumber(_ text: String, to container: inout any SingleValueEncodingContainer) throws {
         if let whole = Int64(text) { return try container.encode(whole) }
         if let whole = UInt64(text) { return try container.encode(whole) }

@@ -2,7 +2,7 @@ public import CambiumExchange
 public import CambiumJSON
 
 extension ExportHooks {
-    /// Creates a hook that gets the object of a row as a record.
+    /// Creates a hook that receives the object of a row as a record.
     ///
     ///     let hooks = ExportHooks(Note.self) { note, row in note.isPrivate ? .leaveOut : .write }
     ///
@@ -10,8 +10,8 @@ extension ExportHooks {
     /// `.unexpectedValue`.
     ///
     /// - Parameters:
-    ///   - type: The record. Rows of objects that are not of its entity or a sub-entity are written unchanged.
-    ///   - willExport: Receives a record and its row, and may change the row. An error that it throws ends the export.
+    ///   - type: The type of the record. Rows of objects that are not of its entity or a sub-entity are written unchanged.
+    ///   - willExport: Receives a record and its row, and may change the row. If it throws an error, the export ends.
     public init<Record: EntityRecord>(
         _ type: Record.Type, willExport: @escaping @Sendable (Record, inout JSONValue) throws -> Decision
     ) {

@@ -1,7 +1,7 @@
 public import CambiumExchange
 public import CambiumGraph
 
-/// The object of one record, which any encoder writes as `ExportedRecords` for several.
+/// The object of one record. Any encoder can write it, as `ExportedRecords` does for several records.
 ///
 ///     let data = try JSONEncoder().encode(ExportedRecord(note, in: store.graph))
 public struct ExportedRecord<Record: EntityRecord>: Sendable {
@@ -12,7 +12,7 @@ public struct ExportedRecord<Record: EntityRecord>: Sendable {
 
     /// - Parameters:
     ///   - record: The record of the object.
-    ///   - graph: The graph that has the values.
+    ///   - graph: The graph that contains the values.
     ///   - options: The form of the object: references, includes, nulls and the mapping.
     ///   - hooks: The program's changes to the row.
     public init(_ record: Record, in graph: Graph, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks()) {
@@ -24,11 +24,11 @@ public struct ExportedRecord<Record: EntityRecord>: Sendable {
 }
 
 extension ExportedRecord: Encodable {
-    /// Encodes one object. Throws as `ExportedRecords` does, and an `EncodingError` if the hook leaves the record out.
+    /// Encodes one object. Throws as `ExportedRecords` does, and an `EncodingError` if the hook omits the record.
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)
         guard let row = try export.row(record, encoder.codingPath) else {
-            throw RecordExport.error(record, encoder.codingPath, "The hook left out the only record. Encode ExportedRecords to allow that.")
+            throw RecordExport.error(record, encoder.codingPath, "The hook omitted the only record. Encode ExportedRecords to allow that.")
         }
         try row.encode(to: encoder)
     }

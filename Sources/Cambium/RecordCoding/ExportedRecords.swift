@@ -1,11 +1,11 @@
 public import CambiumExchange
 public import CambiumGraph
 
-/// The objects of records, which any encoder writes by the rules of exports.
+/// The objects of records, which any encoder can write by the rules of exports.
 ///
 ///     let data = try JSONEncoder().encode(ExportedRecords(notes, in: store.graph, options))
 ///
-/// The values are those of the graph: changes of a record that were not saved are not written. The encoder chooses the format, so
+/// The values come from the graph: changes of a record that were not saved are not written. The encoder chooses the format, so
 /// `ExportOptions.format` has no effect. Dates and data are texts as in exports, and the encoder's strategies for them do not apply.
 public struct ExportedRecords<Record: EntityRecord>: Sendable {
     private let records: [Record]
@@ -15,7 +15,7 @@ public struct ExportedRecords<Record: EntityRecord>: Sendable {
 
     /// - Parameters:
     ///   - records: The records, in the order of the output.
-    ///   - graph: The graph that has the values.
+    ///   - graph: The graph that contains the values.
     ///   - options: The form of the objects: references, includes, nulls and the mapping.
     ///   - hooks: The program's changes to each row.
     public init(_ records: [Record], in graph: Graph, _ options: ExportOptions = ExportOptions(), hooks: ExportHooks = ExportHooks()) {
@@ -27,12 +27,12 @@ public struct ExportedRecords<Record: EntityRecord>: Sendable {
 }
 
 extension ExportedRecords: Encodable {
-    /// Encodes an array of objects. A record that the hook leaves out is not an element.
+    /// Encodes an array of objects. If the hook omits a record, the array does not contain it.
     ///
-    /// Throws an `EncodingError`, with the `CambiumError` as underlying error, for a record that was never saved or is of another store.
-    /// The same holds if the graph does not have its object, or if an import with the mapping would read the object differently. Throws
-    /// `.unknownName` if the record does not fit the schema, and `.invalidInput` if the mapping does not. Complexity: O(attributes and
-    /// members of the written objects).
+    /// Throws an `EncodingError`, with the `CambiumError` as the underlying error, for a record that was never saved or belongs to another
+    /// store. The same applies if the graph does not contain its object, or if an import with the mapping would read the object
+    /// differently. Throws `.unknownName` if the record does not fit the schema, and `.invalidInput` if the mapping does not. Complexity:
+    /// O(attributes and members of the written objects).
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)
         var container = encoder.unkeyedContainer()

@@ -1,18 +1,18 @@
 public import CambiumJSON
 
 extension ImportHooks {
-    /// Creates hooks whose `finish` gets the object as a ref to a record.
+    /// Creates hooks whose `finish` receives the object as a ref to a record.
     ///
     ///     let hooks = ImportHooks(Note.self) { transaction, note, row in
     ///         try transaction.set(note.id, "source", to: "feed")
     ///     }
     ///
-    /// No record can be read inside of a transaction, so `finish` gets a ref. A graph after the import loads its record.
+    /// No record can be read inside of a transaction, so `finish` receives a ref. After the import, the record can be loaded from a graph.
     ///
     /// - Parameters:
-    ///   - type: The record. `finish` is called only for objects of its entity and the sub-entities.
+    ///   - type: The type of the record. `finish` is called only for objects of its entity and sub-entities.
     ///   - prepare: Changes a row before the import reads it.
-    ///   - finish: Receives a row that was applied and its object, and may change the transaction; it cannot delete.
+    ///   - finish: Receives an applied row and its object, and may change the transaction, but cannot delete objects.
     public init<Record: EntityRecord>(
         _ type: Record.Type, prepare: Prepare? = nil,
         finish: @escaping @Sendable (inout WriteTransaction, Ref<Record>, JSONValue) throws -> Void

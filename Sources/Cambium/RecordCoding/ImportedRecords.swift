@@ -1,26 +1,28 @@
 public import CambiumExchange
 
-/// The records of imported rows, and the report of the import. Any decoder makes them: it reads rows, and imports them into a store.
+/// The records of imported rows, and the report of the import. Any decoder can create this value: it reads rows, and imports them into a
+/// store.
 ///
 ///     let decoder = JSONDecoder()
 ///     decoder.userInfo[.cambiumStore] = store
 ///     let notes = try decoder.decode(ImportedRecords<Note>.self, from: data).records
 ///
-/// The input is an array of objects, or one object. The rules are those of imports: an object with the identity of a row is updated, and
-/// otherwise inserted; a missing key changes nothing; an id in place of an object finds it, or inserts a stub. The options are in
-/// `userInfo`. Several values of this type in one input are imported one after the other, each in its own transaction.
+/// The input is an array of objects, or one object. The rules are those of imports: an object with the identity of a row is updated,
+/// otherwise an object is inserted; a missing key changes nothing; an id instead of an object finds the object, or inserts a stub. The
+/// options are in `userInfo`. If one input contains several values of this type, each of them is imported in a separate transaction.
 public struct ImportedRecords<Record: EntityRecord>: Sendable {
-    /// The records in the order of the rows, as the graph right after the import has them. An object with two rows has two records.
+    /// The records in the order of the rows, read from the graph directly after the import. If two rows describe one object, there are two
+    /// records of it.
     public let records: [Record]
-    /// The counts of the import, and the errors of rows that were left out.
+    /// The counts of the import, and the errors of omitted rows.
     public let report: ImportReport
 }
 
 extension ImportedRecords: Decodable {
-    /// Imports the rows of a decoder in one transaction, unless the options ask for batches.
+    /// Imports the rows of a decoder in one transaction, unless the options request batches.
     ///
     /// Throws a `DecodingError` for a value that cannot be imported: its path leads to the value, and its underlying error is the
-    /// `CambiumError`. Then nothing was imported. Throws `.misuse` if `userInfo` has no store, and otherwise as
+    /// `CambiumError`. In that case, nothing was imported. Throws `.misuse` if `userInfo` has no store, and otherwise as
     /// `Store.importRecords(_:from:_:hooks:author:reached:)` does. Complexity: O(bytes of input); all rows are in memory.
     public init(from decoder: any Decoder) throws {
         let run = try RecordImport(decoder)

@@ -15,8 +15,7 @@ struct RecordExport {
         rows = try ObjectRows(graph, of: entity, options, hooks)
     }
 
-    /// Returns the row of a record's object, or `nil` if the hook leaves it out. An error that concerns the object becomes an
-    /// `EncodingError`.
+    /// Returns the row of a record's object, or `nil` if the hook omits it. An error that concerns the object becomes an `EncodingError`.
     mutating func row<Record: EntityRecord>(_ record: Record, _ codingPath: [any CodingKey]) throws -> CodingTree? {
         do {
             return try rows.row(place(of: record)).map(CodingTree.init)
@@ -31,7 +30,7 @@ struct RecordExport {
                 .objectDeleted, "The record of '\(entity.name)' was never saved, so no graph has its object. Save the record first.")
         }
         guard ref.origin.storeKey == graph.storeKey else {
-            throw CambiumError(.misuse, "The record of '\(entity.name)' is of another store. Pass a graph of its store.")
+            throw CambiumError(.misuse, "The record of '\(entity.name)' belongs to another store. Pass a graph of its store.")
         }
         guard let place = graph.place(of: ref.id) else {
             throw CambiumError(

@@ -44,7 +44,7 @@ struct RecordImport {
         return value
     }
 
-    /// Imports the rows. An error of a row becomes a `DecodingError` at the row.
+    /// Imports the rows. An error in a row becomes a `DecodingError` at the row.
     func records<Record: EntityRecord>(_ rows: Rows) throws -> ImportedRecords<Record> {
         var writer = JSONWriter(escapes: .required)
         for row in rows.all {
@@ -63,7 +63,7 @@ struct RecordImport {
 
     /// Returns the error for the value of a row, or `nil` if the error does not concern a row.
     private func decodingError(_ error: CambiumError, _ rows: Rows) -> DecodingError? {
-        // Each row is one line.
+        // Each row is on one line.
         guard let place = error.place, place.file == Self.sourceName, let line = place.line, rows.all.indices.contains(line - 1) else {
             return nil
         }

@@ -5,20 +5,20 @@ extension Store {
     ///
     ///     let notes = try store.importRecords(Note.self, from: [.file("notes.json")]).records
     ///
-    /// The records are of the graph right after the last transaction. Their order is that of the rows, so an object with two rows has two
-    /// records. A row that `onError: .skip` leaves out has none.
+    /// The records are read from the graph directly after the last transaction, in the order of the rows. If two rows describe one object,
+    /// there are two records of it. A row that `onError: .skip` omits has no record.
     ///
     /// Throws as `importRows` does. Throws `.unknownName` if the record does not fit the store's schema, and `.invalidInput` for a dry run;
-    /// then nothing was imported. Throws `.unexpectedValue` if the record cannot hold a value of an object; then the rows were imported.
-    /// Complexity: as `importRows`, and O(properties) for each record.
+    /// in these cases, nothing was imported. Throws `.unexpectedValue` if the record cannot hold a value of an object; in that case, the
+    /// rows were imported. Complexity: that of `importRows`, and O(properties) for each record.
     ///
     /// - Parameters:
-    ///   - type: The record that is a view of the rows' entity.
-    ///   - sources: The files or bytes with the rows, which are read one after the other.
-    ///   - options: The rules of the import. The report always has the objects of the rows.
+    ///   - type: The type of the record, which is a view of the rows' entity.
+    ///   - sources: The files or bytes with the rows, which are read in order.
+    ///   - options: The rules of the import. The report always contains the objects of the rows.
     ///   - hooks: The program's changes to each row.
     ///   - author: The author of the transactions.
-    ///   - reached: Takes the report of an import that failed, before the error is thrown.
+    ///   - reached: Receives the report of a failed import, before the error is thrown.
     public func importRecords<Record: EntityRecord>(
         _ type: Record.Type, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(), hooks: ImportHooks = ImportHooks(),
         author: Author = Author(), reached: (ImportReport) -> Void = { _ in }

@@ -11,7 +11,7 @@ extension Graph {
     /// Returns all records of an entity, by ascending id. Throws as `fetch(_:where:)` does.
     public func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
 
-    /// Returns the records that a query asks for, in its order. Throws as `fetch(_:where:)` does.
+    /// Returns the records of a query's answer, in the order of the query. Throws as `fetch(_:where:)` does.
     public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try load(find(query.query)) }
 
     /// Returns the records that can be read, and an error for each of the others.
@@ -26,21 +26,21 @@ extension Graph {
         return (records, errors)
     }
 
-    /// Returns the first record that a query asks for, or `nil` if there is no such record. Throws as `fetch(_:where:)` does.
+    /// Returns the first record of a query's answer, or `nil` if the answer is empty. Throws as `fetch(_:where:)` does.
     public func first<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try first(query.query).map { try load(Record.self, $0) }
     }
 
-    /// Returns the only record that a query asks for, or `nil` if no record satisfies it. Throws `.conflict` for several records, and as
+    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.conflict` for several records, and as
     /// `fetch(_:where:)` does.
     public func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try only(query.query).map { try load(Record.self, $0) }
     }
 
-    /// Returns the number of records that a query asks for. Throws as `find(_:)` does.
+    /// Returns the number of records in a query's answer. Throws as `find(_:)` does.
     public func count<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Int { try count(query.query) }
 
-    /// Returns whether a query asks for at least one record. Throws as `find(_:)` does.
+    /// Returns whether a query's answer contains at least one record. Throws as `find(_:)` does.
     public func contains<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Bool { try contains(query.query) }
 
     // MARK: Aggregates
@@ -100,6 +100,6 @@ extension Store {
     /// Returns all records of an entity, from the newest graph. See `Graph.fetch(_:)`.
     public func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try graph.fetch(type) }
 
-    /// Returns the records that a query asks for, from the newest graph. See `Graph.fetch(_:)`.
+    /// Returns the records of a query's answer, from the newest graph. See `Graph.fetch(_:)`.
     public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try graph.fetch(query) }
 }

@@ -1,4 +1,4 @@
-/// The records that a query asks for, as they change. `Store.live(_:)` makes the sequence.
+/// The records of a query's answer, and their changes. `Store.live(_:)` creates this sequence.
 ///
 ///     for try await update in store.live(RecordQuery<Person> { $0.age > 30 }.sorted(by: \.name)) {
 ///         show(try update.records())
@@ -27,7 +27,7 @@ public struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(query.makeAsyncIterator()) }
 }
 
-/// The records of a live query after a commit, and the differences from the update before.
+/// The records of a live query after a commit, and the differences from the previous update.
 public struct RecordUpdate<Record: EntityRecord>: Sendable {
     /// The differences, as indexes and ids.
     public let update: LiveUpdate
@@ -40,7 +40,7 @@ public struct RecordUpdate<Record: EntityRecord>: Sendable {
     /// Returns the records that were inserted, with their indexes. Throws as `Graph.load(_:)` does.
     public func inserted() throws -> [(index: Int, record: Record)] { try load(update.inserted) }
 
-    /// Returns the records that changed and kept their places, with their indexes. Throws as `Graph.load(_:)` does.
+    /// Returns the records that changed but did not move, with their indexes. Throws as `Graph.load(_:)` does.
     public func updated() throws -> [(index: Int, record: Record)] { try load(update.updated) }
 
     private func load(_ places: [LiveUpdate.Place]) throws -> [(index: Int, record: Record)] {
@@ -49,7 +49,7 @@ public struct RecordUpdate<Record: EntityRecord>: Sendable {
 }
 
 extension Store {
-    /// Returns the records that a query asks for, as they change: first all of them, then the differences after each commit that concerns
+    /// Returns the records of a query's answer and their changes: first all records, then the differences after each commit that concerns
     /// the query. See `live(_:sections:)`.
     public func live<Record: EntityRecord>(_ query: RecordQuery<Record>) -> LiveRecords<Record> { LiveRecords(query: live(query.query)) }
 }
@@ -58,19 +58,19 @@ extension Store {
 public struct RecordChanges<Record: EntityRecord>: Sendable {
     /// The records that only the later graph has.
     public let inserted: [Record]
-    /// The records that differ, as both graphs have them.
+    /// The records that differ, as read from each of the two graphs.
     public let changed: [(before: Record, after: Record)]
     /// The records that only the earlier graph has.
     public let deleted: [Record]
 }
 
 extension Changes {
-    /// Returns the changes of the objects that a record is a view of, as records.
+    /// Returns, as records, the changes of the objects of which a record is a view.
     ///
     ///     for change in try store.graph.changes(since: earlier).records(of: Person.self).changed { print(change.after.name) }
     ///
-    /// An object is changed if any of its properties changed, whether the record has this property or not. Throws as `Graph.load(_:)`
-    /// does. Complexity: O(changed objects), and as `Graph.load(_:)` for each of them.
+    /// An object counts as changed if any of its properties changed, even one that the record does not have. Throws as `Graph.load(_:)`
+    /// does. Complexity: O(changed objects), and that of `Graph.load(_:)` for each of them.
     public func records<Record: EntityRecord>(of type: Record.Type) throws -> RecordChanges<Record> {
         let family = try after.binding(type).entity.family
         var ids: [ObjectChange.Kind: [ObjectID]] = [:]

@@ -73,7 +73,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         translation.variables[variable.key] = PredicateTranslation.Variable(level: translation.level, path: names)
         defer { translation.variables[variable.key] = nil }
         let part = try translation.part(transform, "the right side of ?")
-        // A negative test of a value that is null is false here, as it is nil in Swift.
+        // If the value is null, a negative test is false here, because the result is nil in Swift.
         guard case .condition(let condition) = part else { return part }
         let isPresent = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .notEqual, .value(.null)))
         return .condition(isPresent && condition)
@@ -92,7 +92,7 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
             if !constant { return .condition(isTrue) }
             return .condition(isTrue || .comparison(FieldComparison(operand, .equal, .value(.null))))
         default:
-            throw translation.refusal("has ?? with a value other than 'false'. Compare with nil in a condition of its own")
+            throw translation.refusal("has ?? with a value other than 'false'. Compare with nil in a separate condition")
         }
     }
 }
@@ -158,7 +158,7 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
 extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         guard Base.Output.self == String.self || Base.Output.self == Substring.self else {
-            throw translation.refusal("searches for a collection in a collection. Only texts can be searched so")
+            throw translation.refusal("searches for a collection in a collection. Only texts can be searched in this way")
         }
         return try translation.comparison(base, .contains, other)
     }
@@ -167,7 +167,7 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
 extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         guard Base.Output.self == String.self || Base.Output.self == Substring.self else {
-            throw translation.refusal("compares the beginnings of sequences. Only texts can be compared so")
+            throw translation.refusal("compares the beginnings of sequences. Only texts can be compared in this way")
         }
         return try translation.comparison(base, .beginsWith, prefix)
     }

@@ -21,7 +21,7 @@ extension RecordField where V: AttributeValue {
 
     /// Whether the value is one of several values.
     public func isIn(_ values: some Sequence<V>) -> Condition { compare(operand, .isIn, .values(values.map(\.attributeValue))) }
-    /// Whether the value lies between two values, which are included.
+    /// Whether the value lies between two values, or equals one of them.
     public func isBetween(_ least: V, and greatest: V) -> Condition {
         compare(operand, .isBetween, .values([least.attributeValue, greatest.attributeValue]))
     }
@@ -51,7 +51,7 @@ extension RecordField {
     public func isIn<W: AttributeValue>(_ values: some Sequence<W>) -> Condition where V == W? {
         compare(operand, .isIn, .values(values.map(\.attributeValue)))
     }
-    /// Whether the value lies between two values, which are included.
+    /// Whether the value lies between two values, or equals one of them.
     public func isBetween<W: AttributeValue>(_ least: W, and greatest: W) -> Condition where V == W? {
         compare(operand, .isBetween, .values([least.attributeValue, greatest.attributeValue]))
     }
@@ -96,9 +96,9 @@ extension RecordField where V: TextValue {
     public func hasSuffix(_ text: String, _ folding: Folding = []) -> Condition {
         compare(operand, .endsWith, .value(.string(text)), folding)
     }
-    /// Whether the texts are equal, except for differences that do not count.
+    /// Whether the texts are equal, except for differences that the folding ignores.
     public func equals(_ text: String, _ folding: Folding) -> Condition { compare(operand, .equal, .value(.string(text)), folding) }
-    /// Whether the text matches a pattern in which `*` stands for any characters and `?` for one character.
+    /// Whether the text matches a pattern in which `*` matches any characters and `?` matches one character.
     public func isLike(_ pattern: String, _ folding: Folding = []) -> Condition {
         compare(operand, .like, .value(.string(pattern)), folding)
     }
@@ -115,7 +115,7 @@ extension Condition {
     public static func || (left: Condition, right: Condition) -> Condition { .or(left.parts(of: false) + right.parts(of: false)) }
     public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 
-    /// The conditions that a conjunction (or a disjunction) consists of, so that a long chain is not nested deeply.
+    /// The parts of a conjunction (or a disjunction). They prevent deep nesting of a long chain.
     private func parts(of isConjunction: Bool) -> [Condition] {
         switch self {
         case .and(let parts) where isConjunction: parts

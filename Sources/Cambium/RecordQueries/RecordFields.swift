@@ -3,7 +3,7 @@
 public struct RecordFields<Record: EntityRecord>: Sendable {
     init() {}
 
-    /// The property that a key path of the record leads to.
+    /// The property to which a key path of the record leads.
     ///
     /// If the record's schema does not list the property, each query with it throws `.unknownName`.
     public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<Record, V>) -> RecordField<V> {
@@ -17,7 +17,7 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
 /// A property at the end of a path of to-one relationships, in a condition.
 @dynamicMemberLookup
 public struct RecordField<V: PropertyValue>: Sendable {
-    /// The operand that stands for the value, for the parts of the API that are not typed.
+    /// The operand for the value, for the untyped parts of the API.
     public let operand: Operand
 
     init(_ operand: Operand) { self.operand = operand }
@@ -29,7 +29,7 @@ public struct RecordField<V: PropertyValue>: Sendable {
 }
 
 extension RecordField where V: LinkedValue {
-    /// A property of the record that the relationship leads to. Null if there is no such object.
+    /// A property of the record to which the relationship leads. Null if there is no such object.
     public subscript<W: PropertyValue>(dynamicMember keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
         RecordField<W>(names + [V.Record.fieldName(of: keyPath)])
     }
@@ -77,7 +77,7 @@ extension RecordField where V: LinkedValues {
 }
 
 extension EntityRecord {
-    /// Returns the stored name of a property. For a key path that the schema does not list, the name is its description, which no entity
-    /// has, so that a query with it throws `.unknownName`.
+    /// Returns the stored name of a property. If the schema does not list a key path, the name is the description of the key path. No
+    /// entity has a property of this name, so that a query with it throws `.unknownName`.
     static func fieldName(of keyPath: AnyKeyPath) -> String { recordSchema.name(of: keyPath) ?? "\(keyPath)" }
 }

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
 extension RecordQuery {
-    /// The objects that satisfy a predicate of Foundation.
+    /// Creates a query for the objects that satisfy a predicate of Foundation.
     ///
     ///     let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
     ///
-    /// The predicate is translated once, and no part of it runs for each object. Its comparisons mean what they mean in the query language:
-    /// texts are equal if their bytes are, and a forced unwrap of null makes a comparison false.
+    /// The predicate is translated once, and no part of it runs for each object. Its comparisons have the same meaning as in the query
+    /// language: texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
     ///
-    /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic; `.unknownName` for a
-    /// property that the record's schema does not list.
+    /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic. Throws `.unknownName`
+    /// for a property that the record's schema does not list.
     public init(_ predicate: Predicate<Record>) throws {
         var translation = PredicateTranslation()
         translation.variables[predicate.variable.key] = PredicateTranslation.Variable(level: 0)
@@ -26,18 +26,18 @@ extension Graph {
 
 /// The translation of the expressions of one predicate.
 struct PredicateTranslation {
-    /// A variable of the predicate or of a closure in it. Only the innermost closure's variable has a translation, because a condition on
-    /// members cannot refer to their owner.
+    /// A variable of the predicate or of a closure in it. Only the variable of the innermost closure has a translation, because a condition
+    /// on members cannot refer to their owner.
     struct Variable {
         let level: Int
-        /// The path from the object of its level, for a variable of `flatMap` or of an optional chain.
+        /// The path from the object of the variable's level, for a variable of `flatMap` or of an optional chain.
         var path: [String] = []
     }
 
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
-    /// The number of closures on members around the expression.
+    /// The number of closures on members that enclose the expression.
     var level = 0
-    /// The way to the expression, for errors.
+    /// The path to the expression, for errors.
     var way: [String] = []
 
     /// A translated expression.
@@ -90,7 +90,7 @@ struct PredicateTranslation {
         case .aggregate(let aggregate): return Operand(.aggregate(aggregate))
         case .value(let value): return .value(value)
         case .object(let id): return .object(id)
-        default: throw refusal("\(place) is no value that can be compared")
+        default: throw refusal("\(place) is not a value that can be compared")
         }
     }
 
@@ -104,7 +104,7 @@ struct PredicateTranslation {
         switch try part(sequence, "the sequence") {
         case .path(let path): names = path
         case .members(let path, let condition): (names, filter) = (path, condition)
-        default: throw refusal("tests a sequence that is no relationship")
+        default: throw refusal("tests a sequence that is not a relationship")
         }
         level += 1
         variables[variable] = Variable(level: level)
@@ -114,14 +114,14 @@ struct PredicateTranslation {
         }
         let condition = try condition(test, "the closure")
         guard let filter else { return .related(quantifier, QueryPath(names), condition) }
-        // All members that pass the filter satisfy the test if no member passes the filter and fails the test.
+        // All members that pass the filter satisfy the test if no member passes the filter but fails the test.
         return quantifier == .all
             ? .related(.none, QueryPath(names), .and([filter, .not(condition)]))
             : .related(quantifier, QueryPath(names), .and([filter, condition]))
     }
 }
 
-/// The comparison of a query. `PredicateExpressions` has another type of this name.
+/// The comparison of a query. `PredicateExpressions` contains another type with this name.
 typealias FieldComparison = Comparison
 
 /// An expression of a predicate that a query can express.

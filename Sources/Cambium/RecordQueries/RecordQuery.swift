@@ -1,39 +1,39 @@
-/// A question for the records of an entity: a condition, an order, and a part of the answer. Each part is checked by the compiler.
+/// A query for the records of an entity: a condition, an order, and the part of the answer to return. The compiler checks each part.
 ///
 ///     let adults = RecordQuery<Person> { $0.age >= 18 && $0.city.name == "Paris" }.sorted(by: \.name).limited(to: 20)
 ///     for person in try store.graph.fetch(adults) { print(person.name) }
 ///
-/// A query without sort keys returns records by ascending id, and so do equal keys.
+/// A query without sort keys returns records by ascending id. Records with equal sort keys are also returned by ascending id.
 public struct RecordQuery<Record: EntityRecord>: Sendable {
-    /// The query in names, for the parts of the API that are not typed.
+    /// The query with names, for the untyped parts of the API.
     public var query: Query
 
-    /// All objects of the entity and its sub-entities.
+    /// Creates a query for all objects of the entity and its sub-entities.
     public init() {
         query = Query(Record.recordSchema.entity, where: .constant(true))
         query.condition = nil
     }
 
-    /// The objects that satisfy a condition.
+    /// Creates a query for the objects that satisfy a condition.
     public init(where condition: (RecordFields<Record>) -> Condition) {
         query = Query(Record.recordSchema.entity, where: condition(RecordFields()))
     }
 
-    /// The objects that satisfy a condition in the query language (Docs/QUERIES.md), with a value for each parameter.
+    /// Creates a query for the objects that satisfy a condition in the query language (Docs/QUERIES.md), with a value for each parameter.
     ///
     /// Throws `.invalidInput` with the position if the text is malformed.
     public init(_ condition: String, _ arguments: [String: Operand] = [:]) throws(CambiumError) {
         query = try Query(Record.recordSchema.entity, where: condition, arguments)
     }
 
-    /// Returns the same query with another sort key after the present ones.
+    /// Returns this query with another sort key after the existing ones.
     public func sorted<V: PropertyValue>(
         by keyPath: KeyPath<Record, V>, _ direction: SortKey.Direction = .ascending, nulls: SortKey.Nulls? = nil, folding: Folding = []
     ) -> Self {
         sorted(by: RecordFields<Record>()[dynamicMember: keyPath], direction, nulls: nulls, folding: folding)
     }
 
-    /// Returns the same query with a sort key at the end of a path, such as `sorted { $0.city.name }`.
+    /// Returns this query with another sort key at the end of a path, such as `sorted { $0.city.name }`.
     public func sorted<V: PropertyValue>(
         _ direction: SortKey.Direction = .ascending, nulls: SortKey.Nulls? = nil, folding: Folding = [],
         by field: (RecordFields<Record>) -> RecordField<V>
@@ -47,7 +47,7 @@ public struct RecordQuery<Record: EntityRecord>: Sendable {
         return sorted
     }
 
-    /// Returns the same query with a maximum number of records, after a number of skipped ones.
+    /// Returns this query with a maximum number of records, and with a number of records to skip first.
     public func limited(to limit: Int, offset: Int = 0) -> Self {
         var limited = self
         limited.query.limit = limit
@@ -55,7 +55,7 @@ public struct RecordQuery<Record: EntityRecord>: Sendable {
         return limited
     }
 
-    /// Returns the same query for the records that also satisfy another condition.
+    /// Returns this query with another condition that the records must also satisfy.
     public func filtered(_ condition: (RecordFields<Record>) -> Condition) -> Self {
         var filtered = self
         let added = condition(RecordFields())

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-// Each reading initializer takes the value from its column; the general path through `Value` is for all other types.
+// Each initializer reads the value directly from its column; all other types are converted from a `Value`.
 
 extension Bool: AttributeValue {
     public static var attributeType: AttributeType { .bool }
@@ -47,7 +47,7 @@ extension Float: AttributeValue {
     }
 }
 
-/// A whole number. The stored attribute may be of any whole-number type; a number that the type cannot hold is an error.
+/// A whole number. The stored attribute may have any whole-number type; a number that the type cannot hold is an error.
 extension AttributeValue where Self: FixedWidthInteger {
     public var attributeValue: Value { .int(Int64(self)) }
     public init(attributeValue: Value) throws {
@@ -106,10 +106,10 @@ extension DecimalNumber: AttributeValue {
     }
 }
 
-/// Stored as a `DecimalNumber`, which holds each decimal number of Foundation.
+/// A decimal is stored as a `DecimalNumber`, which can hold each decimal of Foundation.
 extension Decimal: AttributeValue {
     public static var attributeType: AttributeType { .decimal }
-    /// Null for NaN.
+    /// Null if the decimal is NaN.
     public var attributeValue: Value { DecimalNumber(self).map { .decimal($0) } ?? .null }
     public init(attributeValue: Value) throws { self.init(try DecimalNumber(attributeValue: attributeValue)) }
 }

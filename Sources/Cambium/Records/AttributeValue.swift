@@ -1,10 +1,10 @@
-/// A type whose values are values of an attribute.
+/// A type whose values an attribute can store.
 ///
-/// An enum with raw values conforms without another line. If it is `CaseIterable`, the schema lists its raw values as the allowed ones:
+/// An enum with raw values conforms without further code. If it is `CaseIterable`, the schema lists its raw values as the allowed values:
 ///
 ///     enum Kind: String, CaseIterable, AttributeValue { case retail, online }
 ///
-/// Any other type converts itself:
+/// Any other type must convert itself:
 ///
 ///     struct Cents: AttributeValue {
 ///         static let attributeType = AttributeType.int64
@@ -16,10 +16,11 @@ public protocol AttributeValue: PropertyValue {
     /// The type of the attribute in a schema.
     static var attributeType: AttributeType { get }
 
-    /// The only values that the attribute may have; `nil`, the default, for all values of the type.
+    /// The only values that the attribute may have. The default, `nil`, allows all values of the type.
     static var allowedValues: [Value]? { get }
 
-    /// Creates the value from a stored value, which is not null. A thrown error becomes the reason in an error with the object's name.
+    /// Creates the value from a stored value, which is not null. If the initializer throws, its error becomes the reason in an error that
+    /// names the object.
     init(attributeValue: Value) throws
 
     /// The value to store. Null is stored if the attribute is optional.
@@ -50,7 +51,7 @@ extension AttributeValue {
     }
 }
 
-/// The reason for which a stored value is not a value of a Swift type.
+/// The reason why a stored value is not a value of a Swift type.
 struct ValueMismatch: Error, CustomStringConvertible {
     let description: String
 }
@@ -72,11 +73,12 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
     public static var allowedValues: [Value]? { allCases.map(\.attributeValue) }
 }
 
-/// A Codable type whose values an attribute of the type `json` stores.
+/// A Codable type whose values are stored in an attribute of the type `json`.
 ///
 ///     struct Address: Codable, JSONAttribute { var street: String; var city: String }
 ///
-/// The stored text has its keys in ascending order, so equal values have equal texts. Dates are texts in ISO 8601 with all of their digits.
+/// In the stored text, the keys are in ascending order, so equal values have equal texts. Dates are texts in ISO 8601 with all of their
+/// digits.
 public protocol JSONAttribute: PropertyValue, Codable {}
 
 extension JSONAttribute {

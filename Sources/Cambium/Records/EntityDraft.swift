@@ -1,12 +1,12 @@
-/// An entity that descriptions of records are united to.
+/// An entity that is assembled from the descriptions of records.
 struct EntityDraft {
     private(set) var definition: EntityDefinition
-    /// For each property, the record that declared it first and the form that it has there.
+    /// For each property, the record that declared it first and the form in that record.
     private var declared: [String: (record: String, form: PropertyForm)] = [:]
 
     init(_ name: String) { definition = EntityDefinition(name) }
 
-    /// The names of the properties that the records of this entity have, without inherited properties that were dropped.
+    /// The names of the properties of this entity's records, except inherited properties that were dropped.
     var declaredNames: Set<String> { Set(declared.keys) }
 
     /// Adds a record.
@@ -52,7 +52,7 @@ struct EntityDraft {
         }
     }
 
-    /// Gives an order to a relationship that another record declared without one.
+    /// Marks a relationship as ordered that another record declared without an order.
     private mutating func order(_ name: String) {
         guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.cardinality == .toMany }) else { return }
         definition.relationships[index].cardinality = .orderedToMany
@@ -134,7 +134,7 @@ struct EntityDraft {
         for name in names { declared[name] = nil }
     }
 
-    /// Sets the inverse of a relationship that names none.
+    /// Sets the inverse of a relationship that has no inverse yet.
     mutating func setInverse(of name: String, to inverse: String) {
         guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.inverse == nil }) else { return }
         definition.relationships[index].inverse = inverse
@@ -142,7 +142,8 @@ struct EntityDraft {
 }
 
 extension PropertyForm {
-    /// Whether a property can have both forms. Two records may declare an order differently, because only one of them need state it.
+    /// Whether a property can have both forms. Two records may differ in the order of a relationship, because only one of them must state
+    /// it.
     func isSame(as other: PropertyForm) -> Bool {
         switch (self, other) {
         case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):

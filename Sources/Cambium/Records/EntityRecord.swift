@@ -1,6 +1,6 @@
 /// A struct whose values are views of the objects of one entity.
 ///
-/// The macro `@Entity` (package trait `Macros`) generates the conformance. Written by hand it is a few lines:
+/// The macro `@Entity` (package trait `Macros`) generates the conformance. Without the macro, the conformance takes a few lines:
 ///
 ///     struct Note: EntityRecord {
 ///         var id: Int
@@ -26,7 +26,7 @@
 ///         }
 ///     }
 ///
-/// A struct may have some of the properties of its entity only: a save leaves the others as they are. Several structs may be views of one
+/// A struct may have only some of the properties of its entity: a save leaves the others unchanged. Several structs may be views of one
 /// entity. A property whose type is another `EntityRecord` is a nested record: it is read and saved with its owner.
 public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
     /// The entity and the stored properties, in the order of the struct's declaration.
@@ -35,10 +35,10 @@ public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
     /// The object of this value. `nil` until the value is saved for the first time, and again after it is deleted.
     var ref: Ref<Self>? { get set }
 
-    /// Reads each property of the object that `row` is at. Errors of `row` name the object and the property.
+    /// Reads each property of the object at which `row` is positioned. Errors of `row` name the object and the property.
     init(from row: inout RecordReader) throws
 
-    /// Writes each property. A save calls this function once or twice, and must find the same values in both calls.
+    /// Writes each property. A save calls this method once or twice, and the values must be the same in both calls.
     mutating func write(to row: inout RecordWriter) throws
 }
 

@@ -1,12 +1,11 @@
 extension Graph {
     /// Returns the record of an object.
     ///
-    /// Throws `.objectDeleted` if the graph does not have the object; `.unknownName` if the record does not fit the store's schema;
-    /// `.unexpectedValue` for a stored value that the record cannot hold.
-    /// Complexity: O(properties and records inside of the record).
+    /// Throws `.objectDeleted` if the graph does not contain the object; `.unknownName` if the record does not fit the store's schema;
+    /// `.unexpectedValue` for a stored value that the record cannot hold. Complexity: O(properties and records inside of the record).
     public func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
         guard ref.origin.storeKey == storeKey else {
-            throw CambiumError(.misuse, "A ref to '\(Record.recordSchema.entity)' is of another store. Load it from a graph of its store.")
+            throw CambiumError(.misuse, "A ref to '\(Record.recordSchema.entity)' belongs to another store. Load it from its own store.")
         }
         return try load(Record.self, ref.id)
     }
@@ -40,7 +39,7 @@ extension Graph {
         return try Record(from: &reader)
     }
 
-    /// Resolves the identity of a record for finding many records.
+    /// Resolves the identity of a record type for finding many records.
     ///
     /// Throws `.invalidInput` if the identity of the record's entity is not exactly one attribute, and `.unknownName` if the record does
     /// not fit the store's schema. Complexity: O(objects of the hierarchy / 64).
@@ -53,7 +52,7 @@ extension Graph {
         return RecordFinder(self, binding, identities)
     }
 
-    /// Calls `body` for each object, with a function that reads the record and throws if it cannot.
+    /// Calls `body` for each object, with a function that reads the record, or throws if it cannot be read.
     func forEachRecord<Record: EntityRecord>(_ ids: [ObjectID], _ body: (ObjectID, () throws -> Record) throws -> Void) throws {
         let binding = try binding(Record.self)
         var known: RecordReader?

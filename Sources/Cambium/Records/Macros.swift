@@ -16,25 +16,26 @@
     ///
     ///     .package(url: "...", from: "1.0.0", traits: ["Macros"])
     ///
-    /// Each stored property becomes an attribute or a relationship of the entity, as its type decides. A literal as its initial value,
-    /// or a case such as `.retail`, becomes the default of the attribute. Any other initial value, such as `UUID()`, is only used by
+    /// Each stored property becomes an attribute or a relationship of the entity, depending on its type. If the initial value is a literal,
+    /// or a case such as `.retail`, it becomes the default of the attribute. Any other initial value, such as `UUID()`, is used only by
     /// Swift.
     ///
-    /// An initial value that the options refuse is not a default, either. Thus `@Attribute(.minLength(1)) var title = ""` is possible:
-    /// the program enters the title before the first save, which fails otherwise.
+    /// An initial value that the options refuse is not a default, either. So `@Attribute(.minLength(1)) var title = ""` is possible: the
+    /// program must set the title before the first save, which fails otherwise.
     ///
-    /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates the other requirements
-    /// only. Both functions count the properties from 0 in the order of their declaration, without transient ones.
+    /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates only the other requirements.
+    /// Both functions count the properties from 0 in the order of their declaration, without transient properties.
     ///
-    /// The generated members are `public` or `package` if the struct is. Mistakes are errors of the compiler, most of them with a
-    /// change that corrects the mistake.
+    /// The generated members are `public` or `package` if the struct is. Mistakes are reported as errors of the compiler, most of them with
+    /// a change that corrects the mistake.
     ///
     /// - Parameters:
     ///   - name: The name of the entity, a literal. The default is the name of the struct.
     ///   - parent: The record of the parent entity, whose properties the entity inherits.
-    ///   - isAbstract: Whether only entities below this one have objects.
+    ///   - isAbstract: Whether only sub-entities of this entity have objects.
     ///   - unique: Lists of attributes whose values no two objects share.
-    ///   - indexes: Lists of attributes with an ordered index: `name`, `-name` for descending order, `name[c]` for text in any case.
+    ///   - indexes: Lists of attributes with an ordered index: `name`, `-name` for descending order, `name[c]` for text without regard to
+    ///     case.
     ///   - userInfo: Texts that the schema keeps for programs.
     ///   - renamedFrom: The former name of the entity, for a migration.
     @attached(member, names: named(ref))
@@ -49,14 +50,14 @@
     ///     @Identity var id: UUID
     ///     @Identity(.rebuild(.uuid)) var id: UUID
     ///
-    /// Several attributes of a struct may be its identity together. An identity has a value in each object, so its type is not
+    /// Several attributes of a struct may form its identity together. Every object has a value of each of them, so their types are not
     /// optional.
     ///
     /// - Parameter options: Options of attributes.
     @attached(peer)
     public macro Identity(_ options: PropertyOption...) = #externalMacro(module: "CambiumMacros", type: "IdentityMacro")
 
-    /// Gives an attribute options. An attribute without options needs no marker.
+    /// Sets options of an attribute. An attribute without options needs no marker.
     ///
     ///     @Attribute(.minLength(1), .indexed) var title: String
     ///     @Attribute(.named("firstName")) var name: String
@@ -68,24 +69,24 @@
     @attached(peer)
     public macro Attribute(_ options: PropertyOption...) = #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
 
-    /// Gives a relationship options, an inverse given as a key path, and a delete rule. A relationship without them needs no marker.
+    /// Sets options, an inverse (as a key path) and a delete rule of a relationship. A relationship without them needs no marker.
     ///
     ///     struct Note { @Relationship(inverse: \Item.note, onDelete: .cascade) var items: [Item] }
     ///     struct Item { var note: Ref<Note>? }
     ///
-    /// Only one of the two sides can name the other by a key path. If both do, the compiler reports a circular reference. The store
-    /// needs the name on one side only; a string is possible on both.
+    /// Only one of the two sides can refer to the other by a key path. If both do, the compiler reports a circular reference. The store
+    /// needs the name on only one side; a string is possible on both sides.
     ///
     /// - Parameters:
     ///   - options: Options of relationships.
-    ///   - inverse: The property at the other end, or `nil` if the other end has none or names this one.
+    ///   - inverse: The property at the other end, or `nil` if there is no such property, or if that property refers to this one.
     ///   - onDelete: The effect of deleting this object on the objects of the relationship. The default is `nullify`.
     @attached(peer)
     public macro Relationship(
         _ options: PropertyOption..., inverse: (any AnyKeyPath & Sendable)? = nil, onDelete: DeleteRule? = nil
     ) = #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-    /// Gives a relationship options, an inverse given by its stored name, and a delete rule.
+    /// Sets options, an inverse (as its stored name) and a delete rule of a relationship.
     ///
     ///     @Relationship(inverse: "note", onDelete: .cascade) var items: [Item]
     ///

@@ -1,4 +1,4 @@
-/// The steps that give the members of an ordered relationship another order.
+/// The steps that put the members of an ordered relationship into another order.
 enum MemberOrder {
     /// A member that is inserted at an index or moved to it.
     struct Step: Equatable {
@@ -10,8 +10,8 @@ enum MemberOrder {
     /// Returns as few moves as possible, and an insertion for each new member.
     ///
     /// - Parameters:
-    ///   - present: The members in their order. All of them are wanted.
-    ///   - wanted: The members in the wanted order, each once.
+    ///   - present: The members in their current order. All of them are wanted.
+    ///   - wanted: The members in the wanted order, without duplicates.
     ///
     /// Complexity: O(n log n), and O(n) for each step.
     static func steps(from present: [ObjectID], to wanted: [ObjectID]) -> [Step] {
@@ -35,7 +35,8 @@ enum MemberOrder {
     private static func stable(_ present: [ObjectID], _ wanted: [ObjectID]) -> Set<ObjectID> {
         let index = Dictionary(uniqueKeysWithValues: wanted.enumerated().map { ($1, $0) })
         let places = present.compactMap { index[$0] }
-        // For each length, the end of the sequence of this length that ends lowest; and for each place, the place before it.
+        // For each length, the sequence of this length whose last element is lowest: the index of that element. For each index, the index
+        // of the previous element in its sequence.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: places.count)
         for (position, place) in places.enumerated() {

@@ -33,9 +33,9 @@ public struct PropertyOption: Sendable {
     public static var identity: Self { Self(effect: .identity) }
     /// No two objects have the same value.
     public static var unique: Self { Self(effect: .unique) }
-    /// An ordered index over the attribute.
+    /// There is an ordered index over the attribute.
     public static var indexed: Self { Self(effect: .indexed) }
-    /// Marks a `Codable` property for the macro `@Attribute`. In a record by hand, use `RecordProperty(json:_:)`.
+    /// Marks a `Codable` property for the macro `@Attribute`. In a record without the macro, use `RecordProperty(json:_:)`.
     public static var json: Self { Self(effect: .json) }
     /// The value of an object that is inserted without a value.
     public static func `default`(_ value: some AttributeValue) -> Self { Self(effect: .default(value.attributeValue)) }
@@ -55,22 +55,22 @@ public struct PropertyOption: Sendable {
     public static func renamed(from name: String) -> Self { Self(effect: .renamed(from: name)) }
     /// For the macros: the name of the property in the store, if it differs from the name in Swift.
     public static func named(_ name: String) -> Self { Self(effect: .named(name)) }
-    /// Any texts for the property, such as keys for clones.
+    /// Texts for the property, such as keys for clones.
     public static func userInfo(_ texts: [String: String]) -> Self { Self(effect: .userInfo(texts)) }
 
     // MARK: Clones
 
     /// A clone gets a new UUID, or its own time.
     public static func rebuild(_ value: Rebuilt) -> Self { .userInfo(["rebuild": value.rawValue]) }
-    /// A clone gets the default, or null; a clone does not follow a relationship.
+    /// A clone gets the default, or null, for an attribute; it does not follow a relationship.
     public static var exclude: Self { .userInfo(["exclude": ""]) }
-    /// A clone gets the value of this attribute of its parent's clone. `^.id` goes one level higher.
+    /// A clone gets the value of this attribute of its parent's clone. `^.id` refers to one level higher.
     public static func followParent(_ name: String) -> Self { Self(effect: .followParent(.name(name))) }
     /// A clone gets the value of this attribute of its parent's clone, such as `\Note.id`.
     public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
-    /// The value in a clone that has no parent to follow. Without this option, such a clone fails.
+    /// The value in a clone that has no parent to follow. Without this option, cloning such an object fails.
     public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }
-    /// A clone copies the members, shares them with the original, or has none.
+    /// A clone copies the members, shares them with the original, or has no members.
     public static func clone(_ rule: CloneRule) -> Self {
         let word =
             switch rule {
@@ -83,7 +83,7 @@ public struct PropertyOption: Sendable {
 
     // MARK: Relationships
 
-    /// The relationship of the members that leads back. To name it on one side is enough.
+    /// The relationship of the members that leads back. Only one of the two sides needs this option.
     public static func inverse(_ name: String) -> Self { Self(effect: .inverse(.name(name))) }
     /// The relationship of the members that leads back, such as `\Item.note`.
     public static func inverse(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .inverse(.keyPath(keyPath))) }

@@ -1,7 +1,7 @@
 /// A type that a stored property of an `EntityRecord` can have.
 ///
-/// Conforming types are the attribute types (see `AttributeValue`), other records, `Ref`, `ToMany`, optionals of these, arrays and sets of
-/// records and refs. Programs conform their own types to `AttributeValue`, which has fewer requirements.
+/// Conforming types are the attribute types (see `AttributeValue`), other records, `Ref`, `ToMany`, optionals of these, and arrays and sets
+/// of records and refs. A program's own types conform to `AttributeValue`, which has fewer requirements.
 public protocol PropertyValue: Sendable {
     /// The form that the property has in a schema.
     static var propertyForm: PropertyForm { get }

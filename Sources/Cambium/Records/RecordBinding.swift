@@ -2,15 +2,15 @@
 final class RecordBinding: Sendable {
     let entity: Entity
     let properties: [Property]
-    /// The indexes of the properties that are the entity's identity, in its order. Empty if the record lacks one of them.
+    /// The indexes of the properties that form the entity's identity, in its order. Empty if the record lacks one of them.
     let identity: [Int]
     let hasRelationships: Bool
-    /// For each property, the position of its value in the row of a `RowCursor`; only the fields of attributes have a meaning.
+    /// For each property, the position of its value in the row of a `RowCursor`. Only the fields of attributes are used.
     let fields: [CursorField?]
     /// The fields of the attributes.
     let attributeFields: [CursorField]
 
-    /// The origin of the refs of records of the store that the properties were resolved for.
+    /// The origin of the refs of records in the store for which the properties were resolved.
     private let origin: RefOrigin
 
     enum Property: Sendable {
@@ -89,7 +89,7 @@ final class RecordBinding: Sendable {
 extension AttributeType {
     fileprivate var isInteger: Bool { self == .int16 || self == .int32 || self == .int64 }
 
-    /// Whether a Swift type that is declared with this type can read values of the stored type.
+    /// Whether a Swift property that is declared with this type can read values of the stored type.
     fileprivate func canRead(_ stored: AttributeType) -> Bool { self == stored || (isInteger && stored.isInteger) }
 }
 
@@ -102,7 +102,7 @@ extension Relationship {
 }
 
 extension Graph {
-    /// Returns the properties of a record, resolved for this graph. Only the first call for a schema resolves them.
+    /// Returns the properties of a record, resolved for this graph. They are resolved only once for each schema.
     func binding<Record: EntityRecord>(_ type: Record.Type) throws(CambiumError) -> RecordBinding {
         try layout.derivedObject(for: type) { () throws(CambiumError) in try RecordBinding(Record.recordDescription, type, self) }
     }

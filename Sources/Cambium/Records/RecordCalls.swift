@@ -3,8 +3,8 @@ extension WriteTransaction {
     ///
     ///     let copy = try transaction.clone(note, CloneRequest(rootValues: ["id": 7]))
     ///
-    /// Throws `.objectDeleted` if the record was never saved or its object does not exist, `.misuse` if it is of another store, and as
-    /// `clone(_:_:)` with an id does. `load` of a graph after the commit reads the copy.
+    /// Throws `.objectDeleted` if the record was never saved or its object does not exist, `.misuse` if the record belongs to another
+    /// store, and as `clone(_:_:)` with an id does. After the commit, `load` of a graph reads the copy.
     @discardableResult
     public mutating func clone<Record: EntityRecord>(_ record: Record, _ request: CloneRequest = CloneRequest()) throws -> Ref<Record> {
         guard let ref = record.ref else {
@@ -17,7 +17,8 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns a ref to the object with these identity values, with the changes of the transaction, or `nil` if there is no such object.
+    /// Returns a ref to the object with these identity values, or `nil` if there is no such object. The changes of the transaction are
+    /// included.
     ///
     /// Throws `.unknownName` if the record does not fit the store's schema.
     public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Ref<Record>? {
@@ -27,7 +28,7 @@ extension WriteTransaction {
 }
 
 extension Store {
-    /// Copies the object of a record in a transaction of its own, and returns the record of the copy. Throws as `write` and as
+    /// Copies the object of a record in a separate transaction, and returns the record of the copy. Throws as `write` and as
     /// `WriteTransaction.clone(_:_:)` do.
     @discardableResult
     public func clone<Record: EntityRecord>(
@@ -37,7 +38,7 @@ extension Store {
         return try receipt.graph.load(ref)
     }
 
-    /// Imports rows as the objects that a record is a view of. Throws as `importRows(_:from:_:hooks:author:reached:)` does, and
+    /// Imports rows as the objects of which a record is a view. Throws as `importRows(_:from:_:hooks:author:reached:)` does, and
     /// `.unknownName` if the record does not fit the store's schema.
     @discardableResult
     public func importRows<Record: EntityRecord>(

@@ -1,4 +1,4 @@
-/// One property of the records of one graph, for loops over many objects: the position of its values is looked up once.
+/// One property of the records of one graph, for loops over many objects: its column is looked up only once.
 ///
 ///     let ages = try graph.column(\Person.age)
 ///     for place in try graph.places(of: Person.self) { sum += ages[place] ?? 0 }
@@ -26,7 +26,7 @@ extension Graph {
         RecordColumn(column(try attribute(keyPath)))
     }
 
-    /// Returns the places of the objects that a record is a view of, by ascending id. Throws as `column(_:)` does.
+    /// Returns the places of the objects of which a record is a view, by ascending id. Throws as `column(_:)` does.
     public func places<Record: EntityRecord>(of type: Record.Type) throws -> PlaceSequence { places(of: try binding(type).entity) }
 
     private func attribute<Record: EntityRecord>(_ keyPath: PartialKeyPath<Record>) throws -> Attribute {

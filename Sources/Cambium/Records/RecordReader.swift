@@ -1,7 +1,7 @@
 internal import CambiumBytes
 internal import CambiumJSON
 
-/// The object that a record is read from, during `EntityRecord.init(from:)`.
+/// The object from which a record is read, during `EntityRecord.init(from:)`.
 ///
 /// Each property is read by its name, or by its index in the record's schema, which the macro uses. Reading in the order of the schema is
 /// fastest. Errors name the object and the property.
@@ -11,14 +11,14 @@ public struct RecordReader {
     private var binding: RecordBinding
     /// The places of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
-    /// The index of the property that is probably read next by name.
+    /// The index of the property that will probably be read next by name.
     private var next = 0
-    /// The origins of the records' own refs, and of refs to other objects. The latter is made when a property needs it.
+    /// The origins of the records' own refs, and of refs to other objects. The latter is created when a property needs it.
     private let own: RefOrigin
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
 
-    /// The number of records that may contain each other.
+    /// The maximum number of records that may be nested in each other.
     static let depthMax = 128
 
     init(_ graph: Graph, _ binding: RecordBinding, at place: ObjectPlace) {
@@ -131,7 +131,7 @@ public struct RecordReader {
 
     mutating func reference<Record: EntityRecord>(to place: ObjectPlace) -> Ref<Record> { Ref(graph.id(of: place), relatedOrigin()) }
 
-    /// Returns the values for all members of a relationship, without the objects that contain this record.
+    /// Returns the values of all members of a relationship, except the objects that contain this record.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
         guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
         var places = Array(graph.members(end, of: cursor.place))

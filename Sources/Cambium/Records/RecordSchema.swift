@@ -15,11 +15,11 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     ///
     /// - Parameters:
     ///   - entity: The name of the entity.
-    ///   - parent: A record of the parent entity. A record of a sub-entity lists the inherited properties, too.
+    ///   - parent: A record of the parent entity. A record of a sub-entity also lists the inherited properties.
     ///   - isAbstract: Whether only sub-entities have objects.
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`.
-    ///   - userInfo: Any texts for the entity.
+    ///   - userInfo: Texts for the entity.
     ///   - renamedFrom: The name of the entity in the schema that a migration replaces.
     ///   - properties: The stored properties.
     public init(
@@ -34,21 +34,21 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
         indexByKeyPath = Dictionary(properties.enumerated().map { (PropertyKey(keyPath: $1.keyPath), $0) }) { first, _ in first }
     }
 
-    /// Returns the name of the property that a key path leads to, or `nil` if it is no stored property of the record.
+    /// Returns the name of the property to which a key path leads, or `nil` if it is not a stored property of the record.
     func name(of keyPath: AnyKeyPath) -> String? {
         guard let index = indexByKeyPath[PropertyKey(keyPath: keyPath)] else { return nil }
         return description.properties[index].name
     }
 }
 
-/// A key path to a stored property, as a key of a dictionary.
+/// A key path to a stored property, in a form that can be a key of a dictionary.
 ///
 /// SENDABLE: the key paths of a record's schema are Sendable, and a key for a search does not leave its function.
 private struct PropertyKey: Hashable, @unchecked Sendable {
     let keyPath: AnyKeyPath
 }
 
-/// The parts of a record's schema that do not depend on its type.
+/// The parts of a record's schema that do not depend on the type of the record.
 struct RecordDescription: Sendable {
     let entity: String
     let parent: (any EntityRecord.Type)?
@@ -80,8 +80,8 @@ public struct RecordProperty<Record>: Sendable {
         description = RecordDescription.Property(name: name, form: V.propertyForm, options: options)
     }
 
-    /// Creates a property of any Codable type, which an attribute of the type `json` stores. The record reads it with `readJSON` and writes
-    /// it with `writeJSON`.
+    /// Creates a property of any Codable type, which is stored in an attribute of the type `json`. The record reads it with `readJSON` and
+    /// writes it with `writeJSON`.
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: false, allowed: nil), options: options)

@@ -1,18 +1,18 @@
-/// The object that a record is written to, during `EntityRecord.write(to:)`.
+/// The object to which a record is written, during `EntityRecord.write(to:)`.
 ///
-/// A save calls `write(to:)` a first time for the values of attributes, and a second time for relationships, if the record has any. Each
-/// property is written by its name, or by its index in the record's schema, which the macro uses.
+/// A save calls `write(to:)` once for the values of attributes, and again for relationships, if the record has any. Each property is
+/// written by its name, or by its index in the record's schema, which the macro uses.
 public struct RecordWriter: ~Copyable {
     var transaction: WriteTransaction
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
     private var current: Frame
-    /// The objects of the records that contain the current record, and the current object.
+    /// The objects of the records that contain the current record, followed by the current object.
     private var path: [ObjectID] = []
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
     private let read: RefOrigin
     private var inserted: RefOrigin?
-    /// Whether the writer changes no object, but clears the refs of records whose objects were deleted.
+    /// Whether the writer changes no object, and only clears the refs of records whose objects were deleted.
     private var isClearing = false
 
     /// The record that is being written.
@@ -20,9 +20,9 @@ public struct RecordWriter: ~Copyable {
         let binding: RecordBinding
         /// `nil` until the values of the attributes are known.
         var id: ObjectID?
-        /// The inverse of the relationship by which the save reached the record. The other side writes it.
+        /// The inverse of the relationship through which the save reached the record. The other side writes it.
         let arrival: PropertyNumber?
-        /// The index of the property that is probably written next by name.
+        /// The index of the property that will probably be written next by name.
         var next = 0
     }
 
@@ -51,7 +51,7 @@ public struct RecordWriter: ~Copyable {
         try value.write(property: property, to: &self)
     }
 
-    /// Writes a constant property. Throws `.invalidInput` if a record in it is new, because the constant cannot take its ref.
+    /// Writes a constant property. Throws `.invalidInput` if it contains a new record, because a constant cannot store the record's ref.
     public mutating func write<V: PropertyValue>(_ property: Int, constant value: V) throws {
         var copy = value
         let count = insertedCount
@@ -60,8 +60,8 @@ public struct RecordWriter: ~Copyable {
             let name = current.binding.properties[property].name
             throw CambiumError(
                 .invalidInput,
-                "'\(current.binding.entity.name).\(name)' is a constant with a new record, so the next save would insert it again. "
-                    + "Declare the property with 'var', or save the record first.")
+                "'\(current.binding.entity.name).\(name)' is a constant that contains an unsaved record, so each save would insert "
+                    + "the record again. Declare the property with 'var', or save the record first.")
         }
     }
 
@@ -194,14 +194,14 @@ public struct RecordWriter: ~Copyable {
         return transaction.find(binding.entity, identity: identity)
     }
 
-    /// Returns the object of a ref, or `nil` if the ref is of a transaction that was rolled back.
+    /// Returns the object of a ref, or `nil` if the ref comes from a transaction that was rolled back.
     ///
-    /// Throws `.objectDeleted` if the object does not exist, `.misuse` if the ref is of another store.
+    /// Throws `.objectDeleted` if the object does not exist, and `.misuse` if the ref belongs to another store.
     private borrowing func objectID<Record: EntityRecord>(of ref: Ref<Record>) throws -> ObjectID? {
         let entity = Record.recordSchema.entity
         guard ref.origin.storeKey == read.storeKey else {
             throw CambiumError(
-                .misuse, "The record of '\(entity)' is of another store. Set its ref to nil, then save it here as a new object.")
+                .misuse, "The record of '\(entity)' belongs to another store. Set its ref to nil, then save it here as a new object.")
         }
         if let outcome = ref.origin.outcome, outcome !== transaction.outcome, !outcome.isCommitted { return nil }
         guard transaction.contains(ref.id) else {
@@ -218,7 +218,7 @@ public struct RecordWriter: ~Copyable {
         if let id = try objectID(of: ref) { return id }
         throw CambiumError(
             .objectDeleted,
-            "A ref to '\(Record.recordSchema.entity)' is of a transaction that was rolled back. Save the record, then use its new ref.")
+            "A ref to '\(Record.recordSchema.entity)' comes from a transaction that was rolled back. Save the record, and use its new ref.")
     }
 
     /// Returns the ref of an object that a save has written.
@@ -261,8 +261,8 @@ public struct RecordWriter: ~Copyable {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to none. A link to a record that contains the current record stays if there is no new
-    /// target, because reading leaves such records out.
+    /// Links the current object to one object, or to no object. If there is no new target, a link to a record that contains the current
+    /// record stays, because reading omits such records.
     mutating func setTarget(_ property: Int, _ target: ObjectID?) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
@@ -272,7 +272,7 @@ public struct RecordWriter: ~Copyable {
         if let before, !path.contains(before) { try transaction.unlink(id, relationship, before) }
     }
 
-    /// Sets the members of a to-many relationship. Members that contain the current record stay, because reading leaves them out.
+    /// Sets the members of a to-many relationship. Members that contain the current record stay, because reading omits them.
     ///
     /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
     mutating func writeMembers(_ property: Int, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void) throws {

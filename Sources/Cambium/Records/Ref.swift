@@ -1,8 +1,8 @@
-/// An object, typed by a record that is a view of it.
+/// A reference to an object, typed by a record that is a view of the object.
 ///
-/// A ref that a record has as a property breaks a cycle of records, and loads its record only if the program asks. It holds the graph from
-/// which its owner was read, so the owner and the loaded record are of one moment; the pages of that moment stay in memory as long as
-/// the ref exists. The property `ref` of a record holds no graph.
+/// As a property of a record, a ref breaks a cycle of records, and loads its record only on request. It holds the graph from which its
+/// owner was read, so the owner and the loaded record belong to one moment. The pages of that moment stay in memory as long as the ref
+/// exists. The property `ref` of a record holds no graph.
 ///
 /// Two refs are equal if they refer to the same object of the same store.
 public struct Ref<Record: EntityRecord>: Sendable {
@@ -11,14 +11,14 @@ public struct Ref<Record: EntityRecord>: Sendable {
 
     init(_ id: ObjectID, _ origin: RefOrigin) { (self.id, self.origin) = (id, origin) }
 
-    /// Returns the record of the object, as the graph of this ref has it.
+    /// Returns the record of the object, read from the graph of this ref.
     ///
-    /// Throws `.misuse` if the ref holds no graph (then call `graph.load(_:)`), `.objectDeleted` if the graph does not have the object, and
-    /// as `Graph.load(_:)` does.
+    /// Throws `.misuse` if the ref holds no graph (in that case, call `graph.load(_:)`), `.objectDeleted` if the graph does not contain the
+    /// object, and as `Graph.load(_:)` does.
     public func load() throws -> Record {
         guard let graph = origin.graph else {
             throw CambiumError(
-                .misuse, "This ref holds no graph, because it is the ref of a record itself. Call load(_:) of a graph with it.")
+                .misuse, "This ref holds no graph, because it is the property 'ref' of a record. Pass it to load(_:) of a graph.")
         }
         return try graph.load(self)
     }
@@ -50,7 +50,7 @@ extension Ref: RelatedValue, ArrayElement {
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
 }
 
-/// The origin of refs: the store, and the graph or the transaction that the objects are of.
+/// The origin of refs: the store, and the graph or the transaction to which the objects belong.
 final class RefOrigin: Sendable {
     let storeKey: UInt64
     let graph: Graph?

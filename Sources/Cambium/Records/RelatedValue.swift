@@ -1,13 +1,13 @@
-/// A type that refers to an object, so that a property of it is a relationship: a record, or a `Ref` to one.
+/// A type that refers to an object, so that a property of this type is a relationship: a record, or a `Ref` to a record.
 public protocol RelatedValue: LinkedValue {
-    /// Returns the value for an object, or `nil` if the object is already on the way to this row.
+    /// Returns the value for an object, or `nil` if the object contains the current row.
     static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self?
 
     /// Saves the value if it is a record, and returns its object.
     mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID
 }
 
-/// A type that an array property can have as its element: a related value, whose array is an ordered relationship, or `UInt8`.
+/// A type that can be the element of an array property: a related value, whose array is an ordered relationship, or `UInt8`.
 public protocol ArrayElement: Sendable {
     static var arrayForm: PropertyForm { get }
     static func array(property: Int, of row: inout RecordReader) throws -> [Self]
@@ -38,7 +38,7 @@ extension ArrayElement where Self: RelatedValue {
     }
 }
 
-/// Bytes, which an attribute of the type `data` stores.
+/// An array of bytes, which is stored in an attribute of the type `data`.
 extension UInt8: ArrayElement {
     public static var arrayForm: PropertyForm { .attribute(.data, isOptional: false, allowed: nil) }
 
@@ -66,7 +66,7 @@ extension Set: PropertyValue where Element: RelatedValue {
                 ids.append(try member.save(in: &row, property))
                 saved.insert(member)
             }
-            // The members have refs now, which may count for their equality.
+            // The members have refs now, which may affect their equality.
             self = saved
         }
     }

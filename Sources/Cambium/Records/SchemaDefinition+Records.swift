@@ -1,12 +1,12 @@
 extension SchemaDefinition {
-    /// Creates the definition of the schema that records need: their entities, and those of all records that they refer to.
+    /// Creates the definition of the schema that records require: their entities, and the entities of all records to which they refer.
     ///
     ///     let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
     ///
-    /// Several records may be views of one entity. Their properties are united; a property that several records have must have the same
-    /// type in each. An inverse that only one side names is added to the other side.
+    /// Several records may be views of one entity. The entity has the properties of all of them; a property that occurs in several records
+    /// must have the same type in each. If only one side states an inverse, it is added to the other side.
     ///
-    /// Throws `.invalidInput` with all mistakes if records contradict each other, or if a key path leads to no stored property.
+    /// Throws `.invalidInput` with all mistakes if records contradict each other, or if a key path does not lead to a stored property.
     public init(of records: any EntityRecord.Type...) throws(CambiumError) {
         var assembly = SchemaAssembly()
         for record in records { assembly.add(record) }
@@ -15,7 +15,7 @@ extension SchemaDefinition {
 }
 
 extension Schema {
-    /// Creates the schema that records need. See `SchemaDefinition(of:)`. Throws `.invalidInput` with all mistakes.
+    /// Creates the schema that records require. See `SchemaDefinition(of:)`. Throws `.invalidInput` with all mistakes.
     public convenience init(of records: any EntityRecord.Type...) throws(CambiumError) {
         var assembly = SchemaAssembly()
         for record in records { assembly.add(record) }
@@ -23,13 +23,13 @@ extension Schema {
     }
 }
 
-/// Unites the descriptions of records to entities.
+/// Combines the descriptions of records into entities.
 struct SchemaAssembly {
     private var known: Set<ObjectIdentifier> = []
     private var records: [(type: any EntityRecord.Type, description: RecordDescription)] = []
     private var mistakes: [String] = []
 
-    /// Adds a record and all records that it refers to.
+    /// Adds a record and all records to which it refers.
     mutating func add(_ record: any EntityRecord.Type) {
         var waiting: [any EntityRecord.Type] = [record]
         while let next = waiting.popLast() {
@@ -58,12 +58,12 @@ struct SchemaAssembly {
         for index in drafts.indices { dropInherited(&drafts, index, indexByName) }
         addInverses(&drafts, indexByName)
         guard mistakes.isEmpty else {
-            throw CambiumError(.invalidInput, "The records do not make a schema. Correct their declarations:", details: mistakes)
+            throw CambiumError(.invalidInput, "The records do not form a valid schema. Correct their declarations:", details: mistakes)
         }
         return drafts.map(\.definition)
     }
 
-    /// Returns the stored name that a key path or a name stands for.
+    /// Returns the stored name for which a key path or a name stands.
     private func name(of name: PropertyName) -> String? {
         switch name {
         case .name(let text): text
@@ -81,7 +81,7 @@ struct SchemaAssembly {
         }
     }
 
-    /// Adds the name of the inverse to relationships whose inverse names them.
+    /// Adds the inverse to relationships that another relationship states as its inverse.
     private mutating func addInverses(_ drafts: inout [EntityDraft], _ indexByName: [String: Int]) {
         for draft in drafts {
             for relationship in draft.definition.relationships {

@@ -1,5 +1,5 @@
 extension Store {
-    /// Saves a record in a transaction of its own. `record` takes its ref only if the commit succeeds. Throws as `write` and as
+    /// Saves a record in a separate transaction. The ref of `record` is set only if the commit succeeds. Throws as `write` and as
     /// `WriteTransaction.save(_:)` do.
     @discardableResult
     public func save<Record: EntityRecord>(_ record: inout Record, _ author: Author = Author()) throws -> Receipt {
@@ -36,7 +36,7 @@ extension Store {
         }.result
     }
 
-    /// Deletes the object of a record in a transaction of its own. The ref of `record` is `nil` afterwards. Throws as `write` and as
+    /// Deletes the object of a record in a separate transaction. The ref of `record` is `nil` afterwards. Throws as `write` and as
     /// `WriteTransaction.delete(_:)` do.
     @discardableResult
     public func delete<Record: EntityRecord>(_ record: inout Record, _ author: Author = Author()) throws -> Receipt {

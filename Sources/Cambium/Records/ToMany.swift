@@ -1,6 +1,6 @@
 internal import CambiumBytes
 
-/// The objects of a to-many relationship, as refs: a collection with random access that reads nothing until the program asks.
+/// The objects of a to-many relationship, as refs: a random-access collection that reads nothing before the program requests it.
 ///
 ///     for item in note.items { print(try item.load().name) }
 ///     let items = try note.items.load()
@@ -18,10 +18,10 @@ public struct ToMany<Record: EntityRecord>: Sendable {
 
     init(_ members: StoredMembers) { source = .stored(members) }
 
-    /// Creates a collection for a new record that says nothing about the members: a save leaves them as they are. `[]` removes them.
+    /// Creates a collection for a new record that leaves the members open: a save does not change them. `[]` removes them.
     public init() { source = .unknown }
 
-    /// Creates the members from refs. The order counts if the relationship is ordered; a repeated ref counts once.
+    /// Creates the members from refs. If the relationship is ordered, it has the order of the refs; duplicates count once.
     public init(_ refs: some Sequence<Ref<Record>>) { source = .given(Array(refs)) }
 
     /// Creates the members from records. Throws `.invalidInput` if a record was never saved.
@@ -46,7 +46,7 @@ public struct ToMany<Record: EntityRecord>: Sendable {
     }
 }
 
-/// The members that a relationship of one object has in one graph.
+/// The members of a relationship of one object, in one graph.
 final class StoredMembers: Sendable {
     let origin: RefOrigin
     private let owner: ObjectPlace

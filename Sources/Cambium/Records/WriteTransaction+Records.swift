@@ -1,13 +1,14 @@
 extension WriteTransaction {
     /// Saves a record, and the records inside of it.
     ///
-    /// A record with a `ref` changes this object; setting present values is no change. A record without a `ref` changes the object that has
-    /// its identity, or is inserted. `ref` is the object afterwards. Properties that the record does not have stay as they are, and so does
-    /// the relationship that leads back from a record inside of another record.
+    /// A record with a `ref` changes the object of the ref; setting current values does not count as a change. A record without a `ref`
+    /// changes the object with the same identity; if there is no such object, it inserts one. Afterwards, `ref` refers to the object.
+    /// Properties that the record does not have stay unchanged, and so does the relationship that leads back from a record inside of
+    /// another record.
     ///
-    /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if it is of another store. Throws `.unknownName` if the
-    /// record does not fit the store's schema, and as `insert`, `set` and `link` do. An error after a part was saved fails the
-    /// transaction: each later call throws it, and so does the commit.
+    /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if it belongs to another store. Throws `.unknownName`
+    /// if the record does not fit the store's schema, and as `insert`, `set` and `link` do. An error after some records were saved fails
+    /// the transaction: each later call throws it, and so does the commit.
     public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
         try withWriter(Record.self) { writer in _ = try writer.save(&record) }
     }
@@ -22,7 +23,7 @@ extension WriteTransaction {
     /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`, and so is the ref of each
     /// record inside of it whose object was deleted.
     ///
-    /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if it is of another store.
+    /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if it belongs to another store.
     public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
         guard let ref = record.ref else {
             throw CambiumError(

@@ -1,7 +1,7 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The moment up to which a log is replayed: the last transaction whose number and time do not exceed these limits. `nil` sets no limit.
+/// The moment up to which a log is replayed: the last transaction whose number and time do not exceed these limits. `nil` means no limit.
 struct EarlierMoment: Equatable {
     var number: TransactionNumber?
     var time: Timestamp?
@@ -34,7 +34,7 @@ struct EarlierMoment: Equatable {
     /// Whether a transaction with this number and time is not after the moment.
     func has(_ number: TransactionNumber, _ time: Timestamp) -> Bool { number <= self.number ?? number && time <= self.time ?? time }
 
-    /// Throws `.notFound` if a log does not have the moment.
+    /// Throws `.notFound` if a log does not contain the moment.
     ///
     /// - Parameters:
     ///   - reached: the last transaction that was replayed.

@@ -1,7 +1,7 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The choice of a checkpoint by a moment.
+/// Chooses a checkpoint by a moment.
 extension LoadedCheckpoint {
     /// Whether there is a checkpoint that is after a transaction and not after a moment. Complexity: O(checkpoints); if the moment is a
     /// time, their records are read.
@@ -14,8 +14,8 @@ extension LoadedCheckpoint {
         return false
     }
 
-    /// Whether a checkpoint is after a moment. Returns `false` if its record is corrupt; the attempt to open that checkpoint reports the
-    /// reason.
+    /// Whether a checkpoint is later than a moment. Returns `false` if its record is corrupt; the attempt to open that checkpoint reports
+    /// the reason.
     static func isLater(
         _ number: TransactionNumber, than moment: EarlierMoment, _ reader: LogReader
     ) throws(CambiumError) -> Bool {
@@ -25,12 +25,12 @@ extension LoadedCheckpoint {
             return try PageFile.root(reader.volume, store: reader.settings.store, number).map { $0.record.time > time } ?? false
         } catch {
             guard error.code == .notFound else { throw error }
-            return true  // A writer has dropped it since.
+            return true  // A writer has dropped the checkpoint.
         }
     }
 
-    /// Throws if the log no longer has the first transactions, so that it cannot be replayed from the beginning. Throws `.notFound` if an
-    /// early moment was asked for, and `.damaged` if the checkpoints that stand for these transactions cannot be used.
+    /// Throws if the log no longer contains the first transactions, so that it cannot be replayed from the beginning. Throws `.notFound` if
+    /// an early moment was requested, and `.damaged` if the checkpoints that replace these transactions cannot be used.
     static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
         let retiredEnd = try reader.retiredEnd()
         if retiredEnd == .none { return }
@@ -44,14 +44,14 @@ extension LoadedCheckpoint {
         }
         throw CambiumError(
             .damaged,
-            "The log of transactions 1 to \(retiredEnd) was retired, and no checkpoint that stands for them can be used. "
+            "The log of transactions 1 to \(retiredEnd) was retired, and no checkpoint that replaces them can be used. "
                 + "Restore the store from a backup.\(hint) \(flaws.joined(separator: "; "))")
     }
 }
 
 extension LogReader {
-    /// Returns a sentence, with a space before it, that names the archive of everything that was retired. Returns an empty text if the
-    /// archive is not known.
+    /// Returns a sentence, preceded by a space, that names the archive of everything that was retired. Returns an empty text if the archive
+    /// is not known.
     func archiveHint() -> String {
         // The caller appends the sentence to an error. If the note cannot be read, the caller must still throw that error.
         guard let archive = try? archive() else { return "" }

@@ -12,21 +12,21 @@ extension PageFile: ChunkSource {
 extension UnpackedMemory: ChunkDestination {}
 extension PageFileMemory: PageStorage {}
 
-/// The first step of every opening: the pages of a checkpoint are mapped and checked, or the whole log is to be replayed.
+/// The first step of every opening: the pages of a checkpoint are mapped and checked, or the whole log must be replayed.
 ///
-/// The next step is a `Replay`, for a writer an `OwnedCheckpoint`. Each step consumes the one before.
+/// The next step is a `Replay`, or an `OwnedCheckpoint` for a writer. Each step consumes the previous one.
 struct LoadedCheckpoint: ~Copyable {
-    /// The log that the checkpoint belongs to. None of its frames was read yet.
+    /// The log to which the checkpoint belongs. None of its frames has been read.
     let reader: LogReader
     let timeline: Timeline
     /// The stored pages; `nil` if the whole log is replayed.
     let pages: PageFile?
-    /// The flaws of the checkpoints that were passed over.
+    /// The flaws of the checkpoints that were skipped.
     let flaws: [String]
-    /// The checkpoints that were passed over.
+    /// The checkpoints that were skipped.
     let passedOver: [TransactionNumber]
 
-    /// The last transaction that is in the graph.
+    /// The last transaction in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
     /// Begins before the first transaction of a log.
@@ -35,10 +35,10 @@ struct LoadedCheckpoint: ~Copyable {
         (flaws, passedOver) = ([], [])
     }
 
-    /// Finds the newest stored graph that is not after a moment. `flaws` reports the checkpoints that cannot be used.
+    /// Finds the newest stored graph that is not later than a moment. `flaws` reports the checkpoints that cannot be used.
     ///
-    /// Throws `.ioFailure` if the operating system refuses. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of
-    /// the first transactions was retired. Complexity: O(chunks).
+    /// Throws `.ioFailure` if a file operation fails. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of the
+    /// first transactions was retired. Complexity: O(chunks).
     ///
     /// - Parameter memory: the budget for the pages. Pages beyond it are kept in a file without a name.
     init(
@@ -55,7 +55,7 @@ struct LoadedCheckpoint: ~Copyable {
                 found = (loaded.timeline, loaded.pages)
                 break
             } catch {
-                // A writer may have dropped the checkpoint since the directory was listed.
+                // A writer may have dropped the checkpoint after the directory was listed.
                 if error.code == .notFound { continue }
                 guard error.code == .damaged else { throw error }
                 passedOver.append(number)
@@ -69,7 +69,7 @@ struct LoadedCheckpoint: ~Copyable {
 
     /// Opens the stored graph of one transaction. Throws `.notFound` if there is no such checkpoint, and `.damaged` if it is corrupt.
     ///
-    /// - Parameter checksAll: whether all pages and values are checked, however many there are.
+    /// - Parameter checksAll: whether to check all pages and values, regardless of their number.
     init(
         _ reader: LogReader, of number: TransactionNumber, checksAll: Bool = false, memory: MemoryBudget = .standard,
         tuning: LogTuning = .standard
@@ -77,7 +77,7 @@ struct LoadedCheckpoint: ~Copyable {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
-            // Chunks are touched in any order, so each chunk gets its own disk space.
+            // Chunks are touched in any order, so disk space is allocated for each chunk separately.
             destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         let timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,
@@ -98,7 +98,8 @@ struct LoadedCheckpoint: ~Copyable {
         (flaws, passedOver) = ([], [])
     }
 
-    /// Whether each label has a valid name and an existing transaction. Labels in pages are only examined if all pages were checked.
+    /// Whether each label has a valid name and refers to an existing transaction. Labels in pages are examined only if all pages were
+    /// checked.
     private static func hasValidLabels(_ pages: PageFile, _ timeline: Timeline) -> Bool {
         var isValid = true
         func check(_ name: String, _ number: TransactionNumber) {

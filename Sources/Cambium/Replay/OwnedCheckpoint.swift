@@ -2,11 +2,11 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The file of pages that a writer writes to, and what it must know about the existing ones.
+/// The file of pages to which a writer writes, and the information that it needs about the existing pages.
 struct OwnedPages {
-    /// The stored pages that the store was opened with; `nil` if the whole log was replayed.
+    /// The stored pages from which the store was opened; `nil` if the whole log was replayed.
     let stored: PageFile?
-    /// The checkpoints that were passed over.
+    /// The checkpoints that were skipped.
     let passedOver: [TransactionNumber]
     /// The leases of graphs that outlived their store.
     let leases: ChunkLeases
@@ -16,22 +16,22 @@ struct OwnedPages {
     let file: UInt64
 }
 
-/// The second step of an opening for writing: the chunks that no owner needs may be used again, and new pages have a file.
+/// The second step of an opening for writing: chunks that no owner needs may be used again, and new pages have a file.
 ///
-/// The next step is a `ReplayedStore`. A replay writes pages, so the chunks must be known before that.
+/// The next step is a `ReplayedStore`. A replay writes pages, so the available chunks must be known before it.
 struct OwnedCheckpoint: ~Copyable {
     let loaded: LoadedCheckpoint
     let pages: OwnedPages
 
-    /// Only for a writer that has the lock of the store. Throws if the disk refuses.
+    /// Only for a writer that holds the lock of the store. Throws if a disk operation fails.
     ///
     /// - Parameter newFile: a number that no file of the store had before.
     init(_ loaded: consuming LoadedCheckpoint, newFile: UInt64) throws(CambiumError) {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
         let continuedFile = loaded.continuedFile(leases)
-        // The timeline does not know its file yet, so this releases no disk space in it. The space of unneeded chunks was released when
-        // they became unneeded.
+        // The timeline does not know its file yet, so this call releases no disk space in it. The space of unneeded chunks was released
+        // when they were no longer needed.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
@@ -43,8 +43,8 @@ struct OwnedCheckpoint: ~Copyable {
 
 extension LoadedCheckpoint {
     /// Returns the file that the next checkpoint continues, or `nil` if the checkpoint begins a new file. A new file is needed if the
-    /// existing file cannot be trusted, or has pages in another form than the settings require. It is also needed if graphs map unknown
-    /// chunks of the existing file.
+    /// existing file cannot be trusted, or if its pages have a form other than the settings require. It is also needed if graphs map
+    /// unknown chunks of the existing file.
     fileprivate borrowing func continuedFile(_ leases: ChunkLeases) -> UInt64? {
         guard let root = pages?.root, flaws.isEmpty, leases.areReadable else { return nil }
         return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil

@@ -1,9 +1,9 @@
 internal import CambiumLog
 public import CambiumModel
 
-/// The state in which the opening of a store found the end of the log, and the actions of the opening.
+/// The condition in which the opening of a store found the end of the log, and the actions of the opening.
 public struct RecoveryReport: Sendable, Equatable {
-    /// Sentences about flaws that did no harm.
+    /// Sentences about harmless flaws.
     public var notes: [String] = []
     /// The number of bytes after the last transaction that verifies. None of them was known to be durable, and an opening for writing cuts
     /// them off.
@@ -11,7 +11,7 @@ public struct RecoveryReport: Sendable, Equatable {
     public var lastTransaction = TransactionNumber.none
     /// The number of transactions that were replayed.
     public var transactionCount = 0
-    /// The checkpoint that the replay began with; `.none` if the whole log was replayed.
+    /// The checkpoint with which the replay began; `.none` if the whole log was replayed.
     public var checkpoint = TransactionNumber.none
 
     init() {}

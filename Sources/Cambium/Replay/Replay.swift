@@ -2,11 +2,11 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The only way to make a graph from a log. A reader begins it with a loaded checkpoint, and a writer with an owned one.
+/// The only way to create a graph from a log. A reader begins it with a loaded checkpoint, and a writer with an owned checkpoint.
 struct Replay {
     let timeline: Timeline
     let origin: Origin
-    /// The pages that the replay began with; `nil` if it began before the first transaction.
+    /// The pages with which the replay began; `nil` if it began before the first transaction.
     let pages: PageFile?
     private let reader: LogReader
     /// The number of transactions that were applied.
@@ -16,11 +16,11 @@ struct Replay {
     /// The place in the log at which reading continues; `nil` if it is not known.
     private var place: SegmentPlace?
 
-    /// The checkpoint that a replay began with.
+    /// The checkpoint with which a replay began.
     struct Origin {
         /// The last transaction in the checkpoint; `.none` if the whole log is replayed.
         var transaction = TransactionNumber.none
-        /// The flaws of the checkpoints that were passed over.
+        /// The flaws of the checkpoints that were skipped.
         var flaws: [String] = []
     }
 
@@ -32,8 +32,9 @@ struct Replay {
         lastTime = pages.map { Timestamp(microsecondsSince1970: $0.root.time) } ?? .min
     }
 
-    /// Calls `body` with a replay that begins with the newest checkpoint that is not after a moment. If a writer has retired the
-    /// transactions after that checkpoint since, another checkpoint stands for them. Then `body` is called again with that one.
+    /// Calls `body` with a replay that begins with the newest checkpoint that is not later than a moment. If a writer has retired the
+    /// transactions after that checkpoint in the meantime, another checkpoint replaces them. In that case, `body` is called again with that
+    /// checkpoint.
     ///
     /// - Parameter body: applies transactions; throws `.notFound` if they were retired.
     static func reading<Result>(
@@ -52,7 +53,7 @@ struct Replay {
         }
     }
 
-    /// The part of the log that the checkpoint stands for; `nil` if the replay began before the first transaction.
+    /// The part of the log that the checkpoint contains; `nil` if the replay began before the first transaction.
     var base: LogPrefix? { pages.map { LogPrefix($0.root) } }
 
     /// Applies every transaction up to a point, or all of them, and returns the end of the log.
@@ -60,7 +61,7 @@ struct Replay {
     /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(log).
     ///
     /// - Parameters:
-    ///   - isEarlier: whether a transaction is after the point. No later transaction is applied then.
+    ///   - isEarlier: whether a transaction is after the point. If so, no later transaction is applied.
     ///   - observe: receives every transaction, including those after the point.
     mutating func run(
         makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
@@ -86,8 +87,8 @@ struct Replay {
         return end
     }
 
-    /// Applies the transactions up to a moment while another process may write, and reads no further. A later call can continue to a later
-    /// moment.
+    /// Applies the transactions up to a moment while another process may write, and then stops reading. A later call can continue to a
+    /// later moment.
     ///
     /// Throws as the other `run` does. Complexity: O(log up to the moment).
     ///
@@ -116,7 +117,8 @@ struct Replay {
         return end
     }
 
-    /// Applies the transactions up to `last` one by one, and publishes a version after each. Reads no further, and a later call continues.
+    /// Applies the transactions up to `last` one by one, and publishes a version after each of them. Then it stops reading, and a later
+    /// call continues.
     ///
     /// Throws as the other `run` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
     ///
@@ -185,8 +187,8 @@ extension Draft {
 }
 
 extension LoadedCheckpoint {
-    /// Adds the parts that pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests and
-    /// labels. A writer must find out before this call which chunks are in use.
+    /// Adds the parts that the pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests
+    /// and labels. Before this call, a writer must find out which chunks are in use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     fileprivate borrowing func completePages() throws(CambiumError) {

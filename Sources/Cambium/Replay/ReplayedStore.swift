@@ -2,24 +2,24 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step of an opening for writing: the graph is that of the whole log, and the end of the log is judged.
+/// The last step of an opening for writing: the graph results from the whole log, and the end of the log has been evaluated.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages
-    /// The log, whose frames have verified up to `end`.
+    /// The log, whose frames verify up to `end`.
     let reader: LogReader
     let end: LogReader.End
     let recovery: RecoveryReport
 
-    /// The transactions that a log must have.
+    /// The transactions that a log must contain.
     enum Content {
-        /// At least the first transaction, which has the schema.
+        /// At least the first transaction, which contains the schema.
         case store
-        /// None, because the store is being created.
+        /// No transactions, because the store is being created.
         case nothing
     }
 
-    /// Replays the log to its end. Throws `.damaged` if the log is corrupt, and `.notFound` if it lacks its first transaction.
+    /// Replays the log to its end. Throws `.damaged` if the log is corrupt, and `.notFound` if it has no first transaction.
     ///
     /// Complexity: O(log after the checkpoint).
     init(_ owned: consuming OwnedCheckpoint, requiring content: Content) throws {
@@ -27,8 +27,7 @@ struct ReplayedStore: ~Copyable {
         var replay = try Replay(owned.loaded)
         let end = try replay.run()
         if content == .store { try end.requireTransaction(in: reader.volume) }
-        // An index is incomplete if an earlier version without ordered indexes wrote the store, or if a process ended while it built the
-        // index.
+        // An index is incomplete if a version without ordered indexes wrote the store, or if a process ended while it built the index.
         while try replay.timeline.buildIndexes(rowCountMax: 1 << 18) {}
         (timeline, self.pages, self.reader, self.end) = (replay.timeline, pages, reader, end)
         recovery = RecoveryReport(reader, replay.origin, end, transactionCount: replay.transactionCount)

@@ -1,4 +1,4 @@
-/// The effect of `Store.label` if another moment has the name.
+/// The behavior of `Store.label` if another moment already has the name.
 public enum ExistingLabel: Sendable, Hashable {
     /// The call throws `.ruleViolated`.
     case refuse

@@ -2,11 +2,11 @@ public import CambiumGraph
 package import CambiumLog
 import CambiumModel
 
-/// A store as it was at one moment, read while another process may write to it. Reading changes nothing in the store and takes no lock that
-/// a writer waits for. The graph is durable, because the log is synced before it is read.
+/// A store at one moment, which can be read while another process writes to the store. Reading changes nothing in the store and takes no
+/// lock for which a writer waits. The graph is durable, because the log is synced before it is read.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
-    /// The findings in the part of the log that was read: the part up to the moment.
+    /// The findings in the part of the log up to the moment, which is the part that was read.
     public let recovery: RecoveryReport
 
     /// Reads a store from its newest checkpoint that is not later than the moment, and from the log after it.

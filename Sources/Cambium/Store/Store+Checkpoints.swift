@@ -3,11 +3,13 @@ public import CambiumModel
 
 /// Checkpoints and compaction.
 extension Store {
-    /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; one checkpoint is made at a
-    /// time. The store also makes checkpoints automatically: when the log after the last checkpoint is some MiB long, and at closing.
+    /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; only one checkpoint is made at
+    /// a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to some MiB, and at
+    /// closing.
     ///
-    /// Throws `.ioFailure` if the disk refuses; then the existing checkpoints stay, and nothing else changes. Throws `.invalidInput` for a
-    /// store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the last checkpoint).
+    /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
+    /// `.invalidInput` for a store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the
+    /// last checkpoint).
     @discardableResult
     public func checkpoint() throws -> CheckpointReceipt {
         try writer.checkOutsideOfWrites("checkpoint")
@@ -18,9 +20,9 @@ extension Store {
     /// `.ioFailure` if the file cannot be read, and `.damaged` if it is corrupt.
     public func checkpointPolicy() throws -> CheckpointPolicy { try scheduler().checkpointer.readPolicy() }
 
-    /// Sets the policy for the following checkpoints, and writes it into `store.json`.
+    /// Sets the policy for later checkpoints, and writes it to `store.json`.
     ///
-    /// Throws `.invalidInput` for a policy that is not valid, and for a store in memory; `.ioFailure` if the disk refuses.
+    /// Throws `.invalidInput` for a policy that is not valid, and for a store in memory; `.ioFailure` if a disk operation fails.
     public func setCheckpointPolicy(_ policy: CheckpointPolicy) throws {
         try policy.check()
         try writer.checkOutsideOfWrites("setCheckpointPolicy")
@@ -32,24 +34,24 @@ extension Store {
         return checkpoints
     }
 
-    /// Retires the part of the log that a retention does not keep. A checkpoint takes the place of the retired transactions. Of each, only
-    /// its author, time and message are left, and a hash of its ops. Its changes, and the graphs before the checkpoint, can no longer be
-    /// shown. Writers continue at the same time.
+    /// Retires the part of the log that a retention does not keep. A checkpoint replaces the retired transactions. Only the author, time
+    /// and message of each retired transaction remain, and a hash of its ops. Its changes, and the graphs before the checkpoint, can no
+    /// longer be shown. Writers continue at the same time.
     ///
-    /// First packs the pages and makes a checkpoint, whatever the retention. If the newest transaction has a checkpoint already, and
-    /// packing has changed something, the new checkpoint replaces it. No transaction is committed for this.
+    /// First packs the pages and makes a checkpoint, regardless of the retention. If the newest transaction already has a checkpoint, and
+    /// packing has changed pages, the new checkpoint replaces it. No transaction is committed for this.
     ///
-    /// Retires nothing before the checkpoint was compared with a replay of the log. Throws `.notFound` if there is no such moment, or if it
-    /// is later than the newest transaction, and `.invalidInput` for a retention that is not valid: then nothing was written. Throws
-    /// `.damaged` if the comparison fails, `.ioFailure` if the disk refuses, and `.misuse` inside the closure of a write.
+    /// Nothing is retired before the checkpoint has been compared with a replay of the log. Throws `.notFound` if there is no such moment,
+    /// or if it is later than the newest transaction, and `.invalidInput` for an invalid retention: in these cases, nothing was written.
+    /// Throws `.damaged` if the comparison fails, `.ioFailure` if a disk operation fails, and `.misuse` inside the closure of a write.
     /// Complexity: O(log + graph).
     ///
     /// - Parameters:
-    ///   - retention: The part of the log that is kept.
+    ///   - retention: The part of the log to keep.
     ///   - archive: The directory that receives the retired segments. They are durable there before they are retired. The directory does
-    ///     not exist yet, is empty, or has retired segments of this store. `Store.backUp` makes a store with the whole history from both.
-    ///     Throws `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something else, and `.locked` if
-    ///     another process adds to it. Then nothing was retired. See Docs/ARCHIVE.md.
+    ///     not exist yet, is empty, or contains retired segments of this store. From the store and this directory, `Store.backUp` creates a
+    ///     store with the whole history. Throws `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something
+    ///     else, and `.locked` if another process is adding to it. In these cases, nothing was retired. See Docs/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
@@ -70,16 +72,15 @@ extension Store {
             .compact(retention, archive: archive, isDryRun: isDryRun)
     }
 
-    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if it succeeded. The log still
-    /// has every transaction.
+    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if that checkpoint succeeded. The
+    /// log still contains every transaction.
     public var checkpointFailure: CambiumError? { checkpoints?.failure }
 
-    /// The last error of sealing or merging segments of the log in the background; `nil` if nothing failed. The segments are as they were,
+    /// The last error of sealing or merging segments of the log in the background; `nil` if neither has failed. The segments are unchanged,
     /// and the next opening tries again.
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 
-    /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts.
-    /// Afterwards, the next opening checks every checkpoint completely, and replays the log after a sound checkpoint. See
-    /// Docs/CHECKPOINTS.md.
+    /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. The
+    /// next opening then checks every checkpoint completely, and replays the log after a sound checkpoint. See Docs/CHECKPOINTS.md.
     public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 }

@@ -3,14 +3,15 @@ internal import CambiumLog
 public import CambiumModel
 
 extension Store {
-    /// Syncs, records that nothing is left to write, and releases the lock. A closed store can be read, but not written.
+    /// Syncs, records that the log is closed, and releases the lock. A closed store can be read, but not written.
     ///
     /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of them
     /// exist. Throws `.ioFailure` if all of them are durable and the files cannot be closed. Throws `.misuse` inside the closure of a
     /// write; the store then stays open.
     ///
-    /// The graphs of the store stay unchanged, whichever process writes to it next: a lease names the chunks that they map from the store's
-    /// files. If the lease cannot be written, the lock is released after the last graph of the store is gone. Complexity: O(chunks).
+    /// The graphs of the store stay unchanged, whichever process writes to the store next: a lease lists the chunks of the store's files
+    /// that they map. If the lease cannot be written, the lock is released when the last graph of the store is released. Complexity:
+    /// O(chunks).
     public func close() throws(CambiumError) {
         try writer.checkOutsideOfWrites("close")
         if !(writer.lock.hold { writer.isClosed }) { checkpoints?.makeAtClosing() }

@@ -1,18 +1,18 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Transactions that note facts about the store.
+/// Transactions that record facts about the store.
 extension Store {
-    /// Writes the digest of the newest graph into the log. A replay that computes another digest stops there.
+    /// Writes the digest of the newest graph to the log. A replay that computes another digest stops there.
     ///
-    /// The digest is computed while others write. The writer's lock is held only while the digest follows the transactions committed during
-    /// that time. Complexity: O(graph). Throws as `write` does.
+    /// The digest is computed while other threads write. The writer's lock is held only while the digest is updated for the transactions
+    /// that were committed in the meantime. Complexity: O(graph). Throws as `write` does.
     @discardableResult
     public func recordDigest(_ author: Author = Author()) throws -> Receipt {
         try pipeline.recordDigest(author)
     }
 
-    /// Gives a moment a name, by which readers can ask for it as long as the store exists: `label:NAME` on the command line.
+    /// Gives a moment a name, by which readers can refer to it as long as the store exists: `label:NAME` on the command line.
     ///
     /// Throws `.invalidInput` if the name is not allowed, and `.notFound` if there is no such transaction. Throws `.ruleViolated` if
     /// another moment has the name and `existing` is `.refuse`. Otherwise throws as `write` does.
@@ -20,9 +20,9 @@ extension Store {
     /// - Parameters:
     ///   - name: The label: 1 to 255 bytes without control characters.
     ///   - transaction: The transaction to name; `nil` for the newest transaction.
-    ///   - existing: The effect if another moment has the name.
-    ///   - author: The author of the label, which is a transaction itself.
-    /// - Returns: the transaction that has the name now.
+    ///   - existing: The behavior if another moment already has the name.
+    ///   - author: The author of the label, because setting a label is a transaction.
+    /// - Returns: the transaction that now has the name.
     @discardableResult
     public func label(
         _ name: String, _ transaction: TransactionNumber? = nil, existing: ExistingLabel = .refuse, author: Author = Author()

@@ -4,11 +4,11 @@ package import CambiumLog
 public import CambiumModel
 
 extension Store {
-    /// Creates a store in a directory that does not exist yet, is empty, or has only the files of an interrupted creation.
+    /// Creates a store in a directory that does not exist yet, is empty, or contains only the files of an interrupted creation.
     ///
-    /// The store exists once its first transaction, which has the schema, is durable. Throws `.cannotCreate` if anything else is in the
-    /// directory, and `.locked` if another process creates a store there. Throws `.ioFailure` if the operating system refuses, and
-    /// `.invalidInput` for the durability `.memory`. After an error, everything is as before.
+    /// The store exists once its first transaction, which contains the schema, is durable. Throws `.cannotCreate` if anything else is in
+    /// the directory, and `.locked` if another process is creating a store there. Throws `.ioFailure` if a file operation fails, and
+    /// `.invalidInput` for the durability `.memory`. After an error, the directory is unchanged.
     public static func create(
         at path: String, schema: Schema, durability: Durability = .synced, author: Author = Author(),
         environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
@@ -24,8 +24,8 @@ extension Store {
 
     /// Opens a store. If the directory has no store, creates one.
     ///
-    /// An existing store keeps its schema; `migrate(to:)` changes it. Without a `durability`, an existing store keeps its own, and a new
-    /// store is `.synced`. Otherwise throws as `open` and `create` do.
+    /// An existing store keeps its schema; `migrate(to:)` changes it. If `durability` is `nil`, an existing store keeps its own durability,
+    /// and a new store is `.synced`. Otherwise throws as `open` and `create` do.
     ///
     ///     let store = try Store.open(at: "notes", creating: schema)
     public static func open(
@@ -40,8 +40,8 @@ extension Store {
         }
     }
 
-    /// Creates a store that ends with the process. It has no checkpoints and no earlier moments; otherwise it is the same as a store on
-    /// disk. Throws as `create` does if the first transaction, which has the schema, cannot be committed.
+    /// Creates a store that exists only as long as the process. It has no checkpoints and no earlier moments; otherwise, it behaves like a
+    /// store on disk. Throws as `create` does if the first transaction, which contains the schema, cannot be committed.
     public static func inMemory(
         schema: Schema, author: Author = Author(), environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
@@ -52,7 +52,7 @@ extension Store {
         return store
     }
 
-    /// Creates a store on a volume. The first transaction has the schema.
+    /// Creates a store on a volume. The first transaction contains the schema.
     package static func create(
         _ volume: any Volume, schema: Schema, durability: Durability, author: Author = Author(),
         environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
@@ -71,7 +71,7 @@ extension Store {
 
     /// Creates a store and opens it.
     ///
-    /// - Parameter begin: writes the first transaction, which has the schema.
+    /// - Parameter begin: writes the first transaction, which contains the schema.
     static func create(
         _ target: any Volume, _ settings: StoreSettings, durability: Durability?, environment: StoreEnvironment, tuning: LogTuning,
         memory: MemoryBudget, begin: (Store) throws -> Void
@@ -97,7 +97,7 @@ extension Store {
         }
     }
 
-    /// Writes the first transaction, which has the schema.
+    /// Writes the first transaction, which contains the schema.
     private func begin(_ schema: Schema, _ author: Author) throws {
         _ = try transact(author) { try $0.record(.schema(schema.catalog)) }
     }
@@ -105,8 +105,8 @@ extension Store {
     /// Opens a store for writing: takes its lock, replays the log after the newest checkpoint, and cuts off the bytes that a crash left
     /// incomplete.
     ///
-    /// Throws `.notFound` if there is no store, `.locked` if another process writes to it, and `.damaged` if its log is corrupt; then
-    /// nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no checkpoint can be used.
+    /// Throws `.notFound` if there is no store, `.locked` if another process writes to it, and `.damaged` if its log is corrupt. In these
+    /// cases, nothing was changed. Complexity: O(chunks + log after the newest checkpoint), or O(log) if no checkpoint can be used.
     ///
     /// - Parameters:
     ///   - path: The directory of the store.
@@ -124,7 +124,7 @@ extension Store {
         _ volume: any Volume, durability: Durability?, environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
         memory: MemoryBudget = .standard
     ) throws -> Store {
-        // This check comes before anything is written, even the lock file.
+        // This check comes before anything is written, even before the lock file is written.
         try StoreSettings.checkPresence(volume)
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
@@ -136,7 +136,7 @@ extension Store {
         }
     }
 
-    /// Opens a store whose lock the caller holds. If this succeeds, the store takes over the lock.
+    /// Opens a store. The caller holds its lock. If this succeeds, the store takes over the lock.
     ///
     /// - Parameter content: the transactions that the log must have.
     private static func open(
@@ -151,7 +151,7 @@ extension Store {
         return try Store(replayed, lock, durability ?? Durability(settings.durability), environment, tuning)
     }
 
-    /// Begins to write to a store that was replayed, and takes over its lock. If this throws, the caller keeps the lock.
+    /// Begins to write to a replayed store, and takes over its lock. If this throws, the caller keeps the lock.
     private convenience init(
         _ replayed: consuming ReplayedStore, _ lock: any VolumeLock, _ durability: Durability, _ environment: StoreEnvironment,
         _ tuning: LogTuning

@@ -3,19 +3,19 @@ import CambiumModel
 import Dispatch
 
 extension Store {
-    /// Runs a transaction: either everything that `body` does happens, or nothing.
+    /// Runs a transaction: either all changes of `body` take effect, or none of them.
     ///
-    /// Waits for the transactions before it, then for the disk, as `durability` requires. If `body` throws, or rules of the schema are
-    /// broken, the store stays as it was. One `.ruleViolated` reports all broken rules.
+    /// Waits for the preceding transactions, and then for the disk, as `durability` requires. If `body` throws, or if rules of the schema
+    /// are broken, the store stays unchanged. One `.ruleViolated` reports all broken rules.
     ///
-    /// A commit has three outcomes. It is done if this call returns. It is not done if this call throws any error except `.outcomeUnknown`.
-    /// With `.outcomeUnknown`, the disk failed after it was given the transaction, so the next opening may or may not find it. Open the
-    /// store again and look, or repeat the write with the same request id. This store object accepts no more writes.
+    /// A commit has three possible outcomes. It is done if this call returns. It is not done if this call throws any error except
+    /// `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the next opening may or may not
+    /// find it. Open the store again and look, or repeat the write with the same request id. This store object accepts no more writes.
     ///
     /// - Parameters:
     ///   - author: The author of the change, its reason and its request, which the log keeps.
-    ///   - durability: The durability that this transaction waits for; `nil` for the durability of the store. A transaction cannot
-    ///     ask for less.
+    ///   - durability: The durability for which this transaction waits; `nil` for the durability of the store. A transaction cannot request
+    ///     a weaker durability.
     ///   - body: Changes the transaction that it receives.
     /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
     ///   if another request with its id was (in both cases `body` is not called); `.ruleViolated`; `.invalidInput` for a weaker durability
@@ -33,7 +33,7 @@ extension Store {
         return (result, receipt)
     }
 
-    /// Does the work of `write` for a closure without a result, so that only `write` is specialised for the type of the result.
+    /// Does the work of `write` for a closure without a result, so that only `write` is specialized for the type of the result.
     @usableFromInline
     func settled(
         _ author: Author, _ durability: Durability?, _ body: (inout WriteTransaction) throws -> Void
@@ -41,8 +41,8 @@ extension Store {
         try commits.settle(try pipeline.commit(author, durability, waiter: .thread, body))
     }
 
-    /// Does the same as the blocking `write`, for tasks. The closures run one after the other on a queue of the store. No thread waits for
-    /// the disk, and transactions that arrive during a sync share the next sync.
+    /// Does the same as the blocking `write`, for tasks. The closures run one at a time on a queue of the store. No thread waits for the
+    /// disk, and transactions that arrive during a sync share the next sync.
     ///
     /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
     /// begun is finished.
@@ -56,8 +56,8 @@ extension Store {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
                     do {
-                        // The first check precedes the wait for other writers. The second check follows when the turn of this transaction
-                        // has come.
+                        // The first check precedes the wait for other writers. The second check follows when it is the turn of this
+                        // transaction.
                         try cancellation.check()
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
                             try cancellation.check()
@@ -76,9 +76,9 @@ extension Store {
 
     /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
     ///
-    /// Waits for the transactions before it, never for the disk. Later transactions build on this transaction. Readers see it after it is
-    /// as durable as it must be. If the disk fails, the tickets of this transaction and of all that build on it throw. Throws as `write`
-    /// does.
+    /// Waits for the preceding transactions, but never for the disk. Later transactions build on this transaction. Readers see it once it
+    /// is as durable as it must be. If the disk fails, the tickets of this transaction and of all transactions that build on it throw.
+    /// Throws as `write` does.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result
@@ -100,7 +100,7 @@ extension Store {
         return (result, Ticket(commits, pending))
     }
 
-    /// Runs a transaction whose closure returns no result. `body` may also change the draft directly and append the ops for that.
+    /// Runs a transaction whose closure returns no result. `body` may also change the draft directly, and append the corresponding ops.
     func transact(
         _ author: Author, as use: StoreMetrics.LockUse = .commit, for call: String = "write",
         _ body: (inout WriteTransaction) throws -> Void

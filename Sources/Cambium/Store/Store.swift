@@ -6,7 +6,7 @@ import Synchronization
 
 /// A graph of objects that is kept in an append-only log.
 ///
-/// One process at a time writes to a store, and one transaction at a time. Any number of threads read, and readers never wait.
+/// Only one process at a time writes to a store, one transaction at a time. Any number of threads can read, and readers never wait.
 ///
 ///     let store = try Store.create(at: "notes", schema: schema, durability: .synced)
 ///     try store.write(Author(actor: "jane")) { transaction in
@@ -15,9 +15,9 @@ import Synchronization
 ///     print(store.graph.objectCount)
 ///     try store.close()
 ///
-/// The parts that the calls forward to have the mutable state.
+/// This class has no mutable state. Its calls are forwarded to the parts that have it.
 public final class Store: Sendable {
-    /// The state in which the opening of the store found the end of the log.
+    /// The condition in which the opening of the store found the end of the log.
     public let recovery: RecoveryReport
 
     let writer: WriterState
@@ -33,10 +33,10 @@ public final class Store: Sendable {
     /// The queue on which the closures of asynchronous writes run.
     let queue = DispatchQueue(label: "cambium.store.write")
 
-    /// The queue on which the replay for observers runs. It is serial, so any number of observers take one thread.
+    /// The queue on which the replay for observers runs. It is serial, so that any number of observers use only one thread.
     let observationQueue = DispatchQueue(label: "cambium.store.observe")
 
-    /// Takes over the state of a writer, which has the lock of the store.
+    /// Takes over the state of a writer, which holds the lock of the store.
     init(_ commits: CommitQueue, _ checkpoints: CheckpointScheduler?, recovery: RecoveryReport) {
         (self.commits, self.checkpoints, self.recovery) = (commits, checkpoints, recovery)
         writer = commits.writer
@@ -46,26 +46,26 @@ public final class Store: Sendable {
         past = writer.volume.map { [budget = writer.timeline.budget] in EarlierGraphs($0, budget: budget) }
     }
 
-    /// The durability of transactions that do not ask for a stronger durability.
+    /// The durability of transactions that do not request a stronger durability.
     public var durability: Durability { writer.durability }
 
-    /// The newest graph that is as durable as the store promises. O(1); never waits for a writer or for the disk.
+    /// The newest graph that is as durable as the store promises. Complexity: O(1); never waits for a writer or for the disk.
     public var graph: Graph { writer.graph }
 
     public var schema: Schema { graph.schema }
 
     // MARK: Memory
 
-    /// Makes the kernel supply memory in advance, for this number of bytes of pages beyond those in use. A clone or an import of a million
-    /// objects takes some 100 MB, and the kernel supplies fresh memory more slowly than they fill it. After a clone, the store itself keeps
-    /// memory supplied in the background: as much as the clone took and a quarter more, at most 160 MiB.
+    /// Lets the kernel supply memory in advance, for this number of bytes of pages in addition to those in use. A clone or an import of a
+    /// million objects takes about 100 MB, and the kernel supplies fresh memory more slowly than they fill it. After a clone, the store
+    /// itself keeps memory supplied in the background: as much as the clone took and a quarter more, but at most 160 MiB.
     ///
-    /// Waits for the transaction under way, and returns when the memory is supplied. From then on, the memory counts as resident. Traps
+    /// Waits for the transaction in progress, and returns when the memory is supplied. After that, the memory counts as resident. Traps
     /// with a message inside the closure of a write.
     package func reserveMemory(byteCount: Int) { writer.reserveMemory(byteCount: byteCount) }
 
     /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
-    /// pages, and of the memory taken for pages. Waits for the transaction under way, and traps with a message inside the closure of a
+    /// pages, and of the memory taken for pages. Waits for the transaction in progress, and traps with a message inside the closure of a
     /// write. Complexity: O(versions and pages that readers hold).
     package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { writer.memory }
 }

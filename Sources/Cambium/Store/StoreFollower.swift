@@ -9,10 +9,10 @@ import Dispatch
 ///     let follower = try StoreFollower(of: "notes")
 ///     for try await graph in follower.graphs() { print(graph.objectCount) }
 ///
-/// A follower takes no lock that the writer waits for. The graphs are durable, because the log is synced before it is read. A follower
+/// A follower takes no lock for which the writer waits. The graphs are durable, because the log is synced before it is read. A follower
 /// reads from a checkpoint, which the writer keeps during that time. As the store grows, the follower moves to newer checkpoints.
 ///
-/// SENDABLE: mutable state is touched only while `advancing` is held, or is under a lock.
+/// SENDABLE: mutable state is accessed only while `advancing` is held, or is under a lock.
 public final class StoreFollower: @unchecked Sendable {
     private let advancing = WriterLock()
     private let volume: any Volume
@@ -22,7 +22,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// The timeline that readers see.
     private let newest: Guarded<Timeline>
 
-    /// The graph that was read so far, and the place in the log where reading continues.
+    /// The graph that was read so far, and the position in the log at which reading continues.
     private struct Position {
         let timeline: Timeline
         /// The checkpoint whose pages the timeline uses; `.none` if the whole log was replayed.
@@ -30,10 +30,10 @@ public final class StoreFollower: @unchecked Sendable {
         var log: LogFollower
     }
 
-    /// The number of newer checkpoints after which a follower leaves its own. The writer keeps the newest two in any case.
+    /// The number of newer checkpoints at which a follower leaves its own. The writer always keeps the newest two.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint, and from its log as far as the log verifies.
+    /// Reads a store from its newest checkpoint, and from its log up to the point where the log no longer verifies.
     ///
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
@@ -58,13 +58,13 @@ public final class StoreFollower: @unchecked Sendable {
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
     /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
-    /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is as before.
-    /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. If another
-    /// thread is in this method, the call waits for it.
+    /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is unchanged.
+    /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. If another thread
+    /// is executing this method, the call waits for it.
     ///
-    /// If at least two newer checkpoints contain only transactions that were read already, the follower continues from the newest of them.
-    /// So the writer can drop the follower's old checkpoint. The graph then has the same content on other pages. The old pages are freed
-    /// with the last graph that has them.
+    /// If at least two newer checkpoints contain only transactions that have been read, the follower continues from the newest of
+    /// them. The writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed
+    /// with the last graph that uses them.
     ///
     /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + log after that checkpoint).
     @discardableResult
@@ -92,8 +92,8 @@ public final class StoreFollower: @unchecked Sendable {
         return count
     }
 
-    /// Continues from a newer checkpoint, and returns the number of transactions that were committed since. Does nothing if that checkpoint
-    /// is gone or corrupt, because the pages that the follower has are sound.
+    /// Continues from a newer checkpoint, and returns the number of transactions that were committed in the meantime. Does nothing if that
+    /// checkpoint no longer exists or is corrupt, because the follower's current pages are sound.
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
         let newer = try CheckpointRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }
@@ -113,10 +113,10 @@ public final class StoreFollower: @unchecked Sendable {
 
     // MARK: Streams
 
-    /// Returns a stream of the current graph and of newer graphs, as soon as the follower sees them. A slow consumer gets only the newest
+    /// Returns a stream of the current graph and of newer graphs, once the follower sees them. A slow consumer receives only the newest
     /// one. The stream ends when the task is cancelled.
     ///
-    /// A dedicated thread reads the log, so that no thread of a task waits for the disk. It ends with the stream.
+    /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream.
     ///
     /// - Parameter interval: the time between two reads of the log.
     public func graphs(every interval: Duration = .milliseconds(50)) -> AsyncThrowingStream<Graph, any Error> {

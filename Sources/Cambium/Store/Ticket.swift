@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A handle for waiting until an enqueued transaction is durable.
+/// A handle with which a caller waits until an enqueued transaction is durable.
 public struct Ticket: Sendable {
     private let commits: CommitQueue
     private let pending: PendingCommit
@@ -10,11 +10,11 @@ public struct Ticket: Sendable {
         self.pending = pending
     }
 
-    /// The receipt of the transaction, as soon as the transaction is as durable as it must be.
+    /// The receipt of the transaction, once the transaction is as durable as it must be.
     ///
-    /// Throws `.ioFailure` if the disk refused the transaction: then it did not happen. Throws `.outcomeUnknown` if the disk failed after
-    /// it was given the transaction: then the next opening may or may not find it. The receipt's graph is the graph that readers got with
-    /// the transaction. It may contain other transactions that shared the sync.
+    /// Throws `.ioFailure` if the disk refused the transaction, which then has no effect. Throws `.outcomeUnknown` if the disk failed after
+    /// it received the transaction: the next opening may or may not find it. The receipt's graph is the graph that readers got with the
+    /// transaction. It may contain other transactions that shared the sync.
     public var receipt: Receipt {
         get async throws {
             if let outcome = commits.outcome(pending) { return try outcome.get() }

@@ -2,8 +2,8 @@
 public enum Durability: Hashable, Sendable {
     /// The log was synced: the commit survives a power failure.
     case synced
-    /// The kernel has the bytes: the commit survives the death of the process. A power failure may take the writes of the last interval. A
-    /// commit that arrives after the interval syncs; if no commit arrives, a timer syncs.
+    /// The kernel has the bytes: the commit survives the death of the process. A power failure may destroy the writes of the last interval.
+    /// A commit that arrives after the interval syncs; if no commit arrives, a timer syncs.
     case buffered(every: Duration)
     /// Nothing is on disk: the store ends with the process.
     case memory
@@ -11,7 +11,7 @@ public enum Durability: Hashable, Sendable {
     /// Whether this level is at least as strong as another level.
     func covers(_ other: Durability) -> Bool { strength >= other.strength }
 
-    /// The longest time that a commit may stay unsynced, in microseconds.
+    /// The maximum time that a commit may stay unsynced, in microseconds.
     var interval: Int64 { if case .buffered(let interval) = self { interval.microseconds } else { 0 } }
 
     private var strength: Int {

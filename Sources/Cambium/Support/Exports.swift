@@ -1,5 +1,5 @@
-// A program that imports Cambium works with schemas, values and graphs, and with rows of imports and exports. It need not know the modules
-// that declare them.
+// A program that imports Cambium uses schemas, values and graphs, and the rows of imports and exports. It need not know the modules that
+// declare them.
 @_exported public import CambiumExchange
 @_exported public import CambiumGraph
 @_exported public import CambiumModel

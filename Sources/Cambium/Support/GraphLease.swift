@@ -3,12 +3,12 @@ public import CambiumGraph
 public import CambiumModel
 import Synchronization
 
-/// A graph that is lent for a limited time. A lease suits long reads, which must not make the store keep old pages for ever.
+/// A graph that is lent for a limited time. A lease suits long reads, which must not force the store to keep old pages for ever.
 ///
 ///     let lease = store.lease(for: .seconds(60))
 ///     let count = try lease.read { $0.objectCount }
 ///
-/// A `Graph` keeps all of its pages as long as any code holds it, so reading it needs neither a lock nor an error. A lease keeps them only
+/// A `Graph` keeps all of its pages as long as any code holds it, so reading it needs no lock and cannot fail. A lease keeps the pages only
 /// while it is valid, and while `read` runs. Any thread may use a lease.
 public final class GraphLease: Sendable {
     /// The last transaction in the graph.
@@ -42,7 +42,7 @@ public final class GraphLease: Sendable {
         return try body(graph)
     }
 
-    /// Ends the lease, so that the graph is released. Does nothing if the lease has ended already.
+    /// Ends the lease, so that the graph is released. Does nothing if the lease has already ended.
     public func end() { leases.end(loan) }
 }
 
@@ -60,7 +60,7 @@ private final class GraphLoan: Loan {
     }
 
     func release() {
-        // The graph is released outside of the lock, because that may free all pages of a store.
+        // The graph is released outside of the lock, because this may free all pages of a store.
         _ = graph.withLock { graph in
             defer { graph = nil }
             return graph

@@ -1,16 +1,16 @@
 import CambiumGraph
 import CambiumModel
 
-/// The digest of a graph. The digest of a later graph of the store can be computed from it, at a cost in proportion to the changes.
+/// The digest of a graph. From it, the digest of a later graph of the store can be computed, at a cost in proportion to the changes.
 struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
     /// The earlier graphs. They are held until this thread has taken the writer's lock, because writers reuse the pages of a graph that no
-    /// reader holds. The thread sanitizer sees the order that the lock makes, but not the order that reference counts make.
+    /// reader holds. The thread sanitizer sees the order that the lock establishes, but not the order that reference counts establish.
     private var followed: [Graph] = []
 
-    /// The maximum number of times that the digest is brought up to date before the lock is taken. Each round processes the transactions
-    /// that were committed during the previous round, so the last rounds are short.
+    /// The maximum number of times that the digest is updated before the lock is taken. Each round processes the transactions that were
+    /// committed during the previous round, so the last rounds are short.
     private static let roundCountMax = 8
 
     /// Computes the digest of the newest graph, and follows the transactions that are committed during that time. Does not take the

@@ -5,7 +5,7 @@ import Synchronization
 /// Versions that a holder keeps for a limited time. Any thread may use a loan.
 protocol Loan: AnyObject, Sendable {
     var beginTime: Timestamp { get }
-    /// The time from which on the loan is released; `.max` if it has no such time.
+    /// The time at which the loan is released; `.max` if there is no such time.
     var endTime: Timestamp { get }
 
     /// Releases the versions. The loan has ended then.
@@ -16,7 +16,7 @@ protocol Loan: AnyObject, Sendable {
 final class Leases: Sendable {
     private let state = Guarded(State())
     /// A time at or before the earliest end of a loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
-    /// without that lock: if it misses a change, the next one sees it.
+    /// without that lock: if a write misses a change, the next write sees it.
     private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
     let now: @Sendable () -> Timestamp
 
@@ -31,7 +31,7 @@ final class Leases: Sendable {
         state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
     }
 
-    /// Adds a loan, or takes note of an earlier end of a loan.
+    /// Adds a loan, or updates the time at which a loan ends to an earlier one.
     func add(_ loan: any Loan) {
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan

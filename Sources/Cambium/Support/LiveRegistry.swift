@@ -4,13 +4,13 @@ import CambiumModel
 
 /// The live queries of one store, by the properties on which their results depend.
 ///
-/// One task, the pump, compares each graph that readers see with the one before, and notes the outcome here. Only the queries that the
-/// changes concern are touched and woken. For a consumer that does not ask, a limited number of references to shared changes is kept, and
-/// then only the fact that the query must run again.
+/// One task, the pump, compares each visible graph with the previous one, and reports the outcome here. Only the queries that the changes
+/// concern are updated and woken. If a consumer does not request updates, a limited number of references to shared changes is kept for it.
+/// Beyond that, only the fact is kept that the query must run again.
 final class LiveRegistry: Sendable {
-    /// The news for one query since its consumer last asked.
+    /// The news for one query since the last request of its consumer.
     struct News {
-        /// The graph up to which the changes lead.
+        /// The graph to which the changes lead.
         let graph: Graph
         let touched: [TouchedObjects]
         /// Whether changes are missing, so that the query must run again.
@@ -23,7 +23,7 @@ final class LiveRegistry: Sendable {
     }
 
     fileprivate struct Seat {
-        /// The transaction up to which the consumer knows everything.
+        /// The last transaction that the consumer knows.
         var last: TransactionNumber
         var keys: [LiveKey] = []
         var touched: [TouchedObjects] = []
@@ -42,7 +42,7 @@ final class LiveRegistry: Sendable {
         /// The seats whose properties are not known yet. Every change concerns them.
         var unknown: Set<Int> = []
         var nextNumber = 0
-        /// The graph up to which the pump has noted changes; `nil` without a pump.
+        /// The last graph whose changes the pump has reported; `nil` without a pump.
         var newest: Graph?
         /// The last graph of the store, if it was closed while some query had news.
         var lastGraph: Graph?
@@ -53,7 +53,7 @@ final class LiveRegistry: Sendable {
 
     private let state = Guarded(State())
 
-    /// The number of changes, and of graphs, that are kept for a consumer that does not ask.
+    /// The maximum number of changes, and of graphs, that are kept for a consumer that does not request updates.
     static let touchedCountMax = 65_536
     static let graphCountMax = 1024
 
@@ -66,16 +66,16 @@ final class LiveRegistry: Sendable {
     /// The number of consumers that wait.
     var waitingCount: Int { state.withLock { $0.seats.values.count { $0.waiter != nil } } }
 
-    /// The last transaction whose changes were noted; `nil` if there are no live queries.
+    /// The last transaction whose changes were reported; `nil` if there are no live queries.
     var noted: TransactionNumber? { state.withLock { $0.newest?.transaction } }
 
     // MARK: Seats
 
-    /// Adds a query. Every change after the graph that is returned is noted for it.
+    /// Adds a query. Every change after the returned graph is recorded for it.
     ///
     /// - Parameters:
     ///   - newest: Returns the graph that readers see.
-    ///   - makePump: Makes a pump that begins after a graph. Its argument is the number to pass with the changes.
+    ///   - makePump: Creates a pump that begins after a graph. Its argument is the number to pass with the changes.
     func add(_ newest: @Sendable () -> Graph, _ makePump: (Graph, Int) -> Task<Void, Never>) -> (number: Int, graph: Graph) {
         let (number, graph, pumpNumber) = state.withLock { state -> (Int, Graph, Int?) in
             let graph = newest()
@@ -126,7 +126,7 @@ final class LiveRegistry: Sendable {
 
     // MARK: Changes
 
-    /// Notes the changes up to a graph for the queries that they concern.
+    /// Records the changes up to a graph for the queries that they concern.
     func note(_ touched: TouchedObjects, _ graph: Graph, from pumpNumber: Int) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.pumpNumber == pumpNumber, state.newest != nil else { return [] }
@@ -156,8 +156,8 @@ final class LiveRegistry: Sendable {
 
     // MARK: Consumers
 
-    /// Waits until a query is concerned. Returns `nil` if the store was closed and there is no news. Throws `CancellationError` if the task
-    /// is cancelled, and the error that ended the pump.
+    /// Waits until changes concern a query. Returns `nil` if the store was closed and there is no news. Throws `CancellationError` if the
+    /// task is cancelled, and the error that ended the pump.
     func news(_ number: Int) async throws -> News? {
         while true {
             try Task.checkCancellation()
@@ -196,7 +196,7 @@ extension LiveRegistry.State {
         seats[number]?.keys = []
     }
 
-    /// Notes that the properties of the queries have other meanings from a transaction on.
+    /// Records that the properties of the queries have other meanings beginning with a transaction.
     fileprivate mutating func forgetKeys(before transaction: TransactionNumber) {
         for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }
     }
@@ -211,7 +211,7 @@ extension LiveRegistry.State {
         return seats[number]?.waiter
     }
 
-    /// Notes changes for one query, and returns its consumer if that waits.
+    /// Records changes for one query. Returns its consumer if the consumer waits.
     fileprivate mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {

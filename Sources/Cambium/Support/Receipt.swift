@@ -10,7 +10,7 @@ public struct Receipt: Sendable {
     public let logByteCount: Int
     /// The graph after the commit.
     public let graph: Graph
-    /// Whether anything changed. A transaction without changes has only noted its request.
+    /// Whether anything changed. A transaction without changes only records its request.
     public let hasChanges: Bool
 }
 
@@ -20,11 +20,11 @@ public struct Author: Sendable, Hashable {
     public var actor: String?
     /// The reason for the change. At most 65,536 bytes.
     public var message: String?
-    /// A key by which the store recognizes a repeated request. Each of the last million requests is applied only once, in whichever process
-    /// it arrives, and even if it changed nothing. At most 256 bytes.
+    /// A key by which the store recognizes a repeated request. Each of the last million requests is applied only once, even if another
+    /// process repeats it, and even if it changed nothing. At most 256 bytes.
     public var requestID: String?
-    /// A hash of the content of the request. A request with a known id but another digest fails with `.conflict`. If either request has no
-    /// digest, only the ids are compared. `RequestHasher` computes digests.
+    /// A hash of the content of the request. A request with a known id but another digest fails with `.conflict`. If either of the two
+    /// requests has no digest, only the ids are compared. `RequestHasher` computes digests.
     public var requestDigest: RequestDigest?
 
     /// Creates an author. A commit throws `.limitExceeded` for a text that is too long, and `.invalidInput` for a digest without a request

@@ -3,7 +3,7 @@ public import CambiumModel
 
 /// Computes the digest of a request from its parts: SHA-256 over each part and its length, cut to 16 bytes.
 ///
-/// The same parts in the same order give the same digest on every machine and with every version.
+/// The same parts in the same order produce the same digest on every machine and with every version.
 package struct RequestHasher {
     private var hash = ContentHash()
     /// The number of bytes of the current part.
@@ -23,7 +23,7 @@ package struct RequestHasher {
         hash.add(bytes)
     }
 
-    /// Ends the current part. Its length follows its bytes, so that the same bytes in other parts give another digest.
+    /// Ends the current part. Its length follows its bytes, so that the same bytes divided into other parts produce another digest.
     package mutating func endPart() {
         withUnsafeBytes(of: byteCount.littleEndian) { hash.add($0) }
         byteCount = 0
@@ -39,7 +39,7 @@ package struct RequestHasher {
 }
 
 extension RequestDigest {
-    /// Creates the digest of texts, each of which is one part. The same parts in the same order give the same digest on every machine.
+    /// Creates the digest of texts, each of which is one part. The same parts in the same order produce the same digest on every machine.
     ///
     ///     let digest = RequestDigest(of: ["set", "Note/1", "title=Paris"])
     ///     try store.write(Author(requestID: key, requestDigest: digest)) { try $0.set(note, "title", to: "Paris") }

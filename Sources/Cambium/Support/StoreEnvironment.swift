@@ -8,14 +8,14 @@ public import CambiumModel
 public struct StoreEnvironment: Sendable {
     package var now: @Sendable () -> Timestamp
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
-    /// Makes the timer of a store, which runs `action`.
+    /// Creates the timer of a store, which runs `action`.
     package var makeTimer: @Sendable (_ action: @escaping @Sendable () -> Void) -> any SyncTimer = { DispatchSyncTimer($0) }
 
     /// Creates an environment.
     ///
     /// - Parameters:
     ///   - now: Returns the current time.
-    ///   - randomBytes: Returns as many random bytes as the store asks for.
+    ///   - randomBytes: Returns as many random bytes as the store requests.
     public init(now: @escaping @Sendable () -> Timestamp, randomBytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.now = now
         self.randomBytes = randomBytes

@@ -1,24 +1,24 @@
-/// The work of a store since it was opened, and its present size: numbers for a dashboard. See Docs/METRICS.md.
+/// The work of a store since it was opened, and its current size: numbers for a dashboard. See Docs/METRICS.md.
 ///
-/// The numbers are read one after the other while others write, so two of them may be some transactions apart.
+/// The numbers are read one by one while other threads write, so two of them may be some transactions apart.
 ///
 ///     let metrics = store.metrics
 ///     if let hold = metrics.longestHold { print(hold.use, hold.duration) }
 public struct StoreMetrics: Sendable, Hashable {
     /// The purposes for which the writer's lock is held.
     public enum LockUse: String, Sendable, Hashable, CaseIterable {
-        /// A transaction after its closure has returned: rules, encoding, writing, publication. The time grows with the changes of the
-        /// closure.
+        /// A transaction after its closure has returned: checking rules, encoding, writing, publishing. The time grows with the changes of
+        /// the closure.
         case commit
-        /// Handing a group of transactions to the kernel, and recording how their sync ended.
+        /// Passing a group of transactions to the kernel, and recording how their sync ended.
         case sync
         /// Freezing the pages for a checkpoint.
         case checkpoint
         /// One step of packing.
         case packing
-        /// One slice of making chunks available again, or of mapping a file in place of memory.
+        /// One slice of making chunks available again, or of mapping a file instead of memory.
         case reclaiming
-        /// The last part of computing a digest, which takes account of the transactions that were committed in the meantime.
+        /// The last part of computing a digest, which updates the digest for the transactions that were committed in the meantime.
         case digest
         /// One step of building an ordered index.
         case indexing

@@ -1,14 +1,15 @@
 import Dispatch
 
-/// Runs an action once after a delay, on an arbitrary thread. A store has one for the syncs that `Durability.buffered(every:)` promises.
+/// Runs an action once after a delay, on an arbitrary thread. A store has one timer, for the syncs that `Durability.buffered(every:)`
+/// promises.
 package protocol SyncTimer: Sendable {
-    /// Runs the action after `delay`, in place of the run that was scheduled before.
+    /// Runs the action after `delay`, instead of the previously scheduled run.
     func start(after delay: Duration)
     /// Cancels the scheduled run. A run that has begun continues.
     func cancel()
 }
 
-/// A timer of Dispatch. It keeps no thread while nothing is scheduled, and ends with its last reference.
+/// A timer of Dispatch. It uses no thread while nothing is scheduled, and ends with its last reference.
 ///
 /// SENDABLE: any thread may use a dispatch source.
 final class DispatchSyncTimer: SyncTimer, @unchecked Sendable {

@@ -6,8 +6,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock for long work: a thread that waits for it sleeps. The lock knows its holder. So a thread that takes it twice gets an error,
-/// instead of waiting for itself. The lock also measures how long it is held.
+/// A lock for long work: a thread that waits for it sleeps. The lock knows its holder. So if a thread takes it twice, the thread gets an
+/// error instead of waiting for itself. The lock also measures how long it is held.
 ///
 /// SENDABLE: many threads may use the operating system's mutex; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
@@ -59,10 +59,11 @@ final class WriterLock: @unchecked Sendable {
             + "closure receives, or call '\(call)' after the write."
     }
 
-    /// Calls `body` while no other thread is inside `hold`. Traps with a message if the calling thread is inside it already.
+    /// Calls `body` while no other thread is inside `hold`. Traps with a message if the calling thread is already inside `hold`.
     ///
     /// - Parameters:
-    ///   - use: the purpose that the time is counted for. For a commit, it counts from `startCounting`, otherwise from the beginning.
+    ///   - use: the purpose for which the time is counted. For a commit, the time counts from `startCounting`, otherwise from the
+    ///     beginning.
     ///   - call: the name of the call, for the message.
     func hold<Result: ~Copyable, Failure: Error>(
         as use: Use = .other, for call: @autoclosure () -> String = "hold", _ body: () throws(Failure) -> Result
@@ -91,8 +92,8 @@ final class WriterLock: @unchecked Sendable {
     /// The number of threads that wait for the lock.
     var waiterCount: Int { waiters.load(ordering: .relaxed) }
 
-    /// Lets waiting threads have the lock before the caller takes it again, because a mutex is not fair. Returns at once if no thread
-    /// waits, and after about a millisecond if some thread always waits.
+    /// Lets waiting threads take the lock before the caller takes it again, because a mutex is not fair. Returns immediately if no thread
+    /// waits, and after about a millisecond if threads keep waiting.
     func letOthersIn() {
         for _ in 0..<Self.yieldCount where waiterCount > 0 { usleep(Self.yieldMicroseconds) }
     }
@@ -105,7 +106,7 @@ final class WriterLock: @unchecked Sendable {
     /// Starts to count the time. Call it only while the lock is held.
     func startCounting() { countedSince = TickClock.now }
 
-    /// Starts to count the time, unless it is counted already. Call it only while the lock is held.
+    /// Starts to count the time, unless it is already being counted. Call it only while the lock is held.
     func resumeCounting() { if countedSince == 0 { startCounting() } }
 
     /// Stops counting the time, for example because the caller's code runs. Call it only while the lock is held.
@@ -132,7 +133,7 @@ final class WriterLock: @unchecked Sendable {
 }
 
 extension StoreMetrics.LockUse {
-    /// The index at which the longest time of this use is kept, as in `allCases`.
+    /// The index at which the longest time of this use is stored, as in `allCases`.
     fileprivate var place: Int {
         switch self {
         case .commit: 0
