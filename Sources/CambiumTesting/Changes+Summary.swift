@@ -6,9 +6,9 @@ extension Changes {
     ///
     ///     #expect(store.graph.changes(since: before).summary == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
     ///
-    /// `+` is an object that was inserted, and `-` an object that was deleted. `~` is an attribute or a relationship that changed. A null
-    /// has no text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, with `moved` if the order of others changed. Objects
-    /// are in ascending order of their ids. Complexity: O(changes).
+    /// `+` marks an inserted object, and `-` a deleted object. `~` marks an attribute or a relationship that changed. A null is shown as an
+    /// empty text. Members are listed by name: `~ Note/1.items: +Item/4 -Item/2`, followed by `moved` if the order of the other members
+    /// changed. Objects are sorted by their ids. Complexity: O(changes).
     public var summary: [String] { flatMap { lines(of: $0) } }
 
     private func lines(of change: ObjectChange) -> [String] {

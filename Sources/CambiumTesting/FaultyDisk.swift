@@ -8,7 +8,7 @@ struct FaultyDisk: Sendable {
     /// The index of each file in `files`, by path: as the process sees the directories, and as they are durable.
     private(set) var live: [String: Int] = [:]
     private var durable: [String: Int] = [:]
-    /// Changes of directories that are not durable. Each change maps a path to the index of a file, or to `nil` if it removes the path.
+    /// Changes of directories that are not yet durable. Each change maps a path to the index of a file, or to `nil` if it removes the path.
     private var pending: [[String: Int?]] = []
 
     private(set) var operationCount = 0
@@ -28,7 +28,7 @@ struct FaultyDisk: Sendable {
 
     var liveContents: [String: [UInt8]] { live.mapValues { files[$0].live } }
 
-    /// Counts an operation. Throws if the operation is the one that must fail.
+    /// Counts an operation. Throws if this operation must fail.
     mutating func begin() throws(CambiumError) {
         defer { operationCount += 1 }
         if let crashOperation, operationCount >= crashOperation {
@@ -41,7 +41,7 @@ struct FaultyDisk: Sendable {
         }
     }
 
-    /// Counts a call that changes nothing. Throws if the call is the one that must fail.
+    /// Counts a call that changes nothing. Throws if this call must fail.
     mutating func beginRead() throws(CambiumError) {
         defer { readCount += 1 }
         guard let readFailure, readFailure.read == readCount else { return }
@@ -89,14 +89,14 @@ struct FaultyDisk: Sendable {
         for change in pending where Bool.random(using: &random) {
             for (path, number) in change { entries[path] = number }
         }
-        // The order is stable, so that a seed gives the same image each time.
+        // The order is fixed, so that a seed always produces the same image.
         var image: [String: [UInt8]] = [:]
         for path in entries.keys.sorted() { image[path] = entries[path].map { files[$0].image(&random) } }
         return image
     }
 }
 
-/// The bytes of a file, and the changes that are not durable.
+/// The bytes of a file, and its changes that are not yet durable.
 struct FaultyContent: Sendable {
     private enum Change {
         case write([UInt8], offset: Int)
@@ -106,7 +106,7 @@ struct FaultyContent: Sendable {
     private(set) var live: [UInt8]
     private var durable: [UInt8]
     private var pending: [Change] = []
-    /// The parts of the file that the process has mapped, as long as it keeps the mappings.
+    /// The parts of the file that the process has mapped. They are removed when the process releases the mappings.
     private var mappings: [MappedPart] = []
 
     init(_ bytes: [UInt8]) {
@@ -145,13 +145,13 @@ struct FaultyContent: Sendable {
         return part.memory
     }
 
-    /// Records the pages that the process wrote in memory, as writes that are not durable.
+    /// Records the pages that the process wrote in memory as writes that are not yet durable.
     mutating func absorb() {
         mappings.removeAll { $0.mapping == nil }
         for part in mappings {
             for (offset, page) in part.changes() {
                 note(page, at: offset)
-                // The process may be writing to this part, so its memory is left alone. The other mappings get the page.
+                // The process may be writing to this part, so its memory stays unchanged. The other mappings receive the page.
                 for other in mappings where other !== part { other.take(page, at: offset) }
             }
         }
@@ -176,7 +176,7 @@ struct FaultyContent: Sendable {
             switch (change, Int.random(in: 0..<4, using: &random)) {
             case (_, 0): break
             case (.write(let written, let offset), 3) where offset + written.count > bytes.count:
-                // The file gets its new length, but not the bytes.
+                // The file gets its new length, but not the new bytes.
                 Self.apply(.write([UInt8](repeating: 0, count: offset + written.count - bytes.count), offset: bytes.count), to: &bytes)
             case (.write(let written, let offset), 1):
                 let start = Int.random(in: 0...written.count, using: &random)

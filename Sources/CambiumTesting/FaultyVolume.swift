@@ -2,8 +2,8 @@ import CambiumBytes
 package import CambiumLog
 package import CambiumModel
 
-/// A volume in memory that models a disk: for each file, it keeps the written bytes and the durable bytes, and it can produce any state
-/// that a crash may leave. It can end like a process that dies, and fail like a disk, at any operation.
+/// A volume in memory that models a disk. For each file, it keeps the written bytes and the durable bytes, and it can produce any state
+/// that a crash may leave. At any operation, it can stop like a process that dies, or fail like a disk.
 ///
 ///     let volume = FaultyVolume()
 ///     volume.crash(at: 17)                       // operation 17 and all later ones throw
@@ -13,8 +13,8 @@ package import CambiumModel
 /// An operation is a call that changes something: creating, writing, truncating, mapping for writing, syncing, renaming, linking or
 /// removing a file, and syncing a directory. Calls that change nothing are counted separately.
 ///
-/// Interruptions and short reads or writes are not faults of a volume: each implementation of `Volume` ensures that a call completes or
-/// fails. A write that fails has written a part of its bytes; this type models only that effect.
+/// Interruptions, and reads or writes that end early, are not faults of a volume: each implementation of `Volume` ensures that a call
+/// completes or fails. A write that fails may have written some of its bytes, and only this effect is modeled here.
 package final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
@@ -31,18 +31,18 @@ package final class FaultyVolume: Volume {
     /// The number of operations so far.
     package var operationCount: Int { state.withLock { $0.operationCount } }
 
-    /// Lets the process die at an operation, counted from 0. This operation and all later ones throw.
+    /// Lets the process die at an operation. Operations are counted from 0. This operation and all later ones throw.
     package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
-    /// Lets one operation, counted from 0, fail with an error number. A write that fails writes a part of its bytes. If the sync of a file
-    /// fails, only some of its changes become durable, and later syncs do not retry the others.
+    /// Lets one operation fail with an error number. Operations are counted from 0. A write that fails writes a part of its bytes. If the
+    /// sync of a file fails, only some of its changes become durable, and later syncs do not retry the others.
     package func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
     /// The number of calls so far that change nothing: opening, reading, mapping for reading and listing, and querying lengths and
     /// existence.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// Lets one of the calls that `readCount` counts fail with an error number. They are counted from 0.
+    /// Lets one of the calls that `readCount` counts fail with an error number. These calls are counted from 0.
     package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
     /// Cancels the effects of `crash` and `fail`: another process begins, with the current files.
@@ -62,8 +62,8 @@ package final class FaultyVolume: Volume {
         }
     }
 
-    /// Returns the files that a power failure may leave now. Of the changes that were not synced, it keeps any subset: writes in whole, in
-    /// part or not at all, and any changes of directories.
+    /// Returns the files that a power failure at this moment may leave. Any subset of the changes that were not synced survives: whole
+    /// writes, parts of writes, and changes of directories.
     package func image(seed: UInt64) -> [String: [UInt8]] {
         var random = SplitMix64(seed: seed)
         return state.withLock { disk in

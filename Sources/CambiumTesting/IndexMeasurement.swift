@@ -1,6 +1,6 @@
 internal import CambiumGraph
 
-/// A measurement of the tree of an ordered index, for random numbers of 64 bits, without the other parts of the engine.
+/// A measurement of the tree of an ordered index, for random 64-bit numbers, without the other parts of the engine.
 ///
 ///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
 ///     print(found.bytesPerRow)

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Makes random conditions and sort keys that suit a schema, with constants that occur in a graph.
+/// Creates random conditions and sort keys that suit a schema, with constants that occur in a graph.
 package struct RandomCondition: Sendable {
     private let graph: ReferenceGraph
     private let ids: [EntityNumber: [ObjectID]]
@@ -90,7 +90,7 @@ package struct RandomCondition: Sendable {
         return .comparison(Comparison(path, relation, right, quantifier: quantifier, folding: folding))
     }
 
-    /// A constant for an attribute: mostly a value that an object has, or a value next to it.
+    /// A constant for an attribute: usually a value of an object, or a value next to it.
     private mutating func literal(_ attribute: Attribute, _ entity: Entity, _ relation: Comparison.Relation) -> QueryLiteral {
         if random.isTrue(1, outOf: 10) { return .null }
         let value = random.pick(ids[entity.number] ?? []).flatMap { graph.value(of: attribute, of: $0) } ?? .null

@@ -34,7 +34,7 @@ extension RandomProgram {
         return .upsert(UpsertBlock(entity: entity.number, kind: kind, serials: Self.runs(serials), identity: [], columns: columns))
     }
 
-    /// Returns up to `count` different ids.
+    /// Returns up to `count` distinct ids.
     mutating func some(_ ids: [ObjectID], upTo count: Int) -> [ObjectID] {
         Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...count, using: &random)))
     }

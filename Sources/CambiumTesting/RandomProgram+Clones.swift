@@ -1,10 +1,10 @@
 internal import CambiumModel
 
 extension RandomProgram {
-    /// Returns a clone of a few objects, which succeeds in most cases, or `nil` if no clone of a moderate size is found. Its result comes
-    /// from the reference, without the hash that only an engine computes.
+    /// Returns a clone of a few objects, which usually succeeds, or `nil` if no clone of a moderate size is found. Its result comes from
+    /// the reference, without the hash that only the engine computes.
     mutating func clone(_ graph: ReferenceGraph) -> Op? {
-        // Repeated clones of clones would grow the graph exponentially.
+        // Repeated cloning of copies would let the graph grow exponentially.
         if graph.objectCount > 500 { return nil }
         for _ in 0..<6 {
             let roots = random.isTrue(1, outOf: 2) ? some(graph.ids, upTo: 1) : some(graph.ids, upTo: 4)
@@ -16,7 +16,7 @@ extension RandomProgram {
             do throws(CambiumError) {
                 let plan = try graph.plan(roots, options, time: time, seed: seed)
                 if plan.reached.count > 150 { continue }
-                // Clones that reach further objects test more.
+                // A clone that reaches further objects tests more.
                 if plan.reached.count == roots.count, random.isTrue(3, outOf: 4) { continue }
                 return .clone(
                     CloneOp(

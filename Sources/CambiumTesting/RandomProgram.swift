@@ -1,11 +1,11 @@
 package import CambiumModel
 
-/// Makes random ops, most of which suit the state of a reference graph. Tests run them on the engine and on the reference.
+/// Generates random ops, most of which suit the state of a reference graph. Tests run them on the engine and on the reference.
 ///
 ///     var program = RandomProgram(schema: schema, seed: 7)
 ///     let op = program.next(for: reference)
 package struct RandomProgram: Sendable {
-    /// The kinds of ops that a program makes.
+    /// The kinds of ops that a program generates.
     package enum Scope: Sendable {
         /// All ops, including ops that must throw.
         case everything
@@ -13,7 +13,7 @@ package struct RandomProgram: Sendable {
         case clones
         /// All ops. The test that runs the program also changes the schema often.
         case migrations
-        /// Only changes that ops can be derived from: no clones, no deletions, no serials from gaps, and no ops that must throw.
+        /// Only changes from which ops can be derived: no clones, no deletions, no serials from gaps, and no ops that must throw.
         case derivable
     }
 
@@ -34,7 +34,7 @@ package struct RandomProgram: Sendable {
         adopt(schema)
     }
 
-    /// Continues with another schema.
+    /// Continues with a different schema.
     package mutating func adopt(_ schema: Schema) {
         self.schema = schema
         pending = []
@@ -55,7 +55,7 @@ package struct RandomProgram: Sendable {
         return op(graph) ?? insert(graph)
     }
 
-    /// Returns an op of a random kind, or `nil` if the graph has nothing that such an op could change.
+    /// Returns an op of a random kind, or `nil` if the graph contains nothing that such an op could change.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
         if random.isTrue(scope == .clones ? 15 : scope == .derivable ? 0 : 2, outOf: 50) { return clone(graph) }
         switch Int.random(in: 0..<100, using: &random) {
@@ -92,7 +92,7 @@ package struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Returns the next serial in most cases; otherwise, one that leaves a gap, or one from a gap.
+    /// Returns the next serial in most cases. Otherwise, returns a serial that leaves a gap, or one that lies in a gap.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }

@@ -12,13 +12,13 @@ extension RandomSchema {
             made.nameCount = Int(random.next() % 1_000_000) * 100
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
-            // A change that contradicts the others is skipped.
+            // A change that contradicts other changes is skipped.
             if isSound(changed) { definition = changed }
         }
         return definition
     }
 
-    /// Whether the definition gives a valid schema that can have objects, and that allows clones with both sets of keys.
+    /// Whether the definition results in a valid schema that can have objects, and that allows clones with both sets of keys.
     private static func isSound(_ definition: SchemaDefinition) -> Bool {
         do {
             _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))

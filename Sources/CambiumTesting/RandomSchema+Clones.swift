@@ -1,11 +1,11 @@
 internal import CambiumModel
 
-/// Adds rules for clones to `userInfo`. A schema with these rules loads, and most clones succeed.
+/// Adds rules for clones to `userInfo`. A schema with these rules is valid, and most clones succeed.
 extension RandomSchema {
-    /// The other names of the keys, which some clones of random programs use.
+    /// The alternative names of the keys, which some clones of random programs use.
     static let otherKeys = CloneKeys(exclude: "omit", rebuild: "renew", followParent: "above", withoutParent: "orphan")
 
-    /// Adds an attribute whose value differs between copies and originals, for a set that must be unique. Returns its name.
+    /// Adds an attribute whose value differs between a copy and its original, for a set that must be unique. Returns the attribute's name.
     mutating func addRebuilt(_ index: Int) -> String {
         var attribute = AttributeDefinition(name("uuid"), .uuid, .optional)
         for keys in [CloneKeys.standard, Self.otherKeys] { attribute.userInfo[keys.rebuild] = "uuid" }
@@ -44,7 +44,8 @@ extension RandomSchema {
         entities[entity].attributes[place] = attribute
     }
 
-    /// Returns a path to an attribute of the same type: of a parent that leads to this entity, or of any entity on a higher level.
+    /// Returns a path to an attribute of the same type: an attribute of a parent that leads to this entity, or of any entity on a higher
+    /// level.
     private func path(_ entity: Int, _ attribute: AttributeDefinition, _ random: inout SplitMix64) -> String? {
         let isNear = random.isTrue(2, outOf: 3)
         let lineage = Set(lineage(entity).map { entities[$0].name })

@@ -76,7 +76,7 @@ package struct RandomSchema {
     mutating func addSets(_ index: Int, _ random: inout SplitMix64) {
         let lineage = self.lineage(index)
         let names = lineage.flatMap { entities[$0].attributes.map(\.name) }
-        // An entity inherits the identity of its ancestor, so it gets none of its own. Parents precede their children here.
+        // An entity inherits the identity of its ancestor, so it does not get an identity of its own. Parents precede their children here.
         if !lineage.contains(where: { !entities[$0].identity.isEmpty }), random.isTrue(1, outOf: 2) {
             entities[index].identity = uniqueNames(index, names, &random)
         }

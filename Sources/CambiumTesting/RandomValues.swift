@@ -1,17 +1,17 @@
 internal import CambiumModel
 import FoundationEssentials
 
-/// Values of every type: new values, a few values that repeat, and values at the edges of the type.
+/// Values of every type: new values, a few values that are repeated, and values at the limits of the type.
 struct RandomValues: Sendable {
     private var freshCount: Int64 = 0
 
-    /// Returns a value that was not made before, unless the type has too few values, such as bool. Never null.
+    /// Returns a value that was not returned before, unless the type has too few values, such as bool. Never returns null.
     mutating func fresh(_ type: AttributeType) -> Value {
         freshCount += 1
         return Self.value(freshCount, type)
     }
 
-    /// Returns one of the few values that repeat, a value at an edge of the type, or null.
+    /// Returns one of the few repeated values, a value at a limit of the type, or null.
     func common(_ attribute: Attribute, _ random: inout SplitMix64) -> Value {
         if random.isTrue(attribute.isOptional ? 3 : 1, outOf: 12) { return .null }
         if random.isTrue(1, outOf: 4) { return edge(attribute.type, &random) }

@@ -1,7 +1,7 @@
 internal import CambiumModel
 import Foundation
 
-/// Compares single values, slowly and plainly.
+/// Compares single values, in a slow and simple way.
 struct ReferenceComparison {
     enum Wanted {
         case literal(QueryLiteral)
@@ -52,7 +52,7 @@ struct ReferenceComparison {
         }
     }
 
-    /// Compares with a pattern, from the first state to the last.
+    /// Matches a text against a pattern, state by state.
     private static func isLike(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
         var states: Set<Int> = [0]
         func close() {
@@ -73,7 +73,7 @@ struct ReferenceComparison {
 
     // MARK: Values
 
-    /// Returns a constant as a value of the type of the other side.
+    /// Converts a constant to the type of the other side.
     private func resolved(_ wanted: Wanted, like item: ReferenceQuery.Item) -> ReferenceQuery.Item {
         let literal: QueryLiteral
         switch wanted {
@@ -116,7 +116,7 @@ struct ReferenceComparison {
         }
     }
 
-    /// The tests' texts have simple letters, so that the simple functions of Foundation suffice.
+    /// The texts in the tests have simple letters, so the simple functions of Foundation are enough.
     static func folded(_ text: String, _ folding: Folding) -> String {
         var options: String.CompareOptions = []
         if folding.contains(.caseInsensitive) { options.insert(.caseInsensitive) }

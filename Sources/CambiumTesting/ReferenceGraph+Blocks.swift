@@ -116,7 +116,7 @@ extension ReferenceGraph {
         CambiumError(.damaged, "A block of links does not fit '\(relationship.name)'.")
     }
 
-    /// Returns the serials of each owner.
+    /// Divides the serials among the owners.
     private static func cut(
         _ serials: [UInt64], _ counts: [UInt32], _ owners: Int, _ misfit: CambiumError
     ) throws(CambiumError) -> [[UInt64]] {

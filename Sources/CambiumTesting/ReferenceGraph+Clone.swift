@@ -18,7 +18,7 @@ struct ReferenceClone: Sendable {
     /// The attributes of each copy, by its id.
     var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
     var hierarchies: [CloneOp.Hierarchy] = []
-    /// Whether any copy uses the time, or a new UUID.
+    /// Whether any copy uses the time or a new UUID.
     var hasTime = false
     var hasUUIDs = false
 
@@ -26,7 +26,7 @@ struct ReferenceClone: Sendable {
 }
 
 extension ReferenceGraph {
-    /// Returns the object that a copy was made from, or `nil` if the object is not a copy.
+    /// Returns the object from which a copy was made, or `nil` if the object is not a copy.
     package func source(of id: ObjectID) -> ObjectID? { sources[id] }
 
     /// Returns the outcome of a clone: the first serial of each hierarchy, and the number of copies of each entity.
@@ -105,7 +105,7 @@ extension ReferenceGraph {
     // MARK: Links
 
     private mutating func linkCopies(_ plan: ReferenceClone) {
-        // Several copies that are appended to one list are in ascending order of their ids.
+        // If several copies are appended to one list, they are in ascending order of their ids.
         for (original, copy) in plan.copies.sorted(by: { $0.key < $1.key }) {
             for relationship in objects[original]?.entity.relationships ?? [] {
                 linkCopy(copy, of: original, relationship, plan)
@@ -122,7 +122,7 @@ extension ReferenceGraph {
             if let target = plan.copies[member] {
                 guard isKept(relationship, original, member, plan) else { continue }
                 list.append(target)
-                // A side that the schema does not name can be reached only from here.
+                // A side that the schema does not name can be reached only from this side.
                 if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
             } else if isShared {
                 list.append(member)
@@ -133,7 +133,7 @@ extension ReferenceGraph {
         if !list.isEmpty { members[here, default: [:]][copy] = list }
     }
 
-    /// Whether the copies of two linked objects are linked, too, if both objects are copied.
+    /// Whether the copies of two linked objects are also linked, if both objects are copied.
     private func isKept(_ relationship: Relationship, _ owner: ObjectID, _ member: ObjectID, _ plan: ReferenceClone) -> Bool {
         let mine = rule(relationship, of: owner, plan)
         let others = oppositeRule(relationship, of: member, plan)

@@ -11,7 +11,7 @@ extension ReferenceGraph {
         return rule(relationship, entity, isRoot: plan.isRoot(id), plan.options)
     }
 
-    /// Returns the rule of the other side at a member, or `nil` if the schema does not name the other side.
+    /// Returns the rule of the other side for a member, or `nil` if the schema does not name the other side.
     func oppositeRule(_ relationship: Relationship, of member: ObjectID, _ plan: ReferenceClone) -> CloneRule? {
         guard let property = end(opposite(side(relationship))).property,
             let inverse = objects[member]?.entity.relationship(property)
@@ -80,7 +80,7 @@ extension ReferenceGraph {
         plan.options.rootValues.first { $0.root == attribute.root && $0.attribute == attribute.number }?.value
     }
 
-    /// Computes the attributes of the copy of an object. The attributes of the parent's copy must have been computed before.
+    /// Computes the attributes of the copy of an object. The attributes of the parent's copy must already have been computed.
     func copyAttributes(of id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) {
         let object = try live(id)
         guard let copy = plan.copies[id] else { return }

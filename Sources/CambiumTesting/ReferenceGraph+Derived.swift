@@ -1,7 +1,7 @@
 internal import CambiumModel
 import Foundation
 
-/// Derived attributes, computed from scratch at every read.
+/// Derived attributes, which are computed from scratch at every read.
 extension ReferenceGraph {
     /// Returns the value of a property of an object.
     func value(_ property: PropertyNumber, of id: ObjectID) -> Value {
@@ -63,7 +63,7 @@ extension ReferenceGraph {
         }.joined()
     }
 
-    /// Stores the values of derived attributes, as a migration finds them if it makes the attributes ordinary ones.
+    /// Stores the values of derived attributes. A migration needs this if it makes them ordinary attributes.
     mutating func storeDerived() {
         for (id, object) in objects {
             for attribute in object.entity.attributes where attribute.isDerived {

@@ -68,7 +68,7 @@ extension ReferenceGraph {
         note(there, target)
     }
 
-    /// Removes a link if it exists. If `isNoted` is `false`, the change does not cause a check of the rules of the two objects.
+    /// Removes a link if it exists. If `isNoted` is `false`, the rules of the two objects are not checked because of this change.
     mutating func disconnect(_ here: Side, _ owner: ObjectID, _ target: ObjectID, isNoted: Bool = true) {
         guard list(here, owner).contains(target) else { return }
         let there = opposite(here)

@@ -71,7 +71,7 @@ extension ReferenceGraph {
         [link.first, link.second].contains { Self.relationship($0, new) != nil }
     }
 
-    /// Removes the objects and links that the new schema does not have, also from the members of the objects that stay.
+    /// Removes the objects and links that the new schema does not have, including links from the objects that stay.
     private mutating func leave(_ new: Schema) {
         for id in ids where new.entity(id.root) != nil && objects[id].map({ new.entity($0.entity.number) == nil }) == true {
             for (number, link) in schema.links.enumerated() where stays(link, new) {
@@ -99,7 +99,7 @@ extension ReferenceGraph {
 
     // MARK: Rules
 
-    /// Adds the violations of rules that the new schema introduces, by objects that existed before it.
+    /// Adds the violations of rules that the new schema introduces, for objects that existed before it.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }
@@ -120,7 +120,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Whether an attribute's rules for values differ from its old rules.
+    /// Whether the rules for an attribute's values differ from its old rules.
     private func rulesDiffer(_ attribute: Attribute, _ was: Attribute, _ old: Schema) -> Bool {
         func rules(_ attribute: Attribute, _ schema: Schema) -> AttributeDefinition? {
             let entity = schema.definition.entities.first { $0.number == attribute.entity.rawValue }

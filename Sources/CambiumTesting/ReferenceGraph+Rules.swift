@@ -1,13 +1,13 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// The rules of a schema whose violation a commit would report.
+/// The violations that a commit would report.
 package struct BrokenRules: Sendable {
     /// All violations except duplicates and denials, each as the engine must report it.
     package internal(set) var violations = Set<Violation>()
     /// Groups of two or more objects with equal values in a unique set. The engine reports at least one object of each group.
     package internal(set) var duplicates: [DuplicateGroup] = []
-    /// Deletions that a member denies. For each of them, the engine reports one of the members.
+    /// Denied deletions. For each of them, the engine reports one of the members that deny it.
     package internal(set) var denials: [DeniedDeletion] = []
 
     package struct DuplicateGroup: Sendable {
@@ -27,7 +27,7 @@ package struct BrokenRules: Sendable {
 }
 
 extension ReferenceGraph {
-    /// Returns the violations for which a commit of the current state must be rejected.
+    /// Returns the violations because of which a commit of the current state must be rejected.
     package func brokenRules() -> BrokenRules {
         var broken = BrokenRules()
         for id in noted where contains(id) { addViolations(of: id, to: &broken) }

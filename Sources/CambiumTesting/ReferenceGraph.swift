@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A graph of dictionaries and arrays that behaves like the engine's graph, but slowly. Tests compare the engine with it.
+/// A graph of dictionaries and arrays that behaves like the engine's graph, but is slow. Tests compare the engine with it.
 ///
 /// It shares values and schemas with the engine, but no code for storage, indexes or rules.
 ///
@@ -30,7 +30,7 @@ package struct ReferenceGraph: Sendable {
 
     package internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
-    /// The members of each object at each side, in the order of linking or placement. Sides without members are absent.
+    /// For each side, the members of each object, in the order of linking or placement. Sides without members are absent.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
     var nextSerials: [EntityNumber: UInt64] = [:]
     /// The original of each copy.

@@ -131,13 +131,13 @@ package struct ReferenceQuery: Sendable {
         return false
     }
 
-    /// Returns all values at the end of a path. A to-one relationship without a target leads to null, and from there to nothing.
+    /// Returns all values at the end of a path. A to-one relationship without a target leads to null, and the path ends there.
     private func items(_ path: QueryPath, _ id: ObjectID) -> [Item] {
         var items: [Item] = [.object(id)]
         for (index, name) in path.names.enumerated() {
             items = items.flatMap { item -> [Item] in
                 guard case .object(let object) = item, let entity = graph.entity(of: object) else {
-                    // A missing object leads to null, and through a to-many relationship to nothing.
+                    // A missing object leads to null; through a to-many relationship, it leads to no value.
                     return isToMany(path, from: index, of: id) ? [] : [.null]
                 }
                 if name == "_id" { return [item] }

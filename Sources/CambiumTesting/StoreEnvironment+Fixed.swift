@@ -3,8 +3,8 @@ import CambiumBytes
 public import CambiumModel
 
 extension StoreEnvironment {
-    /// An environment in which each run of a test is the same. The clock begins at a time, and moves on by a step at each reading. Random
-    /// bytes, of which ids are made, follow from a seed.
+    /// An environment in which each run of a test is the same. The clock starts at a given time, and advances by a fixed step at each
+    /// reading. Random bytes, from which ids are made, are derived from a seed.
     ///
     ///     let store = try Store.inMemory(schema: schema, environment: .fixed())
     public static func fixed(

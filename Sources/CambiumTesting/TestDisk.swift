@@ -5,7 +5,8 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// A disk in memory for tests of programs: it fails, fills up or loses power at any operation, and a store can be opened on what is left.
+/// A disk in memory for tests of programs. It can fail, fill up or lose power at any operation, and a store can be opened on the remaining
+/// files.
 ///
 ///     let disk = TestDisk()
 ///     let store = try disk.create(schema: schema)
@@ -40,20 +41,20 @@ public final class TestDisk: Sendable {
     /// Whether the requested fault has happened.
     public var hasFailed: Bool { volume.hasFailed }
 
-    /// Lets one operation fail, after a number of successful ones, as a disk with a bad sector does.
+    /// Lets one operation fail after a number of successful operations, as on a disk with a bad sector.
     public func fail(after operationCount: Int = 0) { volume.fail(at: volume.operationCount + operationCount, with: EIO) }
 
-    /// Lets one operation fail, after a number of successful ones, as a full disk does.
+    /// Lets one operation fail after a number of successful operations, as on a full disk.
     public func fillUp(after operationCount: Int = 0) { volume.fail(at: volume.operationCount + operationCount, with: ENOSPC) }
 
-    /// Ends all access to the disk after a number of successful operations, as the end of the process does.
+    /// Ends all access to the disk after a number of successful operations, as when the process ends.
     public func crash(after operationCount: Int = 0) { volume.crash(at: volume.operationCount + operationCount) }
 
-    /// Returns a disk with the files as the process wrote them, without faults: the disk after the process was started again.
+    /// Returns a disk with the files as the process wrote them, without faults: the disk after a restart of the process.
     public func afterRestart() -> TestDisk { TestDisk(FaultyVolume(contents: volume.contents)) }
 
-    /// Returns a disk with files that a power failure may leave now. Of the changes that were not synced, any part may be missing.
+    /// Returns a disk with files that a power failure at this moment may leave. Any of the changes that were not synced may be missing.
     ///
-    /// - Parameter seed: Chooses the part. The same seed gives the same disk.
+    /// - Parameter seed: Chooses the missing changes. The same seed always results in the same disk.
     public func afterPowerFailure(seed: UInt64) -> TestDisk { TestDisk(FaultyVolume(contents: volume.image(seed: seed))) }
 }

@@ -21,7 +21,7 @@ import Testing
     ]
 
     @Test(arguments: answers)
-    func `CRC-32C gives the answers of RFC 3720`(_ bytes: [UInt8], _ checksum: UInt32) {
+    func `CRC-32C produces the values of RFC 3720`(_ bytes: [UInt8], _ checksum: UInt32) {
         #expect(CRC32C.checksum(bytes) == checksum)
         #expect(CRC32C.portableChecksum(bytes) == checksum)
     }
@@ -67,7 +67,7 @@ import Testing
         (403, 0xCDEB_804D_65C6_DEA4), (512, 0x617E_4959_9013_CB6B), (2048, 0xDD59_E2C3_A5F0_38E0), (2240, 0x6E73_A905_39CF_2948),
         (2367, 0xCB37_AEB9_E5D3_61ED),
     ])
-    func `XXH3 of 64 bits gives xxHash's answers`(_ count: Int, _ hash: UInt64) {
+    func `XXH3 of 64 bits produces the values of xxHash`(_ count: Int, _ hash: UInt64) {
         Self.sample.withUnsafeBytes { #expect(XXH3.hash64(.init(rebasing: $0[..<count]), seed: 0) == hash) }
     }
 
@@ -75,7 +75,7 @@ import Testing
         ("", UInt64(0x99AA_06D3_0147_98D8), UInt64(0x6001_C324_468D_497F)), ("a", 0xA96F_AF70_5AF1_6834, 0xE6C6_32B6_1E96_4E1F),
         ("abc", 0x06B0_5AB6_733A_6185, 0x78AF_5F94_892F_3950),
     ])
-    func `XXH3 of 128 bits gives xxHash's answers`(_ text: String, _ high: UInt64, _ low: UInt64) {
+    func `XXH3 of 128 bits produces the values of xxHash`(_ text: String, _ high: UInt64, _ low: UInt64) {
         Array(text.utf8).withUnsafeBytes {
             let hash = XXH3.hash128($0, seed: 0)
             #expect(hash.high == high)

@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 @Suite struct GuardedTests {
-    @Test func `one thread at a time holds the value`() {
+    @Test func `one thread at a time has the value`() {
         let guarded = Guarded((count: 0, holderCount: 0, isShared: false))
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<20_000 {

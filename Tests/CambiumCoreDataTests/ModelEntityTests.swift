@@ -46,7 +46,7 @@ struct ModelEntityTests {
         #expect(warnings.isEmpty)
     }
 
-    @Test func `several uniqueness constraints give no identity`() throws {
+    @Test func `several uniqueness constraints do not become an identity`() throws {
         let (entity, _) = try thing("<uniquenessConstraints>\(constraint("a"))\(constraint("a", "b"))</uniquenessConstraints>")
         #expect(entity?.identity == [])
         #expect(entity?.unique == [["a"], ["a", "b"]])

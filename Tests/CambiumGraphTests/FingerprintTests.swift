@@ -34,7 +34,7 @@ import Testing
         }}
         """
 
-    @Test func `fingerprint texts equal the texts that reflection gives`() throws {
+    @Test func `fingerprint texts equal the texts that reflection produces`() throws {
         let layout = GraphLayout(try Schema(SchemaDefinition(json: Array(Self.schema.utf8))))
         var shapes = Set<String>()
         for link in layout.links {

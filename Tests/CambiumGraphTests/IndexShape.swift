@@ -5,7 +5,7 @@ struct IndexShape {
     private(set) var bucketCount = 0
     private(set) var overflowPageCount = 0
     private(set) var entryCount = 0
-    /// The largest number of pages in one bucket.
+    /// The maximum number of pages in one bucket.
     private(set) var pageCountMax = 0
 
     init(_ reader: Reader, table: Int = 0, index: Int = 0) {

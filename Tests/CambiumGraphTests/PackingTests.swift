@@ -5,7 +5,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// A graph that is packed now and then, and a second one that gets the same ops and is never packed. Both must stay equal.
+/// A graph that is packed occasionally, and a second one that gets the same ops and is never packed. Both must stay equal.
 private struct PackedRun {
     let schema: Schema
     let thing: Entity

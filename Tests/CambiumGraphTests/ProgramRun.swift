@@ -16,7 +16,7 @@ struct ProgramRun {
     private var usedNumbers: Set<[UInt16]> = []
     /// The chunks that the last store took for its table.
     private var tables: [Int] = []
-    /// Earlier graphs, with the references that they must equal for ever.
+    /// Earlier graphs, with the references that they must always equal.
     private var kept: [(graph: Graph, reference: ReferenceGraph)] = []
 
     init(seed: UInt64, scope: RandomProgram.Scope = .everything) throws {

@@ -12,21 +12,21 @@ import Testing
         return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
     }
 
-    @Test func `random programs give the same graph as the reference`() throws {
+    @Test func `random programs produce the same graph as the reference`() throws {
         for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
-    @Test func `random clones give the same graph as a naive cloner`() throws {
+    @Test func `random clones produce the same graph as a naive cloner`() throws {
         for seed in Self.seeds(2) {
             var run = try ProgramRun(seed: seed, scope: .clones)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }
         }
     }
 
-    @Test func `random migrations give the same graph as a naive migration`() throws {
+    @Test func `random migrations produce the same graph as a naive migration`() throws {
         for seed in Self.seeds(4) {
             var run = try ProgramRun(seed: seed, scope: .migrations)
             do { try run.run() } catch { Issue.record("seed \(seed): \(error)") }

@@ -16,7 +16,7 @@ import Testing
     ]
 
     @Test(arguments: values)
-    func `a document gives its value`(_ text: String, _ value: JSONValue) throws {
+    func `a document is read as its value`(_ text: String, _ value: JSONValue) throws {
         #expect(try JSONFixture.value(text) == value)
     }
 

@@ -57,7 +57,7 @@ import Testing
                 content: .ordered(keptCounts: [0, 1, 2, 3, 4], suffixCounts: [0, 0, 0, 0, 2], suffixes: [9, 7]))),
     ]
 
-    /// A clone with everything that a clone can have.
+    /// A clone that uses every part of a clone op.
     private static var fullClone: CloneOp {
         let entity = EntityNumber(rawValue: 2)
         let rules = CloneRule.allCases.flatMap { rule in

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a copy and a hash that has ended go on from their own bytes`() {
+    @Test func `a copy and a hash that has ended continue from their own bytes`() {
         var hash = ContentHash()
         hash.add([1, 2][...])
         var copy = hash

@@ -131,7 +131,7 @@
                 ])
         }
 
-        @Test func `an inverse is a key path or a string, and nil is no inverse`() {
+        @Test func `an inverse is a key path or a string, and nil means no inverse`() {
             #expect(properties(#"@Relationship(inverse: "note") var a: [Item]"#) == [#"RecordProperty("a", \Self.a, .inverse("note"))"#])
             #expect(properties("@Relationship(inverse: nil) var a: [Item]") == [#"RecordProperty("a", \Self.a)"#])
         }

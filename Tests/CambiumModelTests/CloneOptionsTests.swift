@@ -44,7 +44,7 @@ import Testing
 
     // MARK: Rules
 
-    @Test func `an empty request gives empty options`() throws {
+    @Test func `an empty request is read as empty options`() throws {
         let options = try CloneOptions(CloneRequest(), SchemaFixture.schema(Self.entities), rootEntities: [])
         #expect(options == CloneOptions())
     }

@@ -58,7 +58,7 @@ import Testing
         (#""to":"F","inverse":"e""#, #""to":"E","inverse":"r""#), (#""to":"F","inverse":"e""#, #""to":"E""#),
         (#""to":"F""#, #""to":"E","inverse":"r""#),
     ])
-    func `an inverse that only one side names holds for both sides`(_ words: String, _ back: String) throws {
+    func `an inverse that only one side names applies to both sides`(_ words: String, _ back: String) throws {
         let schema = try SchemaFixture.schema(SchemaFixture.relationship(words + #","many":true"#, back: back))
         let r = try #require(schema.entity("E")?.relationship("r"))
         let e = try #require(schema.entity("F")?.relationship("e"))

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [SchemaFixture.everything, ""])
-    func `a catalog gives the same schema with the same numbers`(_ entities: String) throws {
+    func `a catalog is read as the same schema with the same numbers`(_ entities: String) throws {
         let schema = try SchemaFixture.schema(entities)
         let again = try Schema(catalog: schema.catalog)
         #expect(again.catalog == schema.catalog)

@@ -22,7 +22,7 @@ import Testing
         #expect(code { _ = try Archiving.restored(volume, MemoryVolume()) } == .notFound)
     }
 
-    @Test func `a new archive is refused in a place where another store has begun one since`() throws {
+    @Test func `a new archive is refused in a directory where another store has begun one in the meantime`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         _ = try Archiving.made(volume, count: 5, seed: 7)
         let adding = try SegmentArchive(adding: archive, of: LogReader(volume).settings.store)

@@ -48,7 +48,7 @@ import Testing
         #expect(try whole.isSound && whole.root == Verification(volume).root && whole.transactionCount >= 41)
     }
 
-    @Test func `an archived segment stays if the log has sealed it since, and is replaced if it is corrupt`() throws {
+    @Test func `an archived segment stays if the log has sealed it in the meantime, and is replaced if it is corrupt`() throws {
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let open = try Archiving.made(volume, tuning: Archiving.unsealed)
         try open.checkpoint()

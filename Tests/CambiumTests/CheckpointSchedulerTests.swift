@@ -6,7 +6,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// Checkpoints that a store makes by itself, in the background.
+/// Checkpoints that a store makes automatically, in the background.
 @Suite struct CheckpointSchedulerTests {
     private let clock = StillClock()
     private let volume = WatchedVolume()
@@ -15,7 +15,7 @@ import Testing
 
     private func made(_ change: (inout LogTuning) -> Void = { _ in }) throws -> Store {
         var tuning = LogTuning()
-        // Sealing lists the log, too. It must not meet the error that is meant for a checkpoint.
+        // Sealing lists the log, too. It must not get the error that is meant for a checkpoint.
         tuning.sealsInBackground = false
         change(&tuning)
         let store = try Store.create(
@@ -33,7 +33,7 @@ import Testing
 
     private var checkpoints: [UInt64] { get throws { try CheckpointRecord.list(volume).map(\.rawValue) } }
 
-    /// Waits until the automatic checkpoint that writes pages is done. A checkpoint that is asked for waits for it, and has nothing to do.
+    /// Waits until the automatic checkpoint that writes pages is done. An explicit checkpoint waits for it, and has nothing to do.
     private func finish(_ store: Store) throws {
         pageWrites.wait()
         #expect(try store.checkpoint().byteCount == 0)

@@ -139,7 +139,7 @@ import Testing
     // MARK: Corruption
 
     @Test(.enabled(if: LongTests.areWanted))
-    func `a corrupt checkpoint record is passed over and reported`() throws {
+    func `a corrupt checkpoint record is skipped and reported`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<5)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: LongTests.areWanted)) func `corrupt or missing pages are passed over, and a new file is begun`() throws {
+    @Test(.enabled(if: LongTests.areWanted)) func `corrupt or missing pages are skipped, and a new file is begun`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try add(store, 0..<200)

@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Interruptions and corruption
 
-    @Test func `a corrupt compressed chunk is passed over like any other`() throws {
+    @Test func `a corrupt compressed chunk is skipped like any other`() throws {
         let volume = MemoryVolume()
         let store = try create(volume)
         try add(store, 0..<300)

@@ -185,7 +185,7 @@ private struct History {
 }
 
 extension History {
-    /// Opens the store and closes it. Everything that it shows is durable afterwards.
+    /// Opens the store and closes it. Afterwards, everything that it shows is durable.
     fileprivate mutating func reopen(_ volume: FaultyVolume) {
         guard let store = try? Store.open(volume, durability: .synced, environment: fixedEnvironment()) else { return }
         let export = store.graph.export

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// Makes a store with one note, and with another note whose sync is under way.
+    /// Makes a store with one note, and with another note whose sync is in progress.
     private func syncing(_ level: Durability?) throws -> (GatedVolume, Store, first: @Sendable () -> CambiumError.Code?) {
         let volume = GatedVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .microseconds(1)))

@@ -10,7 +10,7 @@ final class GatedVolume: OverMemory {
     let memory = MemoryVolume()
     let isShut = Atomic(false)
     let isFull = Atomic(false)
-    /// Whether syncs fail, including syncs that are under way.
+    /// Whether syncs fail, including syncs that are in progress.
     let isBroken = Atomic(false)
     let arrivals = DispatchSemaphore(value: 0)
     let syncCount = Atomic(0)

@@ -36,7 +36,7 @@ import Testing
         }
         begin(0)
         volume.arrivals.wait()
-        // All of these transactions arrive while the sync of the first one is under way.
+        // All of these transactions arrive while the sync of the first one is in progress.
         let syncCount = volume.syncCount.load(ordering: .relaxed)
         let tickets = try (1...20).map { number in
             try store.enqueue { try $0.insert("Note", ["id": .int(Int64(number))]) }.ticket
@@ -242,7 +242,7 @@ import Testing
         try store.close()
     }
 
-    @Test func `threads that repeatedly meet a full disk lose no acknowledged commit and leak no pages`() throws {
+    @Test func `threads that repeatedly find the disk full lose no acknowledged commit and leak no pages`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
         let acknowledged = Guarded<Set<Int64>>([])
@@ -259,7 +259,7 @@ import Testing
                 }
             }
         }
-        // After a refused sync the store accepts no writes. Either end is right, but every acknowledged note must be there.
+        // After a refused sync the store accepts no writes. Either outcome is right, but every acknowledged note must be there.
         let expected = acknowledged.withLock { $0 }
         #expect(failureCount.load(ordering: .relaxed) + expected.count == 320)
         #expect(store.graph.objectCount == expected.count && store.pageFindings.isEmpty)

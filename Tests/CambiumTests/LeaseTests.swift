@@ -86,7 +86,7 @@ import Testing
         #expect(store.lease(for: .zero).isExpired)
     }
 
-    @Test func `a read that is under way when its lease expires still sees its graph`() throws {
+    @Test func `a read that is in progress when its lease expires still sees its graph`() throws {
         let store = try made()
         let lease = store.lease()
         let digest = store.graph.digest()

@@ -4,7 +4,8 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// The files that a checkpoint, a compaction or new settings leave if the disk refuses or the process ends, and the removal of these files.
+/// The files that a checkpoint, a compaction or new settings leave if a disk operation fails or the process ends, and the removal of these
+/// files.
 @Suite struct LeftoverTests {
     private func made() throws -> [String: [UInt8]] {
         let volume = MemoryVolume()

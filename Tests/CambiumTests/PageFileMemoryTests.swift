@@ -66,7 +66,7 @@ import Testing
         get throws { try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).utf8.count { $0 == UInt8(ascii: "\n") } }
     }
 
-    /// Opens all chunks, writes each one in whole and then checks it.
+    /// Opens all chunks, writes each one completely and then checks it.
     private func use(_ space: PageSpace, _ count: Int, _ round: Int) {
         for chunk in 0..<count {
             space.giveMemory(chunk)

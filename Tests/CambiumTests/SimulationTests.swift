@@ -160,7 +160,7 @@ private struct Simulation {
             }
             return
         }
-        if store.graph.state != after { throw Finding("a commit led to another state than expected") }
+        if store.graph.state != after { throw Finding("a commit led to a state other than the expected one") }
         // A transaction that changes nothing writes nothing. It does not replace bytes that a failed commit may have left on the disk.
         if !isWritten { return }
         if durability == .synced { possible = [after] } else { possible.append(after) }
@@ -210,7 +210,7 @@ private struct Simulation {
             let image = volume.image(seed: random.next() &+ seed)
             let disk = MemoryVolume(contents: image)
             guard try StoreSettings.isPresent(disk) else {
-                if !possible.contains(Self.none) { throw Finding("the store is gone") }
+                if !possible.contains(Self.none) { throw Finding("the store is missing") }
                 continue
             }
             do {

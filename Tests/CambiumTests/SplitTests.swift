@@ -143,7 +143,7 @@ import Testing
         return (MemoryVolume(contents: contents), again.graph.export, LogFileName.path(anchor.next, .segment))
     }
 
-    @Test func `readers pass over a covered segment, and the next compaction removes it`() throws {
+    @Test func `readers skip a covered segment, and the next compaction removes it`() throws {
         let (volume, export, _) = try interrupted()
         #expect(try LogDirectory.segments(volume).map(\.rawValue) == [1, 8, 14])
         #expect(try ReadOnlyStore(volume).graph.export == export && StoreFollower(volume).graph.export == export)

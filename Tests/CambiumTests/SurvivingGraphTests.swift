@@ -122,7 +122,7 @@ import Testing
         #expect(try leases(after) == [] && next.recovery.notes == [])
     }
 
-    @Test func `a closed store uses no chunk again and drops no checkpoint, even if a call was under way`() throws {
+    @Test func `a closed store uses no chunk again and drops no checkpoint, even if a call was in progress`() throws {
         let volume = MemoryVolume()
         try makeStore(volume)
         let store = try open(volume)

@@ -39,7 +39,7 @@ import Testing
         try store.write { try $0.insert("Note", ["id": .int(Int64(number))]) }
     }
 
-    /// Waits until no sync is under way.
+    /// Waits until no sync is in progress.
     private func settle(_ store: Store) throws { try store.write(durability: .synced) { _ in } }
 
     @Test func `the last commits before an idle time are synced when the interval is over`() throws {

@@ -68,7 +68,7 @@ import Testing
             #expect(count >= roundCount && store.graph.transaction.rawValue == UInt64(count) + 1)
             try store.close()
             #expect(byteCount(last.contents) < byteCount(files) + count * Self.byteCountMaxOfCommit)
-            // The unfinished files of dead processes are gone.
+            // The unfinished files of dead processes were removed.
             #expect(last.contents.keys.allSatisfy { !$0.hasSuffix(".pending") && !$0.hasSuffix(".new") })
             #expect(try Verification(last).findings.isEmpty)
         }

@@ -151,7 +151,7 @@ import Testing
             }
             try store.checkpoint()
             try store.close()
-            // An opening checks a smaller file in whole.
+            // An opening checks a smaller file completely.
             #expect(byteCount(volume.contents, "pages-") > LogTuning.standard.checkedByteCountMax)
             counts.append(try readByteCount(volume.contents))
         }

@@ -129,7 +129,7 @@ import Testing
         #expect(try place.run("import", "notes", "Note", "notes.json", "--request", "r3", "--batch", "1").code == 64)
     }
 
-    @Test func `a corrupt store is repaired into a new one, and stays as it is`() throws {
+    @Test func `a corrupt store is repaired into a new one, and is not changed`() throws {
         let place = try Workplace.withStore()
         for number in 1...5 { #expect(try place.run("insert", "notes", "Note", "id=\(number)").code == 0) }
         let name = "notes/log/00000000000000000001.log"

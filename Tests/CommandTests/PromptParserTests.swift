@@ -54,7 +54,7 @@ import Testing
         #expect(try PromptParser("find show limit 1").statement() != PromptParser("show limit 1").statement())
     }
 
-    @Test func `no line makes the parser fail in another way`() throws {
+    @Test func `no line makes the parser fail in any other way`() throws {
         let pieces = "Note| |where|(|)|\"|'|-|,|limit|3|ñ|\\|by|sort|.|[c]|\u{0}|any|items".split(separator: "|").map(String.init)
         var random = SplitMix64(seed: 7)
         for _ in 0..<2000 {

@@ -69,7 +69,7 @@ import Testing
         #expect(none.code == 1 && none.errors.contains("or widen --where."))
     }
 
-    @Test func `a condition that fits no entity on the way is refused with its position`() throws {
+    @Test func `a condition whose names fit no reached entity is refused with its position`() throws {
         let place = try workplace()
         let unknown = try place.run("walk", "notes", "Item/1", "note", "items", "--where", "true and nmae == 1")
         #expect(unknown.code == 65 && unknown.errors.hasPrefix("cambium: --where:1:10: 'Note' has no attribute"), "\(unknown.errors)")

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a buffered store has what it has acknowledged`() async throws {
+    @Test func `a buffered store contains everything that it has acknowledged`() async throws {
         try await withFolder { folder in
             let store = try open("\(folder)/orders")
             try openBuffered("\(folder)/events", store.schema)

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `forged pages are skipped, and the log gives the same graph`() throws {
+    @Test func `forged pages are skipped, and the log produces the same graph`() throws {
         let sample = try Self.sample.get()
         let pages = try ForgedPages(sample.files)
         for mutation in Self.mutations(of: pages, Self.count) {

@@ -8,7 +8,7 @@ import CambiumModel
 /// The first byte of an input chooses how the rest becomes a segment.
 enum FrameTarget {
     private enum Shape: UInt8 {
-        /// The bytes, unchanged. This shape mostly tests the checksums.
+        /// The bytes, unchanged. This shape usually tests the checksums.
         case plain
         /// The bytes, with the right checksums in the header and the frames.
         case mended
@@ -116,7 +116,7 @@ enum FrameTarget {
             if digest != nil { throw Finding("a store that can be read cannot be opened: \(error)") }
             return
         }
-        guard store.graph.digest() == digest else { throw Finding("opening a store gives another graph than reading it") }
+        guard store.graph.digest() == digest else { throw Finding("opening a store produces another graph than reading it") }
         let transaction = try store.recordDigest().transaction
         try store.close()
         let again = try ReadOnlyStore(volume)

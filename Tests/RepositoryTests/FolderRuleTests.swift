@@ -41,7 +41,7 @@ struct FolderRuleTests {
         #expect(try violations([item, Self.order]).isEmpty)
     }
 
-    @Test func `a private type of a higher folder is no type that others name`() throws {
+    @Test func `a private type of a higher folder is not a type that others name`() throws {
         let order = (path: "Orders/Order.swift", text: "private struct Sum {}\n")
         #expect(try violations([(path: "Goods/Item.swift", text: "struct Item { let sum: Sum }\n"), order]).isEmpty)
     }

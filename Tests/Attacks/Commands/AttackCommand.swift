@@ -21,7 +21,7 @@ struct AttackCommand: Sendable {
     }
 
     let name: String
-    /// The arguments, in which the keys of `SampleKind.moments` stand for moments.
+    /// The arguments, in which the keys of `SampleKind.moments` are replaced by moments.
     private let arguments: [String]
     let effect: Effect
     var comparison = Comparison.whole

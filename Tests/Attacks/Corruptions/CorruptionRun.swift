@@ -50,7 +50,7 @@ struct CorruptionRun {
         attack.report(name(command), sentence, outcome, directory: site.directory)
     }
 
-    /// Runs a command in a site, and checks what holds for any command: how it ends, and that it changes nothing outside the store.
+    /// Runs a command in a site, and checks the rules for all commands: the command ends properly, and changes nothing outside the store.
     private func attempt(_ command: AttackCommand, in site: Site, changes: Bool) throws -> Outcome {
         let (storeBefore, outsideBefore) = (try site.tree("store"), try site.tree("outside"))
         let archiveBefore = try site.tree("archive")

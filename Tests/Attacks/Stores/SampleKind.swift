@@ -14,7 +14,7 @@ enum SampleKind: String, CaseIterable, Sendable {
     case archived
     /// Checkpoints with compressed pages.
     case compressed
-    /// A store as `sealed` that its writer has not closed, so nothing proves that the last transactions were durable.
+    /// A store like `sealed` that its writer has not closed, so nothing proves that the last transactions were durable.
     case unclosed
 
     var tuning: LogTuning {

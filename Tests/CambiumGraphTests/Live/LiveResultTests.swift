@@ -34,7 +34,7 @@ struct LiveResultTests {
         #expect(people.serials == [40, 39])
     }
 
-    @Test func `a transaction that does not concern the query is no update`() throws {
+    @Test func `a transaction that does not concern the query causes no update`() throws {
         var people = try LivePeople("team.name == \"a\"", sort: "name")
         #expect(try people.commit([people.setTeam(1, "city", .string("Rome"))]) == nil)
         #expect(try people.commit([people.set(1, "age", .int(99))]) == nil)
@@ -107,7 +107,7 @@ struct LiveResultTests {
         #expect(update.deleted.count + 449 == 100 + update.inserted.count)
     }
 
-    @Test func `queries that cannot live are refused`() throws {
+    @Test func `queries that cannot be live are refused`() throws {
         let people = try LivePeople()
         var query = try Query("Person", sort: "age", limit: 1)
         query.cursor = try people.timeline.head.answer(query).cursor

@@ -30,7 +30,7 @@ struct LiveRun {
         var result: LiveResult
         var ids: [ObjectID]
         var sections: [[UInt8]]
-        /// The changes that the result has not taken over yet.
+        /// The changes that have not been applied to the result yet.
         var pending: [TouchedObjects] = []
     }
 
@@ -52,7 +52,7 @@ struct LiveRun {
             counts.transactions += 1
             for index in lives.indices.reversed() {
                 lives[index].pending.append(touched)
-                // Some results take over several transactions together.
+                // Some results apply several transactions together.
                 if random.isTrue(1, outOf: 4) { continue }
                 try advance(index, number)
             }
@@ -78,7 +78,7 @@ struct LiveRun {
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let op = program.next(for: after)
             var trial = after
-            // An op that one of the two refuses is left out. Other tests compare the refusals.
+            // An op that one of the two refuses is skipped. Other tests compare the refusals.
             guard (try? trial.apply(op)) != nil, (try? draft.apply(op)) != nil else { continue }
             after = trial
         }
@@ -130,7 +130,7 @@ struct LiveRun {
             update?.apply(to: &lives[index].ids)
             try check(index, update)
         } catch let error as CambiumError where changesSchema {
-            // A name may be gone, or a type may be another one. Then no evaluation is possible.
+            // A name may be missing, or a type may differ. Then no evaluation is possible.
             guard (try? expected(lives[index])) == nil else { throw error }
             lives.remove(at: index)
         } catch let error as Finding {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// The order of the entries of a batch, for keys that differ in all places or in few.
+/// The order of the entries of a batch, for keys that differ in all bytes or in few.
 @Suite struct OrderedSortTests {
     enum Heads: CaseIterable {
         case random, ascending, descending, clustered, lopsided, repeated, equal
@@ -13,7 +13,7 @@ import Testing
             case .random: random.next()
             case .ascending: UInt64(place)
             case .descending: UInt64.max - UInt64(place)
-            // Each cluster needs bits of its own, far below those that separate the clusters.
+            // Each cluster needs its own bits, far below those that separate the clusters.
             case .clustered: (random.next() & 7) << 60 | random.next() & 0xFFF
             // Each next bit halves the rest, so that many levels of parts are needed.
             case .lopsided: random.next() >> (random.next() & 63)

@@ -20,7 +20,7 @@ struct RandomPair {
             for _ in 0..<12 {
                 let op = program.next(for: after)
                 var trial = after
-                // An op that one of the two refuses is left out. Other tests compare the refusals.
+                // An op that one of the two refuses is skipped. Other tests compare the refusals.
                 guard (try? trial.apply(op)) != nil, (try? draft.apply(op)) != nil else { continue }
                 after = trial
             }

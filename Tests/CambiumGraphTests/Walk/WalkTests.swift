@@ -38,7 +38,7 @@ import Testing
         #expect(found.allSatisfy { walk.graph.place(of: $0.id) == $0.place })
     }
 
-    @Test(arguments: [0, -1]) func `a walk of no steps returns its starts`(distance: Int) throws {
+    @Test(arguments: [0, -1]) func `a walk without steps returns its starts`(distance: Int) throws {
         let walk = try graph(count: 2, [(1, 2)]).walk(along: ["parts"])
         #expect(try walk.objects(from: [thing(1), thing(1)], within: distance).map(\.id) == [thing(1)])
         #expect(try walk.objects(from: [], within: distance).count == 0)

@@ -7,7 +7,7 @@ import Testing
 
 /// A store that is filled from lines, and the lines that its export is expected to have.
 ///
-/// The lines have the form of an export, except that null and empty members are omitted and that keys may stand in any order. `$a` stands
+/// The lines have the form of an export, except that null and empty members are omitted and that keys may be in any order. `$a` stands
 /// for a given UUID, `$new1` for the first UUID of the export that was not given, and `$now` for the time of the clone. In the lines that
 /// fill a store, one side of a link is enough.
 final class CloneFixture {
@@ -48,7 +48,7 @@ final class CloneFixture {
         return clone
     }
 
-    /// Expects that only the given lines differ from the last expectation. A line with `"_gone":true` stands for a deleted object.
+    /// Expects that only the given lines differ from the last expectation. A line with `"_gone":true` means a deleted object.
     func expect(_ expected: String, at location: SourceLocation = #_sourceLocation) throws {
         for (id, line) in try CloneLine.parsed(expected) { lines[id] = line.contains(#""_gone":true"#) ? nil : line }
         let found = try CloneLine.all(of: store.graph)
@@ -153,7 +153,7 @@ enum CloneLine {
     }
 }
 
-/// The names that stand for UUIDs and for the time of a clone.
+/// The names that replace UUIDs and the time of a clone.
 struct CloneNames {
     private static let prefix = "00000000-0000-4000-8000-"
     private var new: [String: Int] = [:]
@@ -168,7 +168,7 @@ struct CloneNames {
     mutating func named(_ value: JSONValue) -> JSONValue {
         guard case .string(let text) = value else { return value }
         if text == CloneLine.now.description { return .string("$now") }
-        guard text.utf8.count == 36, (try? Value(text: text, type: .uuid)) != nil else { return value }  // Other text stays as it is.
+        guard text.utf8.count == 36, (try? Value(text: text, type: .uuid)) != nil else { return value }  // Other text is not changed.
         if text.hasPrefix(Self.prefix) {
             let digits = Array(text.dropFirst(Self.prefix.count))
             let bytes = stride(from: 0, to: 12, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }.drop { $0 == 0 }

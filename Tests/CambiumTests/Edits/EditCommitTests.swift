@@ -41,7 +41,7 @@ import Testing
         #expect(try store.graph.count(of: "Item") == 1)
     }
 
-    @Test func `an edit goes on after its commit`() throws {
+    @Test func `an edit continues after its commit`() throws {
         var edit = store.edit()
         let item = try edit.insert("Item", ["key": "a"])
         let first = try store.commit(&edit)

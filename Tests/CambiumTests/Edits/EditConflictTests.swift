@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `the same new value and other attributes are no conflict`() throws {
+    @Test func `the same new value and other attributes are not a conflict`() throws {
         var edit = store.edit()
         try edit.set(note, "title", to: "Rome")
         try edit.set(note, "rating", to: 4.0)
@@ -165,7 +165,7 @@ import Testing
         #expect(try store.graph.members("memos", of: note) == expected)
     }
 
-    @Test func `the same order on both sides is no conflict`() throws {
+    @Test func `the same order on both sides is not a conflict`() throws {
         var edit = store.edit()
         try edit.move(note, "memos", memos[2], to: 0)
         try store.write { try $0.move(note, "memos", memos[2], to: 0) }
@@ -175,7 +175,7 @@ import Testing
 
     // MARK: Deletions
 
-    @Test func `an object that was deleted cannot come back`() throws {
+    @Test func `an object that was deleted cannot return`() throws {
         var edit = store.edit()
         try edit.set(item, "count", to: 3)
         try edit.set(note, "rating", to: 2.0)
@@ -271,7 +271,7 @@ import Testing
         #expect(try edit[note, "title"] == "Rome")
     }
 
-    @Test func `a provisional id is no id of an object that the store inserts`() throws {
+    @Test func `a provisional id is not the id of an object that the store inserts`() throws {
         var edit = store.edit()
         let mine = try edit.insert("Memo", ["text": "mine"])
         let theirs = try store.write { try $0.insert("Memo", ["text": "theirs"]) }.result

@@ -27,7 +27,7 @@ import Testing
         #expect(try store.graph[note, "title"] == "Paris")
     }
 
-    @Test func `an edit does not see what the store does after its base`() throws {
+    @Test func `an edit does not see changes of the store after its base`() throws {
         let edit = store.edit()
         try store.write { try $0.set(note, "title", to: "Oslo") }
         #expect(try edit[note, "title"] == "Paris")
@@ -117,7 +117,7 @@ import Testing
         #expect(edit.name(of: note) == nil)
     }
 
-    @Test func `a member that was taken out first survives the deletion`() throws {
+    @Test func `a member that was removed first survives the deletion`() throws {
         var edit = store.edit()
         try edit.unlink(note, "items", items[0])
         try edit.delete(note)
@@ -208,7 +208,7 @@ import Testing
         #expect(edit.isEmpty)
     }
 
-    @Test func `a call without effect is no step`() throws {
+    @Test func `a call without effect is not a step`() throws {
         var edit = store.edit()
         try edit.set(note, "title", to: "Paris")
         try edit.link(note, "items", items[0])

@@ -77,7 +77,7 @@ import Testing
         let scene = try Scene()
         let follower = try StoreFollower(scene.volume)
         for number in 300..<306 {
-            // Two processes take over in between: the segment after the follower's one appears and is merged away.
+            // In between, two other processes write: the segment after the follower's one appears and is merged away.
             try scene.takeOver(number)
             try scene.takeOver(number + 50)
             #expect(try follower.advance() == 2)

@@ -21,7 +21,7 @@ import Testing
         #expect(isThird && run.byteCount == 900 && run.segments.map(\.rawValue) == [1, 5, 9])
     }
 
-    /// Adds segments of these sizes one by one. Returns the greatest number of segments at a time, and the bytes that merging wrote.
+    /// Adds segments of these sizes one by one. Returns the maximum number of segments at a time, and the bytes that merging wrote.
     private func merged(_ sizes: [Int], byteCountMax: Int) -> (countMax: Int, written: Int) {
         var (segments, countMax, written) = ([Int](), 0, 0)
         for size in sizes {

@@ -85,7 +85,7 @@ extension Store {
 
     func setTitle(of note: ObjectID, to title: String) throws { try write { try $0.set(note, "title", to: .string(title)) } }
 
-    /// Commits a transaction that only notes a request.
+    /// Commits a transaction that only records a request.
     func noteRequest(_ id: String) throws { try write(Author(requestID: id)) { _ in } }
 
     @discardableResult

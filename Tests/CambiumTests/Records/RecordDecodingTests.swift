@@ -168,7 +168,7 @@ struct RecordDecodingTests {
         #expect(try store.graph.find(Song.self, identity: 100)?.title == "after 1")
     }
 
-    @Test("rows that are left out have no records")
+    @Test("rows that are skipped have no records")
     func leftOut() throws {
         let decoder = Music.decoder(try Music.store()) { $0.onError = .skip }
         let imported = try decoder.imported(Song.self, #"[{"id":1},{"id":"x"},{"id":3}]"#)

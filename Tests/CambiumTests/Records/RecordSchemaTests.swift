@@ -23,7 +23,7 @@ struct RecordSchemaTests {
         #expect(book.relationship("writer")?.isToMany == false)
     }
 
-    @Test("an inverse that one side names holds for both sides")
+    @Test("an inverse that one side names applies to both sides")
     func inverse() throws {
         let store = try Store.inMemory(schema: Schema(of: Writer.self))
         try store.write { transaction in

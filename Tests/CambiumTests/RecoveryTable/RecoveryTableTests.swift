@@ -71,7 +71,7 @@ import Testing
     private func checkWriting(_ found: RecoveryCase, _ files: [String: [UInt8]]) throws {
         let volume = MemoryVolume(contents: files)
         var tuning = LogTuning.standard
-        // The segment before the last one stays as it is.
+        // The segment before the last one is not changed.
         tuning.sealsSegments = false
         let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 5), tuning: tuning)
         let isReported = found.row.outcome != .kept || found.row == .olderHead || found.isHeadFlawed

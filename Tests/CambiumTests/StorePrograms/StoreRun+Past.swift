@@ -6,7 +6,7 @@ import CambiumTesting
 @testable import CambiumLog
 
 extension StoreRun {
-    /// Returns a random moment, and now and then one that does not exist.
+    /// Returns a random moment, and occasionally one that does not exist.
     mutating func point() -> Point {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .latest
