@@ -71,7 +71,7 @@
                 let mistake = Mistake(
                     "unsupportedType", "The store has no attributes of the type '\(name)'.",
                     replacement.map { "Write '\($0)', which holds all of its values." }
-                        ?? "Write a type of attributes, such as Int64 or Decimal.")
+                        ?? "Write a type that attributes can have, such as Int64 or Decimal.")
                 findings.add(mistake, at: type.withoutOptional, fix: replacement.map { .replacing(type.withoutOptional, with: $0) })
             case .named(let name) where name == entity.typeName || name == "Self":
                 let mistake = Mistake(

@@ -46,7 +46,7 @@ struct FaultyDisk: Sendable {
         defer { readCount += 1 }
         guard let readFailure, readFailure.read == readCount else { return }
         hasFailed = true
-        throw CambiumError(.ioFailure, "The disk refused to read.", underlying: SystemError(code: readFailure.code))
+        throw CambiumError(.ioFailure, "The simulated disk failed to read.", underlying: SystemError(code: readFailure.code))
     }
 
     mutating func recover() {

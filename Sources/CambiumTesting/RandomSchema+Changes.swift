@@ -1,7 +1,7 @@
 import CambiumJSON
 package import CambiumModel
 
-/// Changes of a schema: most are automatic, some need a migration by the user, and some conflict with the objects.
+/// Changes of a schema: most are automatic, some need a closure, and some conflict with the objects.
 extension RandomSchema {
     /// Returns a valid schema that differs from another schema in one to three aspects.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {

@@ -199,7 +199,7 @@ import Testing
         // The log was restored to a state before the checkpoint, but the files derived from the log were not.
         let older = volume.contents.filter { !$0.key.hasPrefix("log/") }.merging(before) { $1 }
         #expect(code { _ = try reopen(MemoryVolume(contents: older)) } == .damaged)
-        // This log also went on in another way afterwards.
+        // This log also continued differently afterwards.
         let other = MemoryVolume(contents: older.filter { !$0.key.hasPrefix("roots/") })
         let branch = try reopen(other)
         try add(branch, 100..<103)

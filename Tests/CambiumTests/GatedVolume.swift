@@ -5,7 +5,7 @@ import Synchronization
 @testable import Cambium
 @testable import CambiumLog
 
-/// A disk whose syncs of the log take as long as a test wants, and which is full when a test wants it.
+/// A disk on which a test controls the duration of the log's syncs, and whether the disk is full.
 final class GatedVolume: OverMemory {
     let memory = MemoryVolume()
     let isShut = Atomic(false)

@@ -6,7 +6,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A history of a store on a disk that refuses, dies and loses power. The seed determines all of it.
+/// A history of a store on a disk whose operations fail, in processes that die and lose power. The seed determines all of it.
 ///
 /// A second store, in memory, receives the same transactions. It shows the result of each transaction even if the first store could not
 /// report it.
@@ -51,7 +51,7 @@ private struct Simulation {
             }
         }
 
-        /// Migrates the schema back or forth, depending on its current state. A program sets the values of a property that gets another
+        /// Migrates the schema back or forth, depending on its current state. A closure sets the values of a property that gets another
         /// type.
         private func migrate(_ store: Store) throws -> Bool {
             var definition = store.schema.definition

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumLog
 
-/// A process that writes a little again and again, with the default settings of a store.
+/// A process that repeatedly writes a little, with the default settings of a store.
 @Suite struct TrickleTests {
     private let clock = StillClock()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumGraph
 
-/// The numbers with which a write rings for background work.
+/// The thresholds at which a write triggers background work.
 @Suite struct UpkeepAlarmTests {
     private let budget = MemoryBudget(byteCount: 8 << 20)
     private let timeline: Timeline

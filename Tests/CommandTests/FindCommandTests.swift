@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The options of `cambium find` that ask queries.
+/// The options of `cambium find` for queries.
 @Suite struct FindCommandTests {
     /// Returns a store with four notes, with one to three items, or none.
     private func workplace() throws -> Workplace {

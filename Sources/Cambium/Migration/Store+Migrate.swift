@@ -10,7 +10,7 @@ extension Store {
     ///     let report = try store.migrate(to: definition, Author(actor: "jane"))
     ///     for entry in report.entries { print(entry.change.subject, entry.change.kind, entry.lostCount) }
     ///
-    /// Throws one `.invalidInput` with all mistakes in the definition. Throws one `.ruleViolated` with all changes that need a program
+    /// Throws one `.invalidInput` with all mistakes in the definition. Throws one `.ruleViolated` with all changes that need a closure
     /// (`migrate(to:_:_:)`), or with the rules that objects would break, up to about 10,000 of them. Otherwise throws as `write` does.
     /// After an error, nothing is changed.
     ///
@@ -70,7 +70,7 @@ extension Store {
         let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "This change of the schema needs a program that sets the new values (Docs/MIGRATION.md).",
+            "This change of the schema needs a closure that sets the new values (Docs/MIGRATION.md).",
             details: lines + rest)
     }
 
@@ -123,7 +123,7 @@ extension Store {
         let migration = try SchemaMigration(from: before.schema, to: definition)
         var report = MigrationReport()
         report.entries = MigrationCount(migration: migration, graph: before).entries(hasProgram: false)
-        // A program must fill the replaced properties, which are empty at first. A check now would report them as missing.
+        // A closure must fill the replaced properties, which are empty at first. A check now would report them as missing.
         if migration.isEmpty || !migration.replacements.isEmpty { return report }
         do throws(CambiumError) {
             try draft.apply(.schema(migration.after.catalog))

@@ -11,7 +11,8 @@ extension Store {
     ///     }
     ///
     /// No transaction is buffered for a consumer. A consumer that lags receives the transactions that it has missed from a replay of the
-    /// log. A consumer that requests nothing for a minute holds no graphs. If it requests more later, it continues where it was.
+    /// log. A consumer that requests nothing for a minute no longer holds graphs. If it later requests more, it continues after its last
+    /// transaction.
     ///
     /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, it throws `CancellationError`. It
     /// throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it were retired: in that case, read

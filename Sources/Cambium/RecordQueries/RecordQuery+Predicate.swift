@@ -35,7 +35,7 @@ struct PredicateTranslation {
     }
 
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
-    /// The number of closures on members that enclose the expression.
+    /// The number of nested closures, such as those of `allSatisfy`, that enclose the expression.
     var level = 0
     /// The path to the expression, for errors.
     var way: [String] = []

@@ -10,7 +10,7 @@ final class RecordBinding: Sendable {
     /// The fields of the attributes.
     let attributeFields: [CursorField]
 
-    /// The origin of the refs of records in the store for which the properties were resolved.
+    /// The origin that the refs of records get. It identifies the store for which the properties were resolved.
     private let origin: RefOrigin
 
     enum Property: Sendable {

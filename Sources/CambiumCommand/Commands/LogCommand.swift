@@ -86,8 +86,8 @@ struct LogCommand: ParsableCommand {
         guard let object, let retired = reading.retired, reading.reportedRetired == nil else { return }
         reading.reportedRetired = retired
         Terminal.error(
-            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show what they did to \(object). "
-                + "An archive of them may show it.")
+            "cambium: The changes of transactions 1 to \(retired) were retired, so the log does not show how they changed \(object). "
+                + "An archive may contain these changes.")
     }
 
     private func resolveNames(_ reading: inout Reading, _ schema: Schema) {

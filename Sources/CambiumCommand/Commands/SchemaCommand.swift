@@ -8,7 +8,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: Discussion.text(
             "--set takes the whole new schema. Elements that it does not name are removed. A renamed element states its former name "
                 + "with \"renamedFrom\". Values and links are carried over if that loses nothing; Docs/MIGRATION.md has the rules. "
-                + "If the change needs a program, or objects would break a rule, nothing is written and the exit code is 1.",
+                + "If the change is not automatic, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
     @Argument(help: "The store.", completion: .directory) var store: String

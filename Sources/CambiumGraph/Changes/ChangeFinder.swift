@@ -89,7 +89,7 @@ struct ChangeFinder {
 
     mutating func note(_ event: ChangeEvent) { events.append(event) }
 
-    /// Notes that an object's end leads to another object, or to no object.
+    /// Records that an object's end leads to another object, or to no object.
     mutating func noteTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
         let end = meanings.ends[end]
         guard let property = end.property else { return }
@@ -97,7 +97,7 @@ struct ChangeFinder {
         if after != 0 { events.append(ChangeEvent(.added, end.root, serial, property, target: after)) }
     }
 
-    /// Notes that a member of a list has another owner, or no owner. `end` is the member's end of the link.
+    /// Records that a member of a list has another owner, or no owner. `end` is the member's end of the link.
     mutating func noteOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
         let owner = meanings.ends[end ^ 1]
         guard let property = owner.property else { return }
@@ -105,7 +105,7 @@ struct ChangeFinder {
         if after != 0 { events.append(ChangeEvent(.added, owner.root, after, property, target: member)) }
     }
 
-    /// Notes that the order of a list may differ, if the list has an order.
+    /// Records that the order of a list may differ, if the list has an order.
     mutating func noteReordered(_ end: Int, owner: UInt64) {
         let end = meanings.ends[end]
         if end.isOrdered { reordered.insert(OrderedList(end: end.list, owner: owner)) }

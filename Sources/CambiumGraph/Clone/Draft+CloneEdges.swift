@@ -109,7 +109,7 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Notes that objects of the other side that were not copied have more members, because they were linked to copies of this side.
+    /// Records that objects of the other side that were not copied have more members, because they were linked to copies of this side.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {

@@ -56,10 +56,10 @@ extension Draft {
         return copy
     }
 
-    /// Notes that one more cell refers to a blob.
+    /// Records that one more cell refers to a blob.
     mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
 
-    /// Notes that one cell fewer refers to a blob. Discards the blob if no cell is left.
+    /// Records that one cell fewer refers to a blob. Discards the blob if no cell is left.
     mutating func discardBlob(_ page: PageRef) {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
             let count = sharerCount(of: page)

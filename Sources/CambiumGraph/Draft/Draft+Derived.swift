@@ -5,19 +5,19 @@ package import CambiumModel
 extension Draft {
     // MARK: Notes
 
-    /// Notes that every derived attribute of an object must be computed.
+    /// Records that every derived attribute of an object must be computed.
     @inline(never)
     mutating func noteDerived(ofObject table: Int, _ row: UInt32) {
         for column in layout.derived.ofTable[table] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Notes that the members of an object at one end of a link changed.
+    /// Records that the members of an object at one end of a link changed.
     @inline(never)
     mutating func noteDerived(_ link: Int, _ end: Int, _ row: UInt32) {
         for column in layout.derived.ofEnd[2 * link + end] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Notes that the value of a column changed.
+    /// Records that the value of a column changed.
     @inline(never)
     mutating func noteDerived(from table: Int, _ slot: Int, _ row: UInt32) {
         for column in layout.derived.readingTable[table] where column.source?.slot == slot {
@@ -29,7 +29,7 @@ extension Draft {
         }
     }
 
-    /// Notes that every derived attribute of every object must be computed. Complexity: O(objects).
+    /// Records that every derived attribute of every object must be computed. Complexity: O(objects).
     mutating func noteAllDerived() {
         derived = DerivedNotes()
         for (table, columns) in layout.derived.ofTable.enumerated() where !columns.isEmpty {

@@ -154,7 +154,7 @@ extension Draft {
         for side in 0...1 { noteChange(end.link, side, owners[side]) }
     }
 
-    /// Notes that the members of an object at one end of a link changed.
+    /// Records that the members of an object at one end of a link changed.
     @inline(__always)
     mutating func noteChange(_ link: Int, _ end: Int, _ row: UInt32) {
         touched?.markEnd(link, end, row)

@@ -173,7 +173,7 @@ extension Draft {
         return copy
     }
 
-    /// Notes that this draft no longer reaches a page. Constant pages are never released.
+    /// Records that this draft no longer reaches a page. Constant pages are never released.
     private mutating func supersede(_ page: PageRef) {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }

@@ -19,7 +19,7 @@ struct PendingChecks {
     /// The checks that a migration needs.
     var migration: MigrationChecks?
 
-    /// Notes that the mandatory attributes and the numbers of members of an object must be checked again.
+    /// Records that the mandatory attributes and the numbers of members of an object must be checked again.
     @inline(__always) mutating func noteObject(_ table: Int, _ row: UInt32) {
         if isOff { return }
         objects.append(ObjectPlace(table: table, row: row))

@@ -96,7 +96,7 @@ final class PageMemory {
 
     // MARK: Files in the place of memory
 
-    /// Notes that this many chunks no longer have memory that counts against the budget.
+    /// Records that this many chunks no longer have memory that counts against the budget.
     func noteGone(chunkCount: Int) {
         heapByteCount -= chunkCount * PageLayout.chunkByteCount
         budget.release(chunkCount * PageLayout.chunkByteCount)

@@ -23,7 +23,7 @@ package protocol PageStorage: AnyObject, Sendable {
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
     /// Maps chunks of the file instead of memory with the same content. Returns `false` if that fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Notes that these chunks are not needed and have no disk space until they are stored or mapped again.
+    /// Records that these chunks are not needed and have no disk space until they are stored or mapped again.
     ///
     /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
     ///   thread stores or maps the chunks.
@@ -183,7 +183,7 @@ extension PageSpace {
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Notes that these chunks have no disk space. One step releases neighbouring chunks together.
+    /// Records that these chunks have no disk space. One step releases neighbouring chunks together.
     ///
     /// - Parameter chunks: The chunks, ascending.
     func discard(_ chunks: [Int]) -> DiskRelease {

@@ -157,7 +157,7 @@ private struct Place {
     /// The mark of an interrupted creation; `nil` if the directory is empty.
     private var content: CreationMark.Content?
 
-    /// Throws `.cannotCreate` if anything else is in the directory.
+    /// Throws `.cannotCreate` if the directory contains other files.
     init(_ volume: any Volume) throws(CambiumError) {
         self.volume = volume
         var names = Set(try volume.list(""))

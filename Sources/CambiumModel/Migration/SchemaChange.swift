@@ -21,7 +21,7 @@ public struct SchemaChange: Sendable, Hashable {
     /// The old and the new state: a name, or a value in JSON, or `nil` for nothing.
     public let before: String?
     public let after: String?
-    /// The reason why the change needs a migration by the user, or `nil` if it is automatic.
+    /// The reason why the change needs the closure of a migration, or `nil` if it is automatic.
     public let reason: String?
     /// The numbers of the entity and the property in the old and in the new schema, or `nil` if that schema does not have them.
     package let old: Subject?

@@ -28,7 +28,7 @@ package struct SchemaMigration: Sendable {
 
     package var isEmpty: Bool { changes.isEmpty }
 
-    /// The changes that need a migration by the user.
+    /// The changes that need the closure of a migration.
     package var replacements: [SchemaChange] { changes.filter { !$0.isAutomatic } }
 }
 

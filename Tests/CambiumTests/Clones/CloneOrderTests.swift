@@ -3,7 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// The order of the walk determines the serials of the copies, the parent of each copy and the rest of the log's algorithm 1.
+/// The order of the walk is a part of algorithm 1 of clones in the log. It determines the serials of the copies and the parent of each
+/// copy.
 @Suite struct `Order of clones` {
     /// Makes nodes that take the name of the node from which the walk first reached them.
     private func followers(_ lines: String) throws -> CloneFixture {

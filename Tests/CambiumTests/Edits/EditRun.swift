@@ -5,7 +5,7 @@ import Foundation
 
 @testable import Cambium
 
-/// A random schema, a store of random objects, and random changes that edits, transactions and a reference get alike.
+/// A random schema, a store of random objects, and random changes that are applied to edits, transactions and a reference.
 struct EditRun {
     var random: SplitMix64
     var program: RandomProgram
@@ -41,7 +41,7 @@ struct EditRun {
         for store in [store, twin] { try store.unchecked { transaction in for op in ops { try transaction.record(op) } } }
     }
 
-    /// Returns an op that edits and transactions have a call for, such that the call and the op have the same effect.
+    /// Returns an op for which edits and transactions have a call with the same effect.
     mutating func op(for graph: ReferenceGraph) -> Op? {
         let op = program.next(for: graph)
         switch op {

@@ -176,7 +176,7 @@ extension Store {
     /// Runs a transaction. In an asynchronous test, `write` would be the asynchronous method.
     fileprivate func commit(_ body: (inout WriteTransaction) throws -> Void) throws { try write { try body(&$0) } }
 
-    /// Waits until the changes of all transactions were noted for live queries.
+    /// Waits until the changes of all transactions were recorded for live queries.
     fileprivate func arrivalOfChanges() async {
         while let noted = liveQueries.noted, noted < graph.transaction { await Task.yield() }
     }

@@ -161,7 +161,7 @@ import Testing
         return store
     }
 
-    /// Renames and adds attributes, orders a relationship and makes a name unique. With a program, it also changes the type of an
+    /// Renames and adds attributes, orders a relationship and makes a name unique. With a closure, it also changes the type of an
     /// attribute. The checkpoint has the schema as well.
     private static func migrate(_ volume: any Volume, _ hasProgram: Bool, _ memory: MemoryBudget) throws -> Graph {
         let store = try Store.open(volume, durability: .synced, environment: fixedEnvironment(seed: 5), tuning: .tiny, memory: memory)

@@ -195,7 +195,7 @@ import Testing
 
     // MARK: Programs
 
-    @Test func `a change that is not automatic needs a program, which sees the old and the new graph`() throws {
+    @Test func `a change that is not automatic needs a closure, which sees the old and the new graph`() throws {
         let notes = try MigratedNotes()
         let change = { (definition: inout SchemaDefinition) in
             definition["Note"][attribute: "title"].type = .int64

@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// Records by hand: books in an order, tags without one, an enum, JSON, and a cycle.
+/// Records that are written by hand: ordered books, unordered tags, an enum, JSON, and a cycle.
 struct Writer: EntityRecord, Equatable {
     var id: Int
     var name: String
@@ -107,7 +107,7 @@ struct Tag: EntityRecord, Hashable {
     }
 }
 
-/// A view of a writer that has the name only.
+/// A view of a writer that has only the name.
 struct WriterName: EntityRecord, Equatable {
     var name: String
     var ref: Ref<WriterName>?

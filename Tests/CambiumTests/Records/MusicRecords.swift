@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// Records by hand for decoders and encoders: a list in order, an identity of two attributes, and JSON of any form.
+/// Hand-written records for decoders and encoders: an ordered list, an identity of two attributes, and JSON of any form.
 struct Playlist: EntityRecord, Equatable {
     var id: Int
     var title: String?

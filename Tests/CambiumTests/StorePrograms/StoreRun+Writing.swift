@@ -19,7 +19,7 @@ extension StoreRun {
         if durability != nil, moments.count > count { durableCount = moments.count }
     }
 
-    /// Migrates to another schema, with or without a program. The migration may be refused.
+    /// Migrates to another schema, with or without a closure. The migration may be refused.
     mutating func migrate() throws {
         let definition = RandomSchema.changed(reference.schema, &random)
         let migration = try SchemaMigration(from: reference.schema, to: definition)
