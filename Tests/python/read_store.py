@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Lists the transactions of a Cambium store and verifies it: a second reader, written from Docs/FORMAT.md alone.
+"""Lists the transactions of a Cambium store and verifies it: another reader of the format, written from Docs/FORMAT.md alone.
 
 `python3 read_store.py STORE` prints a JSON object a line for each transaction, then {"transactions":n,"root":hex,"verdict":...}.
-Of a damaged store it prints the transactions that verify, a message on stderr, and exits with 1. It never writes to the store."""
+If a store is corrupt, it prints the transactions that verify, and a message on stderr, and exits with 1. It never writes to the store."""
 import hashlib
 import json
 import os
@@ -42,7 +42,7 @@ def apply(tables, state):
 
 
 def zero_byte_powers():
-    """For k = 0, 1, ...: what 2^k zero bytes make of each byte of a state. So the CRC of a range follows from two prefixes."""
+    """For k = 0, 1, ...: the effect of 2^k zero bytes on each byte of a state. So the CRC of a range can be computed from two prefixes."""
     powers, columns = [], [crc(b"\0", 1 << bit, 0) for bit in range(32)]
     for _ in range(31):
         powers.append([reduce(lambda table, column: table + [entry ^ column for entry in table], columns[byte:byte + 8], [0])
@@ -233,7 +233,7 @@ class Segment:
         require(owner == store.id_bytes and self.number == int(name[:20]), "a header of another store, or another number than its name")
 
     def frame(self, at, checksum_of):
-        """(checksum, start, end of the body) of the frame at an offset, or None if none verifies there."""
+        """(checksum, start, end of the body) of the frame at an offset, or None if no frame verifies there."""
         reader = Reader(self.data, at)
         try:
             length = reader.varint()
@@ -245,7 +245,7 @@ class Segment:
             return None
 
     def durable_beyond(self, x):
-        """Whether a frame behind x was written when the log was durable beyond x. Tries every offset."""
+        """Whether a frame after x was written when the log was durable beyond x. Tries every offset."""
         powers, states = zero_byte_powers(), list(accumulate(self.data[x:], lambda old, byte: crc([byte], old, 0), initial=0))
 
         def checksum(at, covered, start, end):
@@ -259,7 +259,7 @@ class Segment:
         return any(self.frame(at, lambda *parts: checksum(at, *parts)) for at in range(x, len(self.data)))
 
     def plain(self, at):
-        """(checksum, end, count, region) of the frame at an offset, or None if none verifies there."""
+        """(checksum, end, count, region) of the frame at an offset, or None if no frame verifies there."""
         found = self.frame(at, lambda covered, start, end: crc(covered + self.data[start:end]))
         return found and (found[0], found[2], *self.region(at, self.data[found[1]:found[2]]))
 
@@ -397,7 +397,7 @@ class Store:
         return bytes.fromhex(about["store"])
 
     def head(self, store):
-        """(sequence, first transaction of the segment, position) of the slot that counts; zeros where no slot is valid."""
+        """(sequence, first transaction of the segment, position) of the valid slot with the greatest sequence; zeros if no slot is valid."""
         best, data = (0, 0, 0), self.load("HEAD") if os.path.exists(os.path.join(self.path, "HEAD")) else b""
         for wanted, size in ((b"CAMBHEAD", 64), (b"CAMBHED2", 128)):
             for at in (0, size):

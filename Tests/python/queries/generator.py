@@ -167,7 +167,7 @@ class Generator:
             else:
                 start = "1" if name == "beginswith" else f"length({whole}) - length({part}) + 1"
                 found = f"length({part}) <= length({whole}) AND substr({whole}, {start}, length({part})) = {part}"
-            # SQLite has no pointer to the bytes of an empty text, and takes it for null.
+            # SQLite has no pointer to the bytes of an empty text, and treats it as null.
             return f"coalesce(length({part}) = 0 AND {left} IS NOT NULL OR {found}, 0)"
 
         return f" {name}{mark} {text}", condition

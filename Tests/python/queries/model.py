@@ -219,7 +219,7 @@ def database(data, serials):
     for entity in ROOTS:
         table, attributes, links = ENTITIES["Manager" if entity == "Person" else entity]
         columns = list(attributes) + [key for key, link in links.items() if link.column]
-        # Columns without a type keep the values as they are.
+        # Columns without a type keep the values unchanged.
         base.execute(f"CREATE TABLE {table}(pk INTEGER PRIMARY KEY, entity, {', '.join(columns)})")
         for number, row in data.rows[entity].items():
             values = []

@@ -4,7 +4,7 @@ import json
 from generator import FUNCTIONS, Generator
 from model import ENTITIES
 
-# The number of instructions of SQLite after which a question is given up.
+# The number of instructions of SQLite after which a question is abandoned.
 STEP_COUNT_MAX = 200_000
 SORTED = ["number", "string", "date", "bool"]
 
@@ -59,7 +59,7 @@ class Questions(Generator):
         parameters = self.parameters
 
         def answer(base):
-            # The handler interrupts questions that take SQLite too long.
+            # The handler interrupts questions for which SQLite takes too long.
             base.set_progress_handler(lambda: 1, STEP_COUNT_MAX)
             return [list(row) for row in base.execute(sql, parameters)]
 
