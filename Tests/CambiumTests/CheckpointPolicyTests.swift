@@ -110,7 +110,7 @@ import Testing
             #expect(try store.checkpoint().droppedCount == 28 && count(volume) == 5)
             try store.close()
         }
-        // No reader has graphs any more for which a checkpoint would stay.
+        // Readers no longer have graphs for which a checkpoint would stay.
         let again = try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3))
         #expect(try again.checkpointPolicy() == CheckpointPolicy(countMax: 5, pastPercent: 50))
         for number in 200..<205 {

@@ -72,7 +72,7 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
-    @Test func `the checkpoint that stands for the retired log is never dropped`() throws {
+    @Test func `the checkpoint that replaces the retired log is never dropped`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.checkpoint()
@@ -89,7 +89,7 @@ import Testing
         #expect(try reopen(volume).graph.export == store.graph.export)
     }
 
-    @Test func `an older checkpoint that a reader uses stands for no moment and is dropped when the reader ends`() throws {
+    @Test func `an older checkpoint that a reader uses shows no moment and is dropped when the reader ends`() throws {
         let volume = MemoryVolume()
         let store = try made(volume, count: 10)
         try store.checkpoint()
@@ -250,7 +250,7 @@ import Testing
         #expect(try Verification(damaged).isSound)
     }
 
-    @Test func `a reader whose transactions are retired begins again with the checkpoint that stands for them`() throws {
+    @Test func `a reader whose transactions are retired begins again with the checkpoint that replaces them`() throws {
         for listing in 0..<4 {
             let volume = WatchedVolume()
             let store = try Store.create(

@@ -39,7 +39,7 @@ extension Graph {
         #expect(try Store.notes().graph.exported(nil) { $0.format = .array } == "[]\n")
     }
 
-    @Test func `identities stand for objects if ids are not wanted, and order them`() throws {
+    @Test func `identities replace ids if ids are not wanted, and order the objects`() throws {
         let graph = try Self.store().graph
         #expect(
             try graph.exported("Item") { $0.references = .identity }

@@ -54,7 +54,7 @@ import Testing
         #expect(try place.run("apply", "notes", "copy").code == 0)
         #expect(try place.run("insert", "copy", "Note", "id=900").code == 0)
         let refused = try place.run("apply", "notes", "copy")
-        #expect(refused.code == 1 && refused.errors.contains("The target was changed in another way"), "\(refused.errors)")
+        #expect(refused.code == 1 && refused.errors.contains("Another program wrote to the target"), "\(refused.errors)")
         try FileManager.default.createDirectory(at: place.directory.appending(path: "other"), withIntermediateDirectories: false)
         try place.write("x", to: "other/file")
         #expect(try place.run("apply", "notes", "other").code == 73)

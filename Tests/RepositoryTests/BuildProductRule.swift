@@ -26,7 +26,7 @@ struct BuildProductRule {
         !line.hasPrefix("#") && Self.matches(name, line.hasSuffix("/") ? String(line.dropLast()) : line)
     }
 
-    /// Whether a name matches a pattern with at most one star, which stands for any number of characters.
+    /// Whether a name matches a pattern with at most one star, which matches any number of characters.
     private static func matches(_ name: String, _ pattern: String) -> Bool {
         guard let star = pattern.firstIndex(of: "*") else { return name == pattern }
         let prefix = pattern[..<star]

@@ -21,7 +21,7 @@ struct ProseRule {
         "beside", "what", "has", "have",
     ]
 
-    /// Words that stand for a value. A `where` after such a word states a condition, not a place.
+    /// Words that mean a value. A `where` after such a word states a condition, not a place.
     private static let valuesBeforeWhere: Set<String> = ["nil", "x", "none", "false", "true", "0", "empty"]
 
     func violations(in prose: Prose) -> [Violation] {

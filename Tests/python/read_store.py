@@ -65,7 +65,7 @@ def lz4_block(data, size):
         token = reader.u8()
         out += reader.take(extended(token >> 4))
         if reader.at == len(data):
-            require(len(out) == size, "LZ4: a block of another size than the region says")
+            require(len(out) == size, "LZ4: a block whose size differs from that in the region")
             return bytes(out)
         back = reader.uint(2)
         length, start = extended(token & 15) + 4, len(out) - back
@@ -230,7 +230,7 @@ class Segment:
         self.version, self.is_after_joint = int.from_bytes(start[8:], "little"), True
         require(start[:8] == b"CAMBLOG1" and self.version in ((1,) if self.kind == APART else (1, 2)), "not a header of format 1 or 2")
         require(self.kind in kinds and not any(nothing + zeros), "a header of an unknown kind, or not here")
-        require(owner == store.id_bytes and self.number == int(name[:20]), "a header of another store, or another number than its name")
+        require(owner == store.id_bytes and self.number == int(name[:20]), "a header of another store, or a number that differs from its name")
 
     def frame(self, at, checksum_of):
         """(checksum, start, end of the body) of the frame at an offset, or None if no frame verifies there."""
@@ -271,11 +271,11 @@ class Segment:
         while len(region) < size:
             wanted, stored = min(1 << 20, size - len(region)), frame.varint()
             block = frame.take(stored >> 1)
-            require(stored & 1 or len(block) == wanted, "a block of another size than the region says")
+            require(stored & 1 or len(block) == wanted, "a block whose size differs from that in the region")
             region += lz4_block(block, wanted) if stored & 1 else block
         if not count & 1:
             region = frame.take(len(body) - frame.at)
-        require(frame.at == len(body), "the frame goes on behind its region")
+        require(frame.at == len(body), "the frame continues after its region")
         return count >> 1, bytes(region)
 
     def transactions(self, at, count, region, number):
@@ -293,7 +293,7 @@ class Segment:
                 self.seed = reader.take(16)
         for index in range(count):
             yield self.transaction(reader, number + index, at)
-        require(reader.at == len(region), "the frame goes on behind its last transaction")
+        require(reader.at == len(region), "the frame continues after its last transaction")
 
     def index(self):
         """(offset, checksum of the last frame before sealing) of a sealed segment's index, which is compared with its frames."""
@@ -427,7 +427,7 @@ class Store:
                 break
             require(valid, "the header does not verify")
             segment, x = Segment(name, data, self, (OPEN, SEALED, RETIRED)), HEADER
-            require(segment.number == len(self.leaves) + 1 and segment.before == checksum, "the segment does not go on from the one before")
+            require(segment.number == len(self.leaves) + 1 and segment.before == checksum, "the segment does not continue the preceding one")
             stop, sealed_checksum = segment.index() if segment.kind in (SEALED, RETIRED) else (len(data), None)
             while x < stop and (found := segment.plain(x)):
                 self.where = "log/%s at %d" % (name, x)

@@ -132,14 +132,14 @@ struct ApplyRun {
         guard graph.transaction == last else {
             throw CambiumError(
                 .conflict,
-                "The target has \(graph.transaction) transactions, and the source has \(last). The target was changed in another way, "
+                "The target has \(graph.transaction) transactions, and the source has \(last). Another program wrote to the target, "
                     + "or the source is an older copy. Choose an empty target. Nothing was applied.")
         }
         report.digest = graph.digest()
         report.objectCount = graph.objectCount
         report.linkCount = graph.linkCount
         guard try past.graph(at: last == .none ? .latest : .transaction(last)).digest() == report.digest else {
-            let why = report.appliedCount == 0 ? "one store was changed in another way or is corrupt" : "one store is corrupt"
+            let why = report.appliedCount == 0 ? "another program wrote to one store, or it is corrupt" : "one store is corrupt"
             throw CambiumError(
                 report.appliedCount == 0 ? .conflict : .damaged,
                 "The target and the source have different graphs at transaction \(last): \(why). Run 'cambium verify' on both stores.")

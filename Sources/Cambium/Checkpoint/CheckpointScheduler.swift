@@ -4,7 +4,7 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/CHECKPOINTS.md, "When".
+/// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/CHECKPOINTS.md.
 ///
 /// A write rings the alarm of the `WriterState` when a checkpoint may be due. The scheduler then examines the numbers, and sets new limits.
 final class CheckpointScheduler: Sendable {

@@ -3,7 +3,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Makes checkpoints while writers continue. See Docs/CHECKPOINTS.md, "Making one".
+/// Makes checkpoints while writers continue. See Docs/CHECKPOINTS.md.
 ///
 /// SENDABLE: mutable state is accessed only while `making` is held, or is under a mutex.
 final class Checkpointer: @unchecked Sendable {

@@ -14,7 +14,7 @@ public struct Receipt: Sendable {
     public let hasChanges: Bool
 }
 
-/// The author of a change, and the reason for it. The store keeps them with the transaction for ever.
+/// The author of a change, and the reason for it. The store keeps them with the transaction permanently.
 public struct Author: Sendable, Hashable {
     /// The user or service that makes the change. At most 1,024 bytes.
     public var actor: String?

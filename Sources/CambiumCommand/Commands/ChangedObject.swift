@@ -130,7 +130,7 @@ struct ChangedObject {
             case .changed: "~"
             }
         var lines = ["\(sign) \(id)"]
-        if change.changesStub { lines.append(isStub(graphs.after) ? "    is now a stub" : "    is not a stub any more") }
+        if change.changesStub { lines.append(isStub(graphs.after) ? "    is now a stub" : "    is no longer a stub") }
         for value in values { lines.append("    \(value.name): \(text(value.before, value.after))") }
         for (name, changes) in members { lines.append("    \(name): \(text(changes))") }
         return lines

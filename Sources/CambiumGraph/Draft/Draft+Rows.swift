@@ -17,7 +17,7 @@ extension Draft {
         return row
     }
 
-    /// Removes the row of an object from the table. The row must have no values, links and index entries any more.
+    /// Removes the row of an object from the table. The row must no longer have values, links or index entries.
     mutating func removeRow(_ table: TableLayout, _ row: UInt32) {
         count(table, reader.rows(table.index).entity(row, table), by: -1)
         let group = ownedGroup(table.index, row)
@@ -229,7 +229,7 @@ extension Draft {
         return row
     }
 
-    /// Removes an edge. It must not be in the lists of its owners any more.
+    /// Removes an edge. It must no longer be in the lists of its owners.
     mutating func removeEdge(_ table: TableLayout, _ row: UInt32) {
         let hash = reader.edgeHash(link(table.index, row, 0), link(table.index, row, 1))
         removeEntry(table.index, 0, hash: hash, row: row)

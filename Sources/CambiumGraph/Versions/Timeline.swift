@@ -168,7 +168,7 @@ package final class Timeline: @unchecked Sendable {
     /// Frees pages that no version can reach. A page with the birth B that was superseded at epoch D is needed while there is a version
     /// from B up to, but not including, D.
     private func retire(_ previous: inout Version, _ superseded: inout PageList) {
-        // No thread can get `previous` any more, and the draft that held it no longer exists. So if there is only one reference, no reader
+        // Threads can no longer get `previous`, and the draft that held it no longer exists. So if there is only one reference, no reader
         // holds it.
         if isKnownUniquelyReferenced(&previous) {
             pinned.bury(superseded, space)

@@ -116,7 +116,7 @@ final class CreationVolume: Volume {
     func diskByteCount(of path: String) throws(CambiumError) -> Int { try base.diskByteCount(of: path) }
 }
 
-/// Stands for the lock of the directory, which the creation holds until it ends.
+/// Replaces the lock of the directory, which the creation holds until it ends.
 private final class HeldLock: VolumeLock {
     func unlock() {}
 }

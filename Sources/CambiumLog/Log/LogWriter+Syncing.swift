@@ -58,7 +58,7 @@ extension LogWriter {
         return .success(())
     }
 
-    /// Returns the reason why no process can open the synced segment any more, or `nil` if readers find it. If there is a reason, the sync
+    /// Returns the reason why processes can no longer open the synced segment, or `nil` if readers find it. If there is a reason, the sync
     /// made nothing durable that readers can find.
     private func displacement(_ outcome: SyncOutcome) -> CambiumError? {
         switch outcome.isInPlace {

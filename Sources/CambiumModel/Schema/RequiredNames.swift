@@ -12,7 +12,7 @@ extension Schema {
     package func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
         throw CambiumError(
-            .invalidInput, "The schema has no entity '\(entity.name)' any more. Look the entity up in the newest graph's schema.")
+            .invalidInput, "The schema no longer has the entity '\(entity.name)'. Look the entity up in the newest graph's schema.")
     }
 }
 

@@ -103,7 +103,7 @@ import Testing
         #expect(found.map(\.transaction.rawValue) == Array(3...10_002))
         let titles = found.compactMap { $0.changes.first?.attributes.first?.after }
         #expect(titles == (1...10_000).map { .string("\($0)") })
-        // The consumer has caught up, so it needs no replay any more.
+        // The consumer has caught up, so it no longer needs a replay.
         try store.addNote(2)
         #expect(try await changes.next()?.graph.digest() == store.graph.digest())
         try store.close()

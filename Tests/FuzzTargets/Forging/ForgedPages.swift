@@ -28,7 +28,7 @@ package struct ForgedPages: Sendable {
     /// The bytes of the file of pages.
     package private(set) var bytes: [UInt8]
     package let record: CheckpointRecord
-    /// All pages in the chunks of the checkpoint, with those that nothing refers to any more.
+    /// All pages in the chunks of the checkpoint, including pages to which nothing refers any longer.
     package let pages: [Page]
     private let others: [String: [UInt8]]
     private let path: String
