@@ -5,7 +5,9 @@
 
 RUNNER is the program of Tests/QueryRunner. Random data is imported into a store in DIRECTORY, half of it is changed, and a copy of each of
 the two moments is made in SQLite. Random questions are asked about both moments: with all plans, and with scans only; of a graph that was
-kept, and of one that was read from the log. Prints each difference with its seed, and exits with 1 if there is one."""
+kept, and of one that was read from the log. Each core makes and compares data sets of its own. Prints each difference with its seed, and
+exits with 1 if there is one."""
+import concurrent.futures
 import json
 import os
 import random
@@ -39,6 +41,10 @@ class Runner:
         answer = self.ask(request)
         if answer:
             sys.exit(f"{str(request)[:300]}: {answer}")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def serials(runner):
@@ -112,30 +118,51 @@ def compare(runner, seed, wanted, count, path):
 
 
 def report(seed, request, expected, actual):
-    print(f"seed {seed}: {json.dumps(request, ensure_ascii=False)}")
+    lines = [f"seed {seed}: {json.dumps(request, ensure_ascii=False)}"]
     for key in expected:
         if key not in actual:
-            return print(f"    {actual}")
+            lines.append(f"    {actual}")
+            break
         if isinstance(expected[key], list):
             for index, (left, right) in enumerate(zip(expected[key], actual[key])):
                 if left != right:
-                    print(f"    first difference at {index}")
+                    lines.append(f"    first difference at {index}")
                     break
             missing = [each for each in expected[key] if each not in actual[key]][:6]
             more = [each for each in actual[key] if each not in expected[key]][:6]
-            print(f"    {key}: {len(expected[key])} expected, {len(actual[key])} found; missing {missing}; not expected {more}")
+            counts = f"{len(expected[key])} expected, {len(actual[key])} found"
+            lines.append(f"    {key}: {counts}; missing {missing}; not expected {more}")
         elif expected[key] != actual[key]:
-            print(f"    {key}: expected {expected[key]}, found {actual[key]}")
+            lines.append(f"    {key}: expected {expected[key]}, found {actual[key]}")
+    # One call, because several processes print.
+    print("\n".join(lines), flush=True)
+
+
+def compare_data_set(program, directory, seed, wanted, count):
+    """Compares with a runner of its own. Returns the numbers of comparisons and of differences."""
+    path = os.path.join(directory, f"queries-{seed}")
+    runner = Runner(program)
+    result = compare(runner, seed, wanted, count, path)
+    runner.close()
+    shutil.rmtree(path, ignore_errors=True)
+    return result
 
 
 def main(program, directory, seed="1", wanted="20000", count="150"):
-    runner = Runner(program)
-    total, differing, number = 0, 0, int(seed)
-    while total < int(wanted) and differing < DIFFERENCES_MAX:
-        part = min(COMPARISONS_OF_DATA, int(wanted) - total)
-        compared, found = compare(runner, number, part, int(count), os.path.join(directory, "queries"))
-        total, differing, number = total + compared, differing + found, number + 1
-    print(f"{total} answers compared with SQLite, {differing} differences, seeds {seed} to {number - 1}")
+    first, wanted = int(seed), int(wanted)
+    parts = [min(COMPARISONS_OF_DATA, wanted - done) for done in range(0, wanted, COMPARISONS_OF_DATA)]
+    total, differing = 0, 0
+    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as processes:
+        jobs = [
+            processes.submit(compare_data_set, program, directory, first + number, part, int(count)) for number, part in enumerate(parts)
+        ]
+        for job in concurrent.futures.as_completed(jobs):
+            compared, found = job.result()
+            total, differing = total + compared, differing + found
+            if differing >= DIFFERENCES_MAX:
+                processes.shutdown(wait=False, cancel_futures=True)
+                break
+    print(f"{total} answers compared with SQLite, {differing} differences, seeds {seed} to {first + len(parts) - 1}")
     return 1 if differing else 0
 
 
