@@ -92,13 +92,15 @@ package final class Timeline: @unchecked Sendable {
         space.memory.finishPreparing()
     }
 
-    /// Makes the draft the newest version and returns it. Complexity: O(superseded pages).
+    /// Makes the draft the newest version and returns it.
+    ///
+    /// Throws `.notWritable` if another draft was published after this draft was created, or if a change of the draft failed after it had
+    /// written. In that case the draft is dropped. Complexity: O(superseded pages).
     ///
     /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
     /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
     /// - Parameter show: A closure that receives the new version before pages of the old version are freed. If the caller releases the old
-    ///   version there, the next transaction has less work. Throws `.notWritable` if another draft was published after this draft was
-    ///   created, or if a change of the draft failed after it had written. In that case the draft is dropped.
+    ///   version there, the next transaction has less work.
     @discardableResult
     package func publish(
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
