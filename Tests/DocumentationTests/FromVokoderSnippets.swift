@@ -1,4 +1,5 @@
 import Cambium
+import Foundation
 import Testing
 
 /// The code of Docs/Guides/FromVokoder.md, word for word.
@@ -42,6 +43,44 @@ import Testing
         try store.graph.export(people, exportOptions) { bytes in output += bytes }
         print(String(decoding: output, as: UTF8.self))
         return (store.graph, [report], String(decoding: output, as: UTF8.self))
+    }
+
+    private func find(_ store: Store) async throws -> ([ObjectID], ObjectID?, Int) {
+        let graph = store.graph
+        let some = try graph.find(Query("Person", where: "firstName beginswith $start", ["start": "A"], sort: "-born"))
+        let only = try graph.only(Query("Person", where: "firstName == \"Bo\""))
+        let count = try graph.count(Query("Person", where: "born != null"))
+        var edit = store.edit()
+        for person in some { try edit.set(person, "source", to: "form") }
+        try store.commit(&edit, policy: .error, author: Author(actor: "form"))
+        let old = try graph.find(Query("Person", where: "born < \"1970-01-01T00:00:00Z\""))
+        try await store.write(Author(actor: "jane")) { try $0.delete(old) }
+        return (some, only, count)
+    }
+
+    @Test func `people are found, edited and deleted as the guide shows`() async throws {
+        let schema = try Schema {
+            EntityDefinition("Person", identity: ["personId"]) {
+                AttributeDefinition("personId", .int64)
+                AttributeDefinition("firstName", .string, .optional)
+                AttributeDefinition("born", .date, .optional)
+                AttributeDefinition("source", .string, .optional)
+            }
+        }
+        let store = try Store.inMemory(schema: schema)
+        let ids = try await store.write { transaction in
+            [
+                try transaction.insert("Person", ["personId": 1, "firstName": "Ada", "born": .date(Date(timeIntervalSince1970: -1))]),
+                try transaction.insert("Person", ["personId": 2, "firstName": "Al", "born": .date(Date(timeIntervalSince1970: 1))]),
+                try transaction.insert("Person", ["personId": 3, "firstName": "Bo"]),
+            ]
+        }.result
+        let (some, only, count) = try await find(store)
+        #expect(some == [ids[1], ids[0]])
+        #expect(only == ids[2])
+        #expect(count == 2)
+        #expect(try store.graph[ids[1], "source"] == "form")
+        #expect(!store.graph.contains(ids[0]))
     }
 
     @Test func `rows are imported and exported by the mapping as the guide shows`() async throws {
