@@ -1,0 +1,80 @@
+import Cambium
+
+/// Records like the structs of CoreValue's tests that are found by an identifier: authors, articles and categories.
+enum Articles {
+    struct Author: EntityRecord, Equatable {
+        var id: String
+        var name: String
+        var ref: Ref<Author>?
+
+        static let recordSchema = RecordSchema<Author>("Author") {
+            RecordProperty("id", \.id, .identity)
+            RecordProperty("name", \.name)
+        }
+        init(_ id: String, _ name: String) { (self.id, self.name) = (id, name) }
+        init(from row: inout RecordReader) throws {
+            (id, name) = (try row.read(0), try row.read(1))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &id)
+            try row.write(1, &name)
+        }
+    }
+
+    struct Article: EntityRecord, Equatable {
+        var id: Int16
+        var text: String
+        var author: Author?
+        var ref: Ref<Article>?
+
+        static let recordSchema = RecordSchema<Article>("Article") {
+            RecordProperty("id", \.id, .identity)
+            RecordProperty("text", \.text)
+            RecordProperty("author", \.author)
+        }
+        init(_ id: Int16, _ text: String, _ author: Author? = nil) { (self.id, self.text, self.author) = (id, text, author) }
+        init(from row: inout RecordReader) throws {
+            (id, text, author) = (try row.read(0), try row.read(1), try row.read(2))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &id)
+            try row.write(1, &text)
+            try row.write(2, &author)
+        }
+    }
+
+    /// A category, whose identity has two attributes. CoreValue needs a text that joins them.
+    struct Category: EntityRecord, Equatable {
+        var kind: String
+        var label: String
+        var articles: [Article]
+        var ref: Ref<Category>?
+
+        static let recordSchema = RecordSchema<Category>("Category") {
+            RecordProperty("kind", \.kind, .identity)
+            RecordProperty("label", \.label, .identity)
+            RecordProperty("articles", \.articles)
+        }
+        init(_ kind: String, _ label: String, _ articles: [Article]) { (self.kind, self.label, self.articles) = (kind, label, articles) }
+        init(from row: inout RecordReader) throws {
+            (kind, label, articles) = (try row.read(0), try row.read(1), try row.read(2))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &kind)
+            try row.write(1, &label)
+            try row.write(2, &articles)
+        }
+    }
+
+    static func store() throws -> Store { try Store.inMemory(schema: Schema(of: Category.self)) }
+
+    static func football() -> Category {
+        let authors = [Author("a1", "Hemingway"), Author("a2", "Capek")]
+        return Category(
+            "sports", "football",
+            [Article(1, "first", authors[0]), Article(2, "second", authors[1]), Article(3, "third", authors[0])])
+    }
+}

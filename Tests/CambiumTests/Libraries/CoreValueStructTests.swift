@@ -1,0 +1,129 @@
+import Cambium
+import FoundationEssentials
+import Testing
+
+/// The cases of CoreValue's own tests for structs that are saved, in this API.
+@Suite("CoreValue's cases: structs that are saved")
+struct CoreValueStructTests {
+    typealias Employee = Companies.Employee
+    typealias Shop = Companies.Shop
+
+    private let store: Store
+
+    init() throws { store = try Companies.store() }
+
+    private func company() -> Shop {
+        Shop("Company", employees: (1...4).map { Employee("\($0)", age: Int16($0 * 10)) })
+    }
+
+    private func employeeCount() throws -> Int { try store.graph.count(RecordQuery<Employee>()) }
+
+    @Test("values and a null are written and read")
+    func values() throws {
+        var employees = [Employee("John", age: 20, position: "Manager"), Employee("Nobody", age: 14)]
+        try store.save(&employees)
+        let read = try store.fetch(Employee.self)
+        #expect(read == employees)
+        #expect(read.map(\.position) == ["Manager", nil])
+    }
+
+    @Test("a nested struct is saved and read with its owner")
+    func nested() throws {
+        var shop = Shop("Carl's", owner: Employee("Carl", age: 66))
+        try store.save(&shop)
+        #expect(try store.fetch(Shop.self).map(\.owner?.name) == ["Carl"])
+        #expect(shop.owner?.ref != nil)
+    }
+
+    @Test("nested structs keep their order, and get their refs")
+    func array() throws {
+        var company = company()
+        try store.save(&company)
+        #expect(company.employees.allSatisfy { $0.ref != nil })
+        #expect(try store.fetch(Shop.self).first?.employees.map(\.name) == ["1", "2", "3", "4"])
+    }
+
+    @Test("an array without members is empty, and a query finds a shop by its name")
+    func emptyArray() throws {
+        var shops = [Shop("a", employees: [Employee("Pat")]), Shop("b")]
+        try store.save(&shops)
+        let found = try store.fetch(Shop.self) { $0.name == "b" }
+        #expect(found.count == 1)
+        #expect(found.first?.employees.isEmpty == true)
+    }
+
+    @Test("saving an owner twice keeps its members")
+    func savedTwice() throws {
+        var company = company()
+        try store.save(&company)
+        let refs = company.employees.map(\.ref)
+        let receipt = try store.save(&company)
+        #expect(company.employees.map(\.ref) == refs)
+        #expect(!receipt.hasChanges)
+        #expect(try employeeCount() == 4)
+    }
+
+    @Test("a member that was removed is unlinked, and stays in the store")
+    func removed() throws {
+        var company = company()
+        try store.save(&company)
+        company.employees.removeFirst()
+        try store.save(&company)
+        #expect(try store.fetch(Shop.self).first?.employees.map(\.name) == ["2", "3", "4"])
+        company.employees.removeAll()
+        try store.save(&company)
+        #expect(try store.fetch(Shop.self).first?.employees.isEmpty == true)
+        #expect(try employeeCount() == 4)
+    }
+
+    @Test("a struct that was not saved before is inserted for each of two owners")
+    func unsavedMember() throws {
+        let john = Employee("John")
+        var shops = [Shop("1", employees: [john]), Shop("2", employees: [john])]
+        try store.save(&shops)
+        #expect(try employeeCount() == 2)
+    }
+
+    @Test("a struct that was saved before is the same object for two owners")
+    func savedMember() throws {
+        var john = Employee("John")
+        try store.save(&john)
+        var shops = [Shop("1", employees: [john]), Shop("2", employees: [john])]
+        try store.save(&shops)
+        #expect(try employeeCount() == 1)
+        #expect(try store.fetch(Shop.self).map(\.employees.count) == [0, 1])
+    }
+
+    @Test("a partial struct inserts defaults, and changes only its properties")
+    func partial() throws {
+        var john = Employee("John", age: 30, position: "Clerk")
+        try store.save(&john)
+        var name = try #require(try store.fetch(Companies.EmployeeName.self).first)
+        name.name = "Johnny"
+        try store.save(&name)
+        let read = try store.fetch(Employee.self)
+        #expect(read.map(\.name) == ["Johnny"])
+        #expect(read.map(\.age) == [30])
+        #expect(read.map(\.position) == ["Clerk"])
+    }
+
+    @Test("updates of two structs do not insert")
+    func updates() throws {
+        var shops = [Shop("shop1"), Shop("shop2")]
+        try store.save(&shops)
+        try store.save(&shops[0])
+        try store.save(&shops[1])
+        #expect(try store.fetch(Shop.self) { $0.name == "shop1" }.count == 1)
+    }
+
+    @Test("a deleted struct has no ref, and its next save inserts it")
+    func deletion() throws {
+        var shops = [Shop("shop1"), Shop("shop2")]
+        try store.save(&shops)
+        try store.delete(&shops[1])
+        #expect(try store.fetch(Shop.self).map(\.name) == ["shop1"])
+        #expect(shops[1].ref == nil)
+        try store.save(&shops[1])
+        #expect(try store.fetch(Shop.self).map(\.name) == ["shop1", "shop2"])
+    }
+}
