@@ -8,10 +8,13 @@ extension Condition {
     /// Complexity: O(operands). The check keeps its own stack, so a tree of any depth is safe.
     package func check() throws(CambiumError) {
         var stack = [(condition: self, depth: 0)]
+        var patternCount = 0
         while let (condition, depth) = stack.popLast() {
             switch condition {
             case .constant: break
-            case .comparison(let comparison): try comparison.check()
+            case .comparison(let comparison):
+                try comparison.check()
+                patternCount += comparison.relation.hasPattern ? 1 : 0
             case .and(let parts), .or(let parts): stack += parts.reversed().map { ($0, depth + 1) }
             case .not(let part): stack.append((part, depth + 1))
             case .related(_, let path, let part):
@@ -23,7 +26,12 @@ extension Condition {
                 throw CambiumError(
                     .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Put more parts into one .and or .or.")
             }
+            if patternCount > Self.patternCountMax { throw CambiumError(.limitExceeded, Self.tooManyPatterns) }
         }
+    }
+
+    static var tooManyPatterns: String {
+        "The condition has more than \(patternCountMax) patterns of 'like' and 'matches'. Join them in one expression, such as \"a|b\"."
     }
 
     /// The names of the parameters of the condition, without the `$`. Complexity: O(operands).
@@ -55,6 +63,11 @@ extension Operand {
             }
         }
     }
+}
+
+extension Comparison.Relation {
+    /// Whether the right side is a pattern.
+    var hasPattern: Bool { self == .like || self == .matches }
 }
 
 extension Comparison {

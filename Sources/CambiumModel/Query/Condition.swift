@@ -17,6 +17,8 @@ public indirect enum Condition: Hashable, Sendable {
 
     /// The number of levels up to which conditions may be nested. A deeper condition is refused.
     package static let depthMax = 200
+    /// The number of comparisons with `like` or `matches` in a condition, because a pattern takes up to 8 MiB of memory.
+    package static let patternCountMax = 100
 }
 
 /// The number of related objects for which a condition must be true.

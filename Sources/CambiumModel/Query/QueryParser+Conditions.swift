@@ -120,6 +120,7 @@ extension QueryParser {
     private mutating func comparison(_ left: Operand, _ quantifier: Quantifier?) throws(CambiumError) -> Comparison {
         guard let relation else { throw missingRelation(left, quantifier) }
         let end = token.end
+        if relation.hasPattern { try notePattern() }
         try advance()
         let takesList = relation == .isIn || relation == .isBetween
         // After a space, `[c]` is a list of the path `c`.

@@ -7,6 +7,8 @@ struct QueryParser: Sendable {
     private(set) var token: QueryToken
     /// The number of open parentheses and of `not` before them.
     private var level = 0
+    /// The number of patterns so far.
+    private var patternCount = 0
 
     init(_ text: String) throws(CambiumError) {
         lexer = try QueryLexer(text)
@@ -54,6 +56,14 @@ struct QueryParser: Sendable {
         throw lexer.error(
             "The condition is nested deeper than \(Condition.depthMax) levels. Write it with fewer parentheses, or pass lists to 'in'.",
             at: offset, code: .limitExceeded)
+    }
+
+    /// Notes that the token begins the relation with a pattern.
+    mutating func notePattern() throws(CambiumError) {
+        patternCount += 1
+        if patternCount > Condition.patternCountMax {
+            throw lexer.error(Condition.tooManyPatterns, at: token.start, code: .limitExceeded)
+        }
     }
 
     // MARK: Options

@@ -62,6 +62,19 @@ import Testing
         #expect(error.place?.column == 7 + 2 * 65_536)
     }
 
+    @Test(arguments: ["like", "matches", "like[c]"]) func `a condition may have 100 patterns`(relation: String) throws {
+        let comparison = "a \(relation) 'x*y'"
+        let patterns = Array(repeating: comparison, count: 100).joined(separator: " or ")
+        let condition = try Condition(parsing: patterns)
+        try condition.check()
+        let error = try #require(Self.error(patterns + " or not " + comparison))
+        #expect(error.code == .limitExceeded)
+        #expect(error.place?.column == patterns.utf8.count + 11)
+        let more = try Condition(parsing: comparison)
+        let all = Condition.or([condition, .related(.any, QueryPath(["b"]), more)])
+        #expect(QueryFixture.refusal { try all.check() }?.code == .limitExceeded)
+    }
+
     @Test func `a path may have 64 names`() throws {
         let path = Array(repeating: "a", count: 64).joined(separator: ".")
         #expect(try QueryPath(parsing: path).names.count == 64)
