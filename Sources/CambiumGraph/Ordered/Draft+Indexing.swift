@@ -34,7 +34,7 @@ extension Draft {
         var known = old.indexDirectory(of: oldLayout)?.records ?? []
         var records: [IndexDirectory.Record] = []
         for index in layout.ordered {
-            if let place = known.firstIndex(where: { $0.specification == index.specification }) {
+            if let place = known.firstIndex(where: { $0.specification == index.specification }), hasSameObjects(index, oldLayout) {
                 records.append(known.remove(at: place))
             } else {
                 // If a table had no rows, its indexes are complete from the beginning.
@@ -52,6 +52,13 @@ extension Draft {
         directory.count = records.count
         for (number, record) in records.enumerated() { directory[number] = record }
         ownedDirectory().storeBytes(of: page, toByteOffset: offset, as: PageRef.self)
+    }
+
+    /// Returns whether an index has the objects that it has in another layout. It does not if an entity got another parent.
+    private func hasSameObjects(_ index: OrderedIndexLayout, _ oldLayout: GraphLayout) -> Bool {
+        guard let before = oldLayout.ordered.first(where: { $0.hasSameKeys(as: index) }) else { return false }
+        let staying = Set(oldLayout.tables[before.table].entities).intersection(layout.tables[index.table].entities)
+        return before.family.intersection(staying) == index.family.intersection(staying)
     }
 
     /// Returns the table that has the objects of a root entity in the previous version.

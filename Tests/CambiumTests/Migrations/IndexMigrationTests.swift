@@ -55,6 +55,40 @@ import Testing
         try store.close()
     }
 
+    /// A hierarchy in which `Cat` has a parent of choice. The index belongs to `Pet`.
+    private static func animals(parentOfCat: String) -> SchemaDefinition {
+        SchemaDefinition {
+            EntityDefinition("Animal") { AttributeDefinition("age", .int64) }
+            EntityDefinition("Pet", parent: "Animal", indexes: [["age"]])
+            EntityDefinition("Cat", parent: parentOfCat)
+        }
+    }
+
+    @Test func `an entity that gets another parent enters the indexes of its new ancestors, and leaves those of the old ones`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.create(volume, schema: Schema(Self.animals(parentOfCat: "Animal")), durability: .synced)
+        try store.write { transaction in
+            for age in 0..<400 { try transaction.insert(age.isMultiple(of: 2) ? "Pet" : "Cat", ["age": .int(Int64(age))]) }
+        }
+        func counts() throws -> [Int] {
+            #expect(store.graph.invariantFindings() == [])
+            return store.graph.orderedIndexes(of: try store.schema.required("Pet")).map(\.count)
+        }
+        #expect(try counts() == [200])
+        try store.migrate(to: Self.animals(parentOfCat: "Pet"))
+        #expect(try counts() == [400])
+        #expect(try store.graph.count(Query("Pet", where: "age == 7")) == 1)
+        try store.migrate(to: Self.animals(parentOfCat: "Animal"))
+        #expect(try counts() == [200])
+        try store.write { transaction in
+            for id in store.graph.objects(of: try transaction.schema.required("Cat")) { try transaction.delete(id) }
+            for age in 0..<200 { try transaction.insert("Pet", ["age": .int(Int64(2 * age + 1))]) }
+        }
+        #expect(try counts() == [400])
+        #expect(try Verification(volume).findings == [])
+        try store.close()
+    }
+
     @Test func `the next opening finishes an index that was stored half-built`() throws {
         let volume = MemoryVolume()
         let store = try Self.store(volume, [])
