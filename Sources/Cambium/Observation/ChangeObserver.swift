@@ -20,13 +20,12 @@ final class ChangeObserver {
     func next() async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true
+        // The program may keep an iterator that has ended.
+        defer { if isFinished { seat.end() } }
         try Task.checkCancellation()
         var held = seat.take()
         let newest = try await newest(&held)
-        guard newest.transaction > last else {
-            seat.leave(ObserverSeat.Held())
-            return nil
-        }
+        guard newest.transaction > last else { return nil }
         let found =
             switch delivery {
             case .every: try await nextTransaction(&held, newest)

@@ -22,7 +22,10 @@ final class ObserverSeat: Sendable {
         loan = ObserverLoan(delivery == .every ? store.writer.recent : nil)
     }
 
-    deinit { leases.end(loan) }
+    deinit { end() }
+
+    /// Releases the content, and the interest in versions.
+    func end() { leases.end(loan) }
 
     /// The content, which stays in the seat.
     var held: Held { loan.held ?? Held() }

@@ -147,7 +147,7 @@ final class LiveRegistry: Sendable {
             state.lastGraph = state.newest
             _ = state.takePump()
             return state.seats.keys.compactMap { number in
-                state.seats[number]?.ending = error.map(Ending.failed) ?? .closed
+                state.end(number, error.map(Ending.failed) ?? .closed)
                 return state.takeWaiter(number)
             }
         }
@@ -211,11 +211,21 @@ extension LiveRegistry.State {
         return seats[number]?.waiter
     }
 
+    /// Ends a query. An error takes the place of the news, which another pump would not continue.
+    fileprivate mutating func end(_ number: Int, _ ending: LiveRegistry.Ending) {
+        guard var seat = seats[number], seat.ending == nil else { return }
+        seats[number] = nil
+        seat.ending = ending
+        if case .failed = ending { (seat.touched, seat.isWhole) = ([], false) }
+        seats[number] = seat
+    }
+
     /// Records changes for one query. Returns its consumer if the consumer waits.
     fileprivate mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {
-        guard var seat = seats[number], transaction > seat.last else { return nil }
+        // A later pump begins at a later graph, so its changes do not continue those of an ended query.
+        guard var seat = seats[number], seat.ending == nil, transaction > seat.last else { return nil }
         seats[number] = nil
         seat.touchedCount += touched.count
         if seat.isWhole || seat.touchedCount > LiveRegistry.touchedCountMax || seat.touched.count == LiveRegistry.graphCountMax {

@@ -86,6 +86,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [ChangeDelivery.every, .coalesced])
+    func `an iterator that an error ended holds nothing, even if it is kept`(_ delivery: ChangeDelivery) async throws {
+        let store = try made(nil)
+        var changes = store.changes(delivery).makeAsyncIterator()
+        try advance(store)
+        clock.advance(61)
+        try advance(store, 2)
+        #expect(await errorCode { _ = try await changes.next() } == .expired)
+        try advance(store)
+        #expect(store.writer.recent.count == 0 && !store.writer.recent.isWanted)
+        #expect(store.memory.pinnedVersionCount == 0)
+        #expect(store.leases.summary.count == 0)
+        #expect(try await changes.next() == nil)
+        try store.close()
+    }
+
     @Test func `the newest versions are limited by their number and by their bytes`() throws {
         let store = try made(nil)
         var graphs = [store.graph]

@@ -1,0 +1,44 @@
+import Testing
+
+@testable import Cambium
+@testable import CambiumGraph
+
+/// The registry of live queries after an error of its pump.
+@Suite struct LiveRegistryTests {
+    private struct Failure: Error {}
+
+    @Test func `a query that an error ended gets no changes of a later pump`() async throws {
+        let store = try Store.notes()
+        let registry = LiveRegistry()
+        func add() -> Int { registry.add({ store.graph }, { _, _ in Task {} }).number }
+        func note(from pump: Int) throws {
+            let before = store.graph
+            _ = try store.addNote(Int(before.transaction.rawValue))
+            registry.note(TouchedObjects(store.graph.changes(since: before)), store.graph, from: pump)
+        }
+        let first = add()
+        try note(from: 1)
+        #expect(registry.pendingCount == 1)
+        registry.end(Failure(), from: 1)
+        try store.addNote(-1)
+        let second = add()
+        try note(from: 2)
+        #expect(registry.pendingCount == 1)
+        #expect(try await registry.news(second)?.touched.count == 1)
+        await #expect(throws: Failure.self) { try await registry.news(first) }
+        try store.close()
+    }
+
+    @Test func `a closed store delivers its last changes`() async throws {
+        let store = try Store.notes()
+        let registry = LiveRegistry()
+        let before = store.graph
+        let number = registry.add({ before }, { _, _ in Task {} }).number
+        try store.addNote(1)
+        registry.note(TouchedObjects(store.graph.changes(since: before)), store.graph, from: 1)
+        registry.end(nil, from: 1)
+        #expect(try await registry.news(number)?.graph.transaction == store.graph.transaction)
+        #expect(try await registry.news(number) == nil)
+        try store.close()
+    }
+}
