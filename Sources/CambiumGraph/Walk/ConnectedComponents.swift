@@ -31,11 +31,14 @@ public struct ConnectedComponents: Sendable {
         return number == Self.noComponent ? nil : Int(number)
     }
 
-    /// Returns the ids of the objects of a component, ascending. Complexity: O(objects of all components).
+    /// Returns the ids of the objects of a component, ascending. Returns no ids if there is no such component. Complexity: O(objects of all
+    /// components).
     public func ids(of component: Int) -> [ObjectID] {
+        guard sizes.indices.contains(component) else { return [] }
+        let wanted = UInt32(component)
         var found: [ObjectID] = []
         for (table, numbers) in numbers.enumerated() {
-            for (row, number) in numbers.enumerated() where number == UInt32(clamping: component) && number != Self.noComponent {
+            for (row, number) in numbers.enumerated() where number == wanted {
                 found.append(graph.id(of: ObjectPlace(table: table, row: UInt32(row))))
             }
         }
