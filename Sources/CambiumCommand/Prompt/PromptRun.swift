@@ -19,6 +19,7 @@ struct PromptRun {
         self.entity = entity
         let grouping = try PromptGrouping(line, graph, entity).grouping()
         var query = try Self.query(line, graph, entity, arguments)
+        for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {
             query.sort = try Self.sort(sort)
             if grouping == nil { try sort.located { try graph.check(Query(entity.name, where: .constant(true), sort: query.sort)) } }

@@ -92,7 +92,8 @@ struct Accumulator {
             return .decimal(DecimalNumber(String(whole)) ?? .zero)
         }
         if width == .decimal, let wholePart = DecimalNumber(String(whole)), let sum = decimal.adding(wholePart) { return .decimal(sum) }
-        return .double(real + correction + (Double(decimal.description) ?? 0) + Double(whole))
+        // The rounding error of an infinite sum is not a number.
+        return .double(real.isFinite ? real + correction + (Double(decimal.description) ?? 0) + Double(whole) : real)
     }
 }
 

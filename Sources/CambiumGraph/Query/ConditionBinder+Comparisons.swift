@@ -2,10 +2,8 @@ import CambiumModel
 
 extension ConditionBinder {
     func bind(_ comparison: Comparison, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
-        var comparison = comparison
-        comparison.left = try substituted(comparison.left)
-        comparison.right = try substituted(comparison.right)
-        if comparison.left.isConstant { comparison = try flipped(comparison) }
+        var comparison = try comparison.substituted(arguments)
+        if comparison.left.isLiteral { comparison = try flipped(comparison) }
         switch (comparison.left.form, comparison.right.form) {
         case (.path(let path), .literal(let literal)): return try bind(comparison, path, [literal], entity)
         case (.path(let path), .list(let elements)):
@@ -16,25 +14,6 @@ extension ConditionBinder {
             return try general(comparison, entity)
         case (_, .list(let elements)): return try bindElements(comparison, elements, entity)
         default: return try general(comparison, entity)
-        }
-    }
-
-    /// Replaces a parameter by its value.
-    func substituted(_ operand: Operand) throws(QueryMistake) -> Operand {
-        switch operand.form {
-        case .parameter(let name):
-            guard let argument = arguments[name] else {
-                throw QueryMistake("The parameter $\(name) has no value. Set a value for it.", at: operand.offset)
-            }
-            guard argument.isConstant else {
-                throw QueryMistake("The value of the parameter $\(name) is not a constant. Pass a literal or a list.", at: operand.offset)
-            }
-            return Operand(argument.form, at: operand.offset.value)
-        case .list(let elements):
-            var replaced: [Operand] = []
-            for element in elements { replaced.append(try substituted(element)) }
-            return Operand(.list(replaced), at: operand.offset.value)
-        case .path, .aggregate, .literal: return operand
         }
     }
 
@@ -51,7 +30,7 @@ extension ConditionBinder {
             throw QueryMistake(
                 "The left side of '\(comparison.relation.text)' is a constant. Write a path there.", at: comparison.left.offset)
         }
-        guard !comparison.right.isConstant else {
+        guard !comparison.right.isLiteral else {
             throw QueryMistake("Both sides of the comparison are constants. Write a path on one side.", at: comparison.left.offset)
         }
         return Comparison(
@@ -120,23 +99,6 @@ extension ConditionBinder {
 }
 
 extension Operand {
-    /// Whether the operand is a literal or a list, after parameters have been replaced.
-    var isConstant: Bool {
-        switch form {
-        case .literal, .list: true
-        case .path, .aggregate, .parameter: false
-        }
-    }
-}
-
-extension [Operand] {
-    /// The literals, or `nil` if an element is not a literal.
-    var literals: [QueryLiteral]? {
-        var literals: [QueryLiteral] = []
-        for element in self {
-            guard case .literal(let literal) = element.form else { return nil }
-            literals.append(literal)
-        }
-        return literals
-    }
+    /// Whether the operand is a literal, after parameters were replaced.
+    fileprivate var isLiteral: Bool { if case .literal = form { true } else { false } }
 }

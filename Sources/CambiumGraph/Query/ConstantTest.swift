@@ -22,7 +22,7 @@ struct ConstantTest {
     var isNull: Bool {
         switch relation {
         case .isIn: false
-        case .isBetween: literals.contains(.null)
+        case .isBetween: literals.contains(where: Self.isNull)
         default: literals.first.map(Self.isNull) ?? true
         }
     }

@@ -72,7 +72,7 @@ extension QueryRun {
 
     /// Returns a cursor for the position after a row.
     func cursor(after row: UInt32) -> QueryCursor {
-        QueryCursor(key: order.key(row), serial: context.reader.rows(table.index).serial(row), order: SortSpecification.order(query))
+        QueryCursor(key: order.key(row), serial: context.reader.rows(table.index).serial(row), order: order.hash(of: query))
     }
 }
 
@@ -93,7 +93,7 @@ extension Graph {
         var run = try GroupRun(query, grouping, self)
         var rows = try run.rows()
         do throws(QueryMistake) {
-            rows = try GroupOrder(grouping, query).sorted(rows, by: query.sort)
+            rows = try GroupOrder(grouping, query, schema).sorted(rows, by: query.sort)
         } catch {
             throw error.error(in: nil)
         }
@@ -119,9 +119,15 @@ extension Graph {
         return (count, plan)
     }
 
-    /// Returns a cursor for the position after an object, in the order of a query.
+    /// Returns a cursor for the position after an object, in the order of a query. Throws `.invalidInput` if the object belongs to another
+    /// hierarchy.
     package func cursor(_ query: Query, after place: ObjectPlace) throws -> QueryCursor {
-        try QueryRun(query, self).cursor(after: place.row)
+        let run = try QueryRun(query, self)
+        guard Int(place.table) == run.table.index else {
+            let name = name(of: id(of: place)) ?? "The object"
+            throw CambiumError(.invalidInput, "\(name) is not a '\(query.entity)'. Continue after an object of the answer.")
+        }
+        return run.cursor(after: place.row)
     }
 }
 

@@ -4,11 +4,13 @@ import CambiumModel
 struct GroupOrder {
     private let grouping: Grouping
     private let arguments: [String: Operand]
+    private let schema: Schema
     private let places: [String: Int]
 
-    init(_ grouping: Grouping, _ query: Query) {
+    init(_ grouping: Grouping, _ query: Query, _ schema: Schema) {
         self.grouping = grouping
         arguments = query.arguments
+        self.schema = schema
         var places: [String: Int] = [:]
         for (index, key) in grouping.keys.enumerated() { places[key.description] = index }
         for (index, aggregate) in grouping.aggregates.enumerated() { places[aggregate.name] = grouping.keys.count + index }
@@ -95,26 +97,55 @@ struct GroupOrder {
             throw QueryMistake(
                 "A group has one value of each kind. Remove the word before '\(comparison.left)'.", at: comparison.left.offset)
         }
-        let left = try operandValue(comparison.left, row, like: nil)
+        let comparison = try comparison.substituted(arguments)
+        let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
+        // A literal is converted to the type of the other side.
+        let left = try operandValue(comparison.left, row, like: try elements.first.flatMap { operand throws(QueryMistake) in
+            try stored(operand, row)
+        })
         var right: [QueryValue] = []
-        if case .list(let elements) = comparison.right.form {
-            for element in elements { right.append(try operandValue(element, row, like: left)) }
-        } else {
-            right = [try operandValue(comparison.right, row, like: left)]
-        }
+        for element in elements { right.append(try operandValue(element, row, like: left)) }
         return ValueTest(comparison.relation, comparison.folding).holds(left, right)
     }
 
     private func operandValue(_ operand: Operand, _ row: AggregateRow, like other: QueryValue?) throws(QueryMistake) -> QueryValue {
-        switch operand.form {
-        case .literal(let literal): return ValueTest.value(literal, like: other)
-        case .parameter(let name):
-            guard case .literal(let literal)? = arguments[name]?.form else {
-                throw QueryMistake("The parameter $\(name) has no value. Set a value for it.", at: operand.offset)
-            }
-            return ValueTest.value(literal, like: other)
-        case .path, .aggregate: return value(try place(operand), row)
-        case .list: throw QueryMistake("A list stands only on the right side of 'in' and 'between'.", at: operand.offset)
+        if case .literal(let literal) = operand.form { return try constant(literal, like: other, at: operand.offset) }
+        return try stored(operand, row) ?? .null
+    }
+
+    /// Returns the value of a key or of a function; `nil` for a literal.
+    private func stored(_ operand: Operand, _ row: AggregateRow) throws(QueryMistake) -> QueryValue? {
+        if case .literal = operand.form { return nil }
+        return value(try place(operand), row)
+    }
+
+    /// Returns a literal as a value of the kind of another value.
+    private func constant(_ literal: QueryLiteral, like other: QueryValue?, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
+        if case .object? = other, let id = id(literal) { return .object(id) }
+        let constant = ValueTest.value(literal, like: other)
+        let kinds = [constant, other ?? .null].compactMap(\.kind)
+        guard Set(kinds).count == 2 else { return constant }
+        throw QueryMistake(
+            "\(literal) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.", at: offset)
+    }
+
+    /// Returns the object that a literal names.
+    private func id(_ literal: QueryLiteral) -> ObjectID? {
+        switch literal {
+        case .object(let entity, let serial): schema.id("\(entity)/\(serial)")?.id
+        case .string(let text), .text(let text): schema.id(text)?.id
+        default: nil
+        }
+    }
+}
+
+extension QueryValue {
+    /// The kind of the value; `nil` for null and for a list.
+    fileprivate var kind: ValueKind? {
+        switch self {
+        case .value(let value): value.attributeType.map { ValueKind($0) }
+        case .object(let id): .object(id.root)
+        case .list: nil
         }
     }
 }

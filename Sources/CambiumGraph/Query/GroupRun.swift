@@ -20,6 +20,9 @@ struct GroupRun {
         // The sort keys, the limit and the offset belong to the groups.
         var rows = query
         (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
+        // A parameter may stand in the condition on the groups only.
+        let names = (grouping.having?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
+        rows.arguments = query.arguments.filter { !names.contains($0.key) }
         run = try QueryRun(rows, graph)
         self.grouping = grouping
         let binder = ConditionBinder(context: run.context, arguments: query.arguments)

@@ -127,7 +127,8 @@ final class ColumnSums: GroupSums {
     override func result(_ code: Int) -> Value {
         let sum = sums[code]
         let isReal = type == .float || type == .double
-        let real = isReal ? sum.real + sum.correction : Double(sum.whole)
+        // The rounding error of an infinite sum is not a number.
+        let real = isReal ? sum.real.isFinite ? sum.real + sum.correction : sum.real : Double(sum.whole)
         if function == .avg { return sum.count == 0 ? .null : .double(real / Double(sum.count)) }
         if isReal { return .double(real) }
         if let whole = Int64(exactly: sum.whole) { return .int(whole) }

@@ -112,8 +112,10 @@ private struct WholeBound {
         guard let number = DecimalNumber(text) else {
             // The exponent may be too large or too small for a decimal number.
             guard let value = Double(text), value.magnitude >= 1e38 || value.magnitude < 1e-80 else { throw NumberMistake(text: text) }
-            isWhole = value == 0
-            floor = value.magnitude >= 1e38 ? (value < 0 ? -Self.far : Self.far) : value < 0 ? -1 : 0
+            // The number is not 0, even if the double is.
+            isWhole = false
+            let isNegative = text.hasPrefix("-")
+            floor = value.magnitude >= 1e38 ? (isNegative ? -Self.far : Self.far) : isNegative ? -1 : 0
             return
         }
         var magnitude = number.coefficient

@@ -21,9 +21,15 @@ extension QueryCursor: CustomStringConvertible {
         let digits = Array(text.utf8)
         guard digits.count <= Self.textByteCountMax, digits.count >= 2 * Self.headerByteCount, digits.count.isMultiple(of: 2),
             let bytes = Self.bytes(digits), bytes[0] == Self.version
-        else { throw CambiumError(.invalidInput, "The text is not a cursor. Pass the cursor of an earlier answer.") }
+        else { throw Self.malformed }
         func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        self.init(key: Array(bytes[Self.headerByteCount...]), serial: word(9), order: word(1))
+        let serial = word(9)
+        guard serial <= ObjectID.serialMax else { throw Self.malformed }
+        self.init(key: Array(bytes[Self.headerByteCount...]), serial: serial, order: word(1))
+    }
+
+    private static var malformed: CambiumError {
+        CambiumError(.invalidInput, "The text is not a cursor. Pass the cursor of an earlier answer.")
     }
 
     private static func bytes(_ digits: [UInt8]) -> [UInt8]? {
@@ -40,9 +46,10 @@ extension QueryCursor: CustomStringConvertible {
 }
 
 extension SortSpecification {
-    /// Returns a hash of everything that determines the bytes of the keys.
-    static func order(_ query: Query) -> UInt64 {
-        let text = ([query.entity] + query.sort.map(\.description)).joined(separator: "\n")
+    /// Returns a hash of everything that determines the bytes of the keys: the entity, the sort keys, and the types of their values.
+    func hash(of query: Query) -> UInt64 {
+        let names = zip(query.sort, keys).map { sort, key in "\(sort) \(key.field?.type.rawValue ?? key.reader.kind.text)" }
+        let text = ([query.entity] + names).joined(separator: "\n")
         return Array(text.utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
 }

@@ -56,7 +56,7 @@ extension QueryRun {
         let (context, node) = (context, node)
         let rows = context.reader.rows(table.index)
         // A small range is read completely, even if few of its objects satisfy the condition.
-        let readMax = max(range.outer.count / Self.readShare, wantedCount * 2) + Self.cancellationMask
+        let readMax = max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2) + Self.cancellationMask
         var read = 0
         var (isExhausted, isCancelled) = (false, false)
         var found = OrderedRows(order, capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))

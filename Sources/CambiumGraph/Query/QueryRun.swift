@@ -40,7 +40,7 @@ struct QueryRun {
             throw error.error(in: query.text)
         }
         node = parts.count == 1 ? parts[0] : AndNode(parts)
-        if let cursor = query.cursor, cursor.order != SortSpecification.order(query) {
+        if let cursor = query.cursor, cursor.order != order.hash(of: query) {
             throw CambiumError(
                 .invalidInput, "The cursor is from a query with another entity or other sort keys. Use the entity and keys of that query.")
         }

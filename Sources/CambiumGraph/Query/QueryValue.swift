@@ -16,9 +16,7 @@ extension Value {
     package func order(_ other: Value) -> Int? {
         switch (self, other) {
         case (.int(let left), .int(let right)): return Self.order(left, right)
-        case (.string(let left), .string(let right)), (.uri(let left), .uri(let right)), (.json(let left), .json(let right)),
-            (.string(let left), .uri(let right)), (.uri(let left), .string(let right)):
-            return Self.order(left, right)
+        case (.string(let left), .string(let right)): return Self.order(left, right)
         case (.date(let left), .date(let right)):
             return Self.order(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
         case (.bool(let left), .bool(let right)): return Self.order(left ? 1 : 0, right ? 1 : 0)
@@ -28,7 +26,17 @@ extension Value {
         case (.decimal(let left), .decimal(let right)): return Self.order(left, right)
         case (.float(let left), .float(let right)): return Self.order(left, right)
         case (.double(let left), .double(let right)): return Self.order(left, right)
-        default: return numberOrder(other)
+        default:
+            if let left = comparedText, let right = other.comparedText { return Self.order(left, right) }
+            return numberOrder(other)
+        }
+    }
+
+    /// The text by which conditions compare the value; `nil` if the value is not a text.
+    var comparedText: String? {
+        switch self {
+        case .string(let text), .uri(let text), .json(let text): text
+        default: nil
         }
     }
 

@@ -23,12 +23,18 @@ extension Graph {
         let answer = try answer(objects)
         let readers = try readers(operands, query)
         var rows: [[QueryValue]] = []
-        for place in answer.places { rows.append(try readers.map { try $0.selected(place.row) }) }
+        for place in answer.places {
+            if rows.count.isMultiple(of: Self.cancellationCount), Task.isCancelled { throw CancellationError() }
+            rows.append(try readers.map { try $0.selected(place.row) })
+        }
         guard repeated == .remove else { return (rows, answer.ids, answer.plan) }
         var known: Set<[QueryValue]> = []
         rows = rows.filter { known.insert($0.map(\.canonical)).inserted }
         return (Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max)), [], answer.plan)
     }
+
+    /// The number of rows between two checks whether the task was cancelled.
+    private static var cancellationCount: Int { 64 }
 
     private func readers(_ operands: [Operand], _ query: Query) throws(CambiumError) -> [ValueReader] {
         let entity = try schema.required(query.entity)
@@ -47,18 +53,21 @@ extension Graph {
 }
 
 extension ValueReader {
-    /// The number of values that one list of an answer may have.
+    /// The number of values that one list of an answer may have, and of paths that are followed for it.
     private static var listedCountMax: Int { 1_000_000 }
 
     /// Returns the value of a row, or the list of values if the path leads to several.
     fileprivate func selected(_ row: UInt32) throws -> QueryValue {
         guard let path = self as? PathReader, path.links.contains(where: \.isToMany) else { return value(row) }
         var values: [QueryValue] = []
-        _ = path.visitRows(row) { end in
-            values.append(end.map(path.read) ?? .null)
-            return values.count <= Self.listedCountMax
+        var isComplete = path.links.count(where: \.isToMany) < 2 || path.pathCount(from: row, upTo: Self.listedCountMax) != nil
+        if isComplete {
+            isComplete = path.visitRows(row) { end in
+                values.append(end.map(path.read) ?? .null)
+                return values.count <= Self.listedCountMax
+            }
         }
-        if values.count > Self.listedCountMax {
+        guard isComplete else {
             throw CambiumError(.limitExceeded, "A selected path leads to more than \(Self.listedCountMax) values. Select a shorter path.")
         }
         return .list(values)

@@ -122,24 +122,45 @@ final class PathReader: ValueReader {
     /// The paths are followed level by level. So the cost depends on the number of links between the levels, not on the number of paths.
     func ends(of row: UInt32) -> [UInt32?: Int128] {
         var level: [UInt32?: Int128] = [row: 1]
-        for (depth, step) in links.enumerated() {
-            var next: [UInt32?: Int128] = [:]
+        for depth in links.indices {
             if context.checkCancellation() { return [:] }
-            for (owner, count) in level {
-                guard let owner else {
-                    if !step.isToMany { next[nil, default: 0] += count }
-                    continue
-                }
-                var isMissing = true
-                context.reader.forEachMember(step.end, owner: owner) { target in
-                    isMissing = false
-                    next[target, default: 0] &+= count
-                }
-                if isMissing, !step.isToMany, !links[depth...].contains(where: \.isToMany) { next[nil, default: 0] += count }
-            }
-            level = next
+            level = next(level, depth)
         }
         return level
+    }
+
+    /// Returns the number of all paths from a row, also of those that end before the last relationship; `nil` if there are more than
+    /// `countMax`.
+    func pathCount(from row: UInt32, upTo countMax: Int) -> Int? {
+        var level: [UInt32?: Int128] = [row: 1]
+        var total = 0
+        for depth in links.indices {
+            level = next(level, depth)
+            for count in level.values {
+                if count > Int128(countMax - total) { return nil }
+                total += Int(count)
+            }
+        }
+        return total
+    }
+
+    /// Returns the rows after a step and the numbers of paths to them, from those before the step.
+    private func next(_ level: [UInt32?: Int128], _ depth: Int) -> [UInt32?: Int128] {
+        let step = links[depth]
+        var next: [UInt32?: Int128] = [:]
+        for (owner, count) in level {
+            guard let owner else {
+                if !step.isToMany { next[nil, default: 0] += count }
+                continue
+            }
+            var isMissing = true
+            context.reader.forEachMember(step.end, owner: owner) { target in
+                isMissing = false
+                next[target, default: 0] &+= count
+            }
+            if isMissing, !step.isToMany, !links[depth...].contains(where: \.isToMany) { next[nil, default: 0] += count }
+        }
+        return next
     }
 
     func read(_ row: UInt32) -> QueryValue {

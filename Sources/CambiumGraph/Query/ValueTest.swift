@@ -39,13 +39,13 @@ struct ValueTest {
     }
 
     private func folded(_ value: QueryValue) -> QueryValue {
-        guard !folding.isEmpty, case .value(let plain) = value, let text = plain.plainText else { return value }
+        guard !folding.isEmpty, case .value(let plain) = value, let text = plain.comparedText else { return value }
         return .value(.string(folding.folded(text)))
     }
 
     private func hasText(_ value: QueryValue, _ wanted: QueryValue) -> Bool {
-        guard case .value(let left) = folded(value), case .value(let right) = folded(wanted), let text = left.plainText,
-            let part = right.plainText
+        guard case .value(let left) = folded(value), case .value(let right) = folded(wanted), let text = left.comparedText,
+            let part = right.comparedText
         else { return false }
         let bytes = Array(part.utf8)
         let test: TextTest

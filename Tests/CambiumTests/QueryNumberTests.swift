@@ -1,0 +1,93 @@
+import Cambium
+import Testing
+
+/// Numbers at the limits of their types, in conditions, sums, and limits of answers.
+@Suite struct QueryNumberTests {
+    private let store: Store
+
+    init() throws {
+        store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note", indexes: [["rank"]]) {
+                    AttributeDefinition("rank", .int64, .optional)
+                    AttributeDefinition("real", .double, .optional)
+                    AttributeDefinition("title", .string, .optional)
+                    AttributeDefinition("json", .json, .optional)
+                    RelationshipDefinition("next", to: "Note", .toMany, inverse: "previous")
+                    RelationshipDefinition("previous", to: "Note", .toMany, inverse: "next")
+                    RelationshipDefinition("tags", to: "Tag", .toMany)
+                }
+                EntityDefinition("Tag") { AttributeDefinition("name", .string) }
+            })
+        try store.write { transaction in
+            var notes: [ObjectID] = []
+            for rank in [-1, 0, 1] { notes.append(try transaction.insert("Note", ["rank": .int(Int64(rank)), "real": 1.7e308])) }
+            try transaction.set(notes[0], "title", to: "7")
+            try transaction.set(notes[0], "json", to: .json("7"))
+            for note in notes { for other in notes { try transaction.link(note, "next", other) } }
+        }
+    }
+
+    private var graph: Graph { store.graph }
+
+    private func ranks(_ condition: String) throws -> [Value] {
+        try graph.find(Query("Note", where: condition, sort: "rank")).map { try graph[$0, "rank"] }
+    }
+
+    @Test(arguments: [
+        ("rank == 1e-999", []), ("rank < 1e-999", [-1, 0]), ("rank >= 1e-999", [1]), ("rank > -1e-999", [0, 1]), ("rank <= -1e-999", [-1]),
+        ("rank < 1e999", [-1, 0, 1]), ("rank > 1e999", []), ("rank == 0e999", [0]),
+    ])
+    func `a number beyond all doubles is compared exactly`(condition: String, expected: [Int64]) throws {
+        #expect(try ranks(condition) == expected.map { .int($0) })
+    }
+
+    @Test func `a sum beyond all doubles is infinite`() throws {
+        let real = try Operand(parsing: "real")
+        let rows = try graph.aggregate(Query("Note"), Grouping([Aggregate(.sum, of: real), Aggregate(.avg, of: real)]))
+        #expect(rows[0].values == [.value(.double(.infinity)), .value(.double(.infinity))])
+        #expect(try graph.count(Query("Note", where: "next.@sum.real > 1")) == 3)
+    }
+
+    @Test(arguments: [Int.max, Int.max - 1, Int.max / 2 + 1])
+    func `a limit of any size is allowed with an index in the same order`(limit: Int) throws {
+        var query = try Query("Note", sort: "rank", limit: limit)
+        #expect(try graph.find(query).map(\.serial) == [1, 2, 3])
+        query.offset = Int.max
+        #expect(try graph.find(query) == [])
+        #expect(try graph.count(query) == 0)
+    }
+
+    @Test func `texts of all types are compared with each other`() throws {
+        #expect(try graph.count(Query("Note", where: "title == json")) == 3)
+        #expect(try graph.count(Query("Note", where: "json contains title")) == 1)
+        #expect(try graph.count(Query("Note", where: "title <= json")) == 1)
+    }
+
+    @Test func `a selected path of too many ways is refused, even if they lead nowhere`() throws {
+        let deep = [String](repeating: "next", count: 40).joined(separator: ".")
+        #expect(code(of: { _ = try graph.values(of: [try Operand(parsing: deep + ".tags.name")], Query("Note")) }) == .limitExceeded)
+        let rows = try graph.values(of: [try Operand(parsing: "next.next.rank"), try Operand(parsing: "next.tags.name")], Query("Note"))
+        #expect(rows.count == 3)
+        #expect(rows.allSatisfy { row in if case .list(let ranks) = row[0] { ranks.count == 9 && row[1] == .list([]) } else { false } })
+    }
+
+    @Test func `a cursor belongs to the types of its sort keys`() throws {
+        var definition = SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("rank", .int32) } }
+        let store = try Store.inMemory(schema: Schema(definition))
+        try store.write { transaction in for rank in 1...3 { try transaction.insert("Note", ["rank": .int(Int64(rank))]) } }
+        var query = try Query("Note", sort: "rank", limit: 1)
+        query.cursor = try store.graph.answer(query).cursor
+        #expect(try store.graph.find(query).map(\.serial) == [2])
+        definition.entities[0].attributes[0].type = .int64
+        try store.migrate(to: definition)
+        #expect(code(of: { _ = try store.graph.find(query) }) == .invalidInput)
+    }
+
+    @Test func `a cursor whose serial no store assigns is refused`() throws {
+        let text = try #require(try graph.answer(Query("Note")).cursor).description
+        #expect(try QueryCursor(parsing: text).description == text)
+        let forged = text.prefix(18) + String(repeating: "f", count: 16)
+        #expect(code(of: { _ = try QueryCursor(parsing: String(forged)) }) == .invalidInput)
+    }
+}

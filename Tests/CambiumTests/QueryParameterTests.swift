@@ -1,0 +1,104 @@
+import Cambium
+import Testing
+
+/// Values of parameters that fit the relation, and values that do not.
+@Suite struct QueryParameterTests {
+    private let graph: Graph
+
+    init() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note") {
+                    AttributeDefinition("rank", .int64, .optional)
+                    AttributeDefinition("title", .string, .optional)
+                    RelationshipDefinition("city", to: "City", inverse: "notes")
+                }
+                EntityDefinition("City") {
+                    AttributeDefinition("born", .date)
+                    RelationshipDefinition("notes", to: "Note", .toMany, inverse: "city")
+                }
+            })
+        try store.write { transaction in
+            let dates = ["2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"]
+            let cities = try dates.map { try transaction.insert("City", ["born": try #require(Value(date: $0))]) }
+            for rank in 1...6 {
+                let city = rank < 5 ? [cities[rank % 2]] : []
+                try transaction.insert("Note", ["rank": .int(Int64(rank)), "title": .string("n\(rank)")], links: ["city": city])
+            }
+        }
+        graph = store.graph
+    }
+
+    private func ranks(_ condition: String, _ value: Operand) throws -> [UInt64] {
+        try graph.find(Query("Note", where: condition, ["x": value])).map(\.serial)
+    }
+
+    private static let misfits: [(String, Operand)] = [
+        ("rank == $x", [1, 2]), ("rank < $x", [3, 1]), ("$x == rank", [1, 2]), ("title beginswith $x", ["n", "m"]),
+        ("title like $x", ["n*"]), ("rank between $x", 5), ("rank between $x", [1, 2, 3]), ("title between $x", []),
+        ("rank in $x", [[1, 2], 3]), ("rank in {1, $x}", [2, 3]),
+    ]
+
+    @Test(arguments: misfits)
+    func `a list does not stand for one value, and one value does not stand for two bounds`(condition: String, value: Operand) throws {
+        #expect(code(of: { _ = try ranks(condition, value) }) == .invalidInput)
+    }
+
+    @Test func `a value that is no constant is refused`() throws {
+        let path = try Operand(parsing: "rank")
+        #expect(code(of: { _ = try ranks("rank == $x", path) }) == .invalidInput)
+        #expect(code(of: { _ = try ranks("rank in $x", Operand(.list([path]))) }) == .invalidInput)
+    }
+
+    @Test func `a list follows in, two bounds follow between, and one value follows in as a list of one`() throws {
+        #expect(try ranks("rank in $x", [2, 4]) == [2, 4])
+        #expect(try ranks("rank between $x", [2, 4]) == [2, 3, 4])
+        #expect(try ranks("rank between $x", [4, 2]) == [])
+        #expect(try ranks("rank in $x", 3) == [3])
+    }
+
+    @Test func `no value is between null and a bound`() throws {
+        #expect(try ranks("rank between $x", .values([.null, .int(5)])) == [])
+        #expect(try ranks("rank between $x", .values([.int(5), .null])) == [])
+        #expect(try ranks("city.born between $x", .values([.null, .null])) == [])
+    }
+
+    // MARK: Groups
+
+    private func groups(
+        by key: String, having: String, where condition: String? = nil, _ arguments: [String: Operand] = [:]
+    ) throws -> [QueryValue] {
+        let aggregates = [Aggregate.count, Aggregate(.max, of: try Operand(parsing: "city.born"))]
+        let grouping = Grouping(by: [try Operand(parsing: key)], aggregates, having: try Condition(parsing: having))
+        return try graph.aggregate(Query("Note", where: condition, arguments), grouping).map { $0.group[0] }
+    }
+
+    @Test func `a condition on groups has parameters of its own, also lists`() throws {
+        #expect(try groups(by: "city", having: "count > $n", where: "rank > $m", ["n": 1, "m": 0]).count == 3)
+        #expect(try groups(by: "rank", having: "rank in $n", ["n": [2, 5]]) == [.value(.int(2)), .value(.int(5))])
+        #expect(try groups(by: "rank", having: "rank between $n", where: "rank > 0", ["n": [5, 9]]).count == 2)
+        #expect(code(of: { _ = try groups(by: "rank", having: "rank == $n", ["n": [1]]) }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "rank", having: "rank == $n") }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "rank", having: "rank > 1", where: "rank > 0", ["n": 1]) }) == .invalidInput)
+    }
+
+    @Test func `a condition on groups compares objects, and dates on either side`() throws {
+        let city = try #require(try graph.first(Query("City")))
+        #expect(try groups(by: "city", having: "city == City/1") == [.object(city)])
+        #expect(try groups(by: "city", having: "city == \"City/1\"") == [.object(city)])
+        #expect(try groups(by: "city", having: "\"2020-06-01T00:00:00Z\" < max.city.born").count == 1)
+        #expect(try groups(by: "city", having: "max.city.born < \"2020-06-01T00:00:00Z\"") == [.object(city)])
+    }
+
+    @Test func `a condition on groups refuses a value of another kind`() throws {
+        #expect(code(of: { _ = try groups(by: "rank", having: "count == \"3\"") }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "title", having: "title == 3") }) == .invalidInput)
+    }
+}
+
+extension Value {
+    fileprivate init?(date text: String) {
+        guard let value = try? Value(text: text, type: .date) else { return nil }  // The caller reports the text.
+        self = value
+    }
+}
