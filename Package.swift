@@ -124,6 +124,9 @@ if isFuzzed {
     ]
 }
 
+// script/check optimizes the library and its programs, but not the tests.
+let testSettings: [SwiftSetting] = Context.environment["CAMBIUM_PLAIN_TESTS"] != nil ? [.unsafeFlags(["-Onone"])] : []
+
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") {
         if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
@@ -136,5 +139,5 @@ for target in package.targets where [.regular, .executable, .test, .macro].conta
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
         ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : [])
-        + (target.type == .macro ? [] : counted)
+        + (target.type == .macro ? [] : counted) + (target.type == .test ? testSettings : [])
 }
