@@ -128,7 +128,7 @@ if isFuzzed {
 let testSettings: [SwiftSetting] = Context.environment["CAMBIUM_PLAIN_TESTS"] != nil ? [.unsafeFlags(["-Onone"])] : []
 
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
-    if target.name.hasPrefix("C"), !target.name.hasPrefix("Cambium") {
+    if ["CMachine", "CSimdJSON", "CRE2"].contains(target.name) {
         if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         if isFuzzed { target.cxxSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         continue
