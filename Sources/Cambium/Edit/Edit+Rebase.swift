@@ -30,7 +30,7 @@ extension Edit {
             same.base = graph
             return same
         }
-        let drops = try EditDrops(conflicts, policy, of: self)
+        let drops = try EditDrops(conflicts, policy, of: self, on: graph)
         var rebased = Edit(continuing: self, on: graph)
         _ = try EditPlan(self, drops).apply(to: &rebased)
         rebased.clearHistory()

@@ -10,11 +10,14 @@ struct EditDrops {
     var objects = Set<ObjectID>()
     /// The ordered relationships that get exactly the edit's members, although the store has changed them.
     var forced = Set<EditPlace>()
+    /// The graph of the store's side; `nil` if nothing is given up.
+    private var theirs: Graph?
 
     init() {}
 
     /// Resolves conflicts by a policy. Throws `.conflict` with the conflicts that the policy does not resolve.
-    init(_ conflicts: [EditConflict], _ policy: EditPolicy, of edit: Edit) throws(CambiumError) {
+    init(_ conflicts: [EditConflict], _ policy: EditPolicy, of edit: Edit, on theirs: Graph) throws(CambiumError) {
+        self.theirs = theirs
         var open: [EditConflict] = []
         var deletions = Set<Int>()
         for conflict in conflicts {
@@ -47,14 +50,14 @@ struct EditDrops {
     /// Removes the links that cannot exist because of objects and relationships that stay as they are in the store. If a to-one
     /// relationship loses a change, it loses all of its changes, and so do the to-one relationships at the other ends of its links. If the
     /// edit removed a link before it deleted an end, and the link now stays, that object also stays, because its cascade would reach the
-    /// other end.
+    /// other end. If the edit deleted an object that stays in an earlier call, a later deletion whose cascade reaches it does not happen.
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
         while true {
             let dropped = links.all.filter(rulesOut)
-            if dropped.isEmpty { return }
             links.all.removeAll(where: rulesOut)
-            var deletions = Set<Int>()
+            var deletions = deletionsReachingObjects(edit)
+            if dropped.isEmpty, deletions.isEmpty { return }
             for link in dropped {
                 for (place, relationship) in link.ends where !relationship.isToMany { ends.insert(place) }
                 if link.kind == .added { continue }
@@ -62,6 +65,19 @@ struct EditDrops {
             }
             keep(deletions, edit)
         }
+    }
+
+    /// Returns the calls of `delete` with a cascade that reaches an object of the store's side.
+    private func deletionsReachingObjects(_ edit: Edit) -> Set<Int> {
+        guard let theirs, !objects.isEmpty else { return [] }
+        var found = Set<Int>()
+        for (id, state) in edit.overlay.objects where !objects.contains(id) {
+            guard let deletion = state.deletion, let entity = theirs.entity(of: id) else { continue }
+            for relationship in entity.relationships where relationship.deleteRule == .cascade {
+                if theirs.members(relationship, of: id)?.contains(where: objects.contains) == true { found.insert(deletion) }
+            }
+        }
+        return found
     }
 
     private func rulesOut(_ link: EditLink) -> Bool {

@@ -114,7 +114,10 @@ struct EditPlan {
                     !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 let ownRelationship = try target.own(relationship, of: own)
-                for other in target.currentMembers(ownRelationship, of: id) { try target.unlink(id, ownRelationship, other) }
+                // A target whose deletion was taken back is the store's side: the edit saw no target, because it had deleted the object.
+                for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
+                    try target.unlink(id, ownRelationship, other)
+                }
             }
         }
     }
@@ -162,7 +165,10 @@ struct EditPlan {
     ) throws(CambiumError) {
         let current = target.currentMembers(relationship, of: id)
         let (known, wantedIDs) = (Set(current), Set(wanted))
-        let goal = wanted.filter(known.contains) + current.filter { !wantedIDs.contains($0) }
+        let own = wanted.filter(known.contains)
+        // If the edit's members have its order already, the others stay where they are. They can be objects whose deletion was taken back.
+        if own == current.filter(wantedIDs.contains) { return }
+        let goal = own + current.filter { !wantedIDs.contains($0) }
         for move in EditOrder(from: current, to: goal).moves { try target.move(id, relationship, move.id, to: move.index) }
     }
 }

@@ -15,11 +15,11 @@ struct EditRun {
     /// A store with the same objects.
     let twin: Store
 
-    /// Returns the seeds to run. `CAMBIUM_EDIT_SEED` is the first seed, and `CAMBIUM_EDITS` is their number.
+    /// Returns the seeds to run. `CAMBIUM_SEED` is the first seed, and `CAMBIUM_PROGRAMS` is their number.
     static func seeds(_ usual: UInt64, from first: UInt64) -> Range<UInt64> {
         let environment = ProcessInfo.processInfo.environment
-        let first = environment["CAMBIUM_EDIT_SEED"].flatMap(UInt64.init) ?? first
-        return first..<first + (environment["CAMBIUM_EDITS"].flatMap(UInt64.init) ?? usual)
+        let first = environment["CAMBIUM_SEED"].flatMap(UInt64.init) ?? first
+        return first..<first + (environment["CAMBIUM_PROGRAMS"].flatMap(UInt64.init) ?? usual)
     }
 
     init(seed: UInt64) throws {
@@ -42,14 +42,18 @@ struct EditRun {
     }
 
     /// Returns an op for which edits and transactions have a call with the same effect.
-    mutating func op(for graph: ReferenceGraph) -> Op? {
-        let op = program.next(for: graph)
+    mutating func op(for graph: ReferenceGraph) -> Op? { Self.callable(program.next(for: graph), graph) }
+
+    /// Returns an op that must fail in most cases, for which edits and transactions have a call.
+    mutating func wrongOp(for graph: ReferenceGraph) -> Op? { Self.callable(program.wrongOp(graph), graph) }
+
+    private static func callable(_ op: Op, _ graph: ReferenceGraph) -> Op? {
         switch op {
         case .insert(let id, let number, let assignments):
             guard let entity = graph.schema.entity(number), entity.root == id.root, !graph.contains(id) else { return nil }
-            return Self.hasAll(assignments, entity) ? op : nil
+            return hasAll(assignments, entity) ? op : nil
         case .set(let id, let assignments):
-            return graph.entity(of: id).map { Self.hasAll(assignments, $0) } ?? true ? op : nil
+            return graph.entity(of: id).map { hasAll(assignments, $0) } ?? true ? op : nil
         case .link(let id, let number, let target, let index):
             guard let relationship = graph.entity(of: id)?.relationship(number) else { return nil }
             return .link(id, number, target: target, index: relationship.isOrdered ? index : nil)
