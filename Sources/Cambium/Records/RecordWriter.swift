@@ -251,9 +251,12 @@ public struct RecordWriter: ~Copyable {
         return (id, relationship)
     }
 
+    /// Whether this call of `write(to:)` is for relationships, and writes this one.
+    func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
+
     @usableFromInline
     mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
-        guard relationship(property) != nil else { return }
+        guard writesRelationship(property) else { return }
         try setTarget(property, try saveNested(&record, property))
     }
 

@@ -236,4 +236,17 @@ struct RecordSaveTests {
         let error = try #require(throws: CambiumError.self) { try store.graph.load(Person.self, last) }
         #expect(error.code == .limitExceeded)
     }
+
+    @Test("a ref that leads back to the containing record is not checked, because the save does not write it")
+    func staleRefBack() throws {
+        var former = Writer(id: 2, name: "Anne")
+        try store.save(&former)
+        var book = Book("Emma")
+        book.writer = former.ref
+        try store.delete(&former)
+        var jane = Writer(id: 1, name: "Jane", books: [book])
+        try store.save(&jane)
+        #expect(try store.graph.find(Writer.self, identity: 1)?.books.first?.writer == jane.ref)
+        #expect(throws: CambiumError.self) { try store.save(&book) }
+    }
 }
