@@ -7,9 +7,9 @@ public import CambiumModel
 ///
 ///     let count = try store.preview(edit) { try $0.count(Query("Note", where: "rating >= 4")) }
 public struct EditPreview: ~Copyable {
-    private let graph: Graph
+    let graph: Graph
     private let ids: [ObjectID: ObjectID]
-    private let provisionalIDs: [ObjectID: ObjectID]
+    let provisionalIDs: [ObjectID: ObjectID]
     /// The rules of the schema that a commit would report as broken.
     public let violations: [String]
 
@@ -57,7 +57,7 @@ extension Store {
             _ = try transact(Author(), for: "preview") { transaction in
                 let ids = try edit.apply(to: &transaction, policy)
                 let violations = try transaction.draft.brokenRules()
-                result = try transaction.draft.withPreview { try body(EditPreview($0, ids, violations: violations)) }
+                result = try transaction.draft.withPreview(for: .queries) { try body(EditPreview($0, ids, violations: violations)) }
                 throw EndOfPreview()
             }
         } catch is EndOfPreview {}  // This error prevents the commit.

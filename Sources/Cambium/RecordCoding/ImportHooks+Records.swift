@@ -29,9 +29,6 @@ extension WriteTransaction {
     fileprivate mutating func reference<Record: EntityRecord>(to id: ObjectID) throws -> Ref<Record>? {
         let binding = try binding(Record.self)
         guard binding.entity.family.contains(try entity(of: id).number) else { return nil }
-        var writer = RecordWriter(self, binding)
-        let ref: Ref<Record> = writer.reference(to: id, nil)
-        self = writer.takeTransaction()
-        return ref
+        return UncommittedOrigins(draft.original, sharedOutcome()).ref(to: id)
     }
 }

@@ -4,26 +4,26 @@ extension Graph {
     /// Throws `.objectDeleted` if the graph does not contain the object; `.unknownName` if the record does not fit the store's schema;
     /// `.unexpectedValue` for a stored value that the record cannot hold. Complexity: O(properties and records inside of the record).
     public func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
-        guard ref.origin.storeKey == storeKey else {
-            throw CambiumError(.misuse, "A ref to '\(Record.recordSchema.entity)' belongs to another store. Load it from its own store.")
-        }
+        try ref.check(storeKey)
         return try load(Record.self, ref.id)
     }
 
     /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
-    public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
-        let binding = try binding(type)
-        guard let place = place(of: id) else { throw deleted(id, binding) }
-        var reader = RecordReader(self, binding, at: place)
-        try reader.checkEntity()
-        return try Record(from: &reader)
+    public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
+
+    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction that is under way.
+    func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID, _ uncommitted: UncommittedOrigins?) throws -> Record {
+        var reader = RecordReader(self, try binding(type), uncommitted)
+        return try reader.record(of: id)
     }
 
     /// Returns the records of objects, in the order of their ids. Throws as `load(_:)` with a ref does.
-    public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
+    public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] { try load(ids, nil) }
+
+    func load<Record: EntityRecord>(_ ids: [ObjectID], _ uncommitted: UncommittedOrigins?) throws -> [Record] {
         var records: [Record] = []
         records.reserveCapacity(ids.count)
-        try forEachRecord(ids) { _, record in records.append(try record()) }
+        try forEachRecord(ids, uncommitted) { _, record in records.append(try record()) }
         return records
     }
 
@@ -33,9 +33,14 @@ extension Graph {
     ///
     /// Throws as `load(_:)` does. Complexity: O(1) expected, and as `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
+        try find(type, values.map(\.attributeValue), nil)
+    }
+
+    func find<Record: EntityRecord>(_ type: Record.Type, _ values: [Value], _ uncommitted: UncommittedOrigins?) throws -> Record? {
         let binding = try binding(type)
-        guard let place = place(binding.entity, identity: values.map(\.attributeValue)) else { return nil }
-        var reader = RecordReader(self, binding, at: place)
+        guard let place = place(binding.entity, identity: values) else { return nil }
+        var reader = RecordReader(self, binding, uncommitted)
+        reader.move(to: place)
         return try Record(from: &reader)
     }
 
@@ -52,28 +57,35 @@ extension Graph {
         return RecordFinder(self, binding, identities)
     }
 
-    /// Calls `body` for each object, with a function that reads the record, or throws if it cannot be read.
-    func forEachRecord<Record: EntityRecord>(_ ids: [ObjectID], _ body: (ObjectID, () throws -> Record) throws -> Void) throws {
-        let binding = try binding(Record.self)
-        var known: RecordReader?
-        for id in ids {
-            guard let place = place(of: id) else {
-                try body(id) { throw deleted(id, binding) }
-                continue
-            }
-            var reader = known ?? RecordReader(self, binding, at: place)
-            known = nil
-            reader.move(to: place)
-            try body(id) {
-                try reader.checkEntity()
-                return try Record(from: &reader)
-            }
-            known = reader
-        }
+    /// Calls `body` for each object, with a function that reads the record and throws if it cannot.
+    func forEachRecord<Record: EntityRecord>(
+        _ ids: [ObjectID], _ uncommitted: UncommittedOrigins? = nil, _ body: (ObjectID, () throws -> Record) throws -> Void
+    ) throws {
+        var reader = RecordReader(self, try binding(Record.self), uncommitted)
+        for id in ids { try body(id) { try reader.record(of: id) } }
     }
+}
 
-    private func deleted(_ id: ObjectID, _ binding: RecordBinding) -> CambiumError {
-        CambiumError(
-            .objectDeleted, "\(binding.entity.name)/\(id.serial) does not exist in this graph. It was deleted, or not yet inserted.")
+extension RecordBinding {
+    /// The error for an object that the graph, the edit or the transaction does not have.
+    func missing(_ id: ObjectID) -> CambiumError {
+        let reason = id.isProvisional ? "It exists only in the edit that inserted it." : "It was deleted, or not yet inserted."
+        return CambiumError(.objectDeleted, "\(entity.name)/\(id.serialText) does not exist here. \(reason)")
+    }
+}
+
+extension Ref {
+    /// Throws `.misuse` if the object is of another store, and `.objectDeleted` if the transaction that inserted it was rolled back.
+    ///
+    /// - Parameter outcome: The outcome of the transaction in which the ref is used; `nil` outside of transactions.
+    func check(_ storeKey: UInt64, _ outcome: TransactionOutcome? = nil) throws(CambiumError) {
+        let entity = Record.recordSchema.entity
+        guard origin.storeKey == storeKey else {
+            throw CambiumError(.misuse, "A ref to '\(entity)' is of another store. Load it from a graph of its store.")
+        }
+        if origin.isRolledBack(except: outcome) {
+            throw CambiumError(
+                .objectDeleted, "A ref to '\(entity)' is of a transaction that was rolled back. Save the record, then use its new ref.")
+        }
     }
 }

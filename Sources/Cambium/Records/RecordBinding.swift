@@ -42,7 +42,7 @@ final class RecordBinding: Sendable {
         }
         self.entity = entity
         self.properties = properties
-        origin = RefOrigin(graph, holdsGraph: false)
+        origin = RefOrigin(storeKey: graph.storeKey)
         fields = properties.map { if case .attribute(let attribute) = $0 { graph.cursorField(attribute) } else { nil } }
         attributeFields = fields.compactMap { $0 }
         hasRelationships = properties.contains { if case .relationship = $0 { true } else { false } }
@@ -53,7 +53,7 @@ final class RecordBinding: Sendable {
     }
 
     /// Returns the origin of the refs of records in a graph.
-    func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(graph, holdsGraph: false) }
+    func origin(_ graph: Graph) -> RefOrigin { origin.storeKey == graph.storeKey ? origin : RefOrigin(storeKey: graph.storeKey) }
 
     private static func resolve(
         _ property: RecordDescription.Property, _ entity: Entity, _ type: any EntityRecord.Type, _ graph: Graph

@@ -4,26 +4,16 @@ extension WriteTransaction {
     ///     let copy = try transaction.clone(note, CloneRequest(rootValues: ["id": 7]))
     ///
     /// Throws `.objectDeleted` if the record was never saved or its object does not exist, `.misuse` if the record belongs to another
-    /// store, and as `clone(_:_:)` with an id does. After the commit, `load` of a graph reads the copy.
+    /// store, and as `clone(_:_:)` with an id does. `load(_:)` reads the copy.
     @discardableResult
     public mutating func clone<Record: EntityRecord>(_ record: Record, _ request: CloneRequest = CloneRequest()) throws -> Ref<Record> {
         guard let ref = record.ref else {
             throw CambiumError(
                 .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to clone.")
         }
-        return try withWriter(Record.self) { writer in
-            let copy = try writer.transaction.clone(try writer.existing(ref), request)
-            return writer.reference(to: copy.root, isNew: true)
-        }
-    }
-
-    /// Returns a ref to the object with these identity values, or `nil` if there is no such object. The changes of the transaction are
-    /// included.
-    ///
-    /// Throws `.unknownName` if the record does not fit the store's schema.
-    public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Ref<Record>? {
-        guard let id = find(try binding(type).entity, identity: values.map(\.attributeValue)) else { return nil }
-        return try withWriter(type) { $0.reference(to: id) }
+        let id = try withWriter(Record.self) { try $0.existing(ref) }
+        let copy = try clone(id, request)
+        return try withWriter(Record.self) { $0.reference(to: copy.root, isNew: true) }
     }
 }
 

@@ -2,14 +2,13 @@
 ///
 ///     var people = try graph.finder(Person.self)
 ///     for id in ids { if let person = try people.find(id) { print(person.name) } }
-public struct RecordFinder<Record: EntityRecord> {
-    private let graph: Graph
-    private let binding: RecordBinding
+public struct RecordFinder<Record: EntityRecord>: ~Copyable {
     private let identities: IdentityFinder
-    private var reader: RecordReader?
+    private var reader: RecordReader
 
     init(_ graph: Graph, _ binding: RecordBinding, _ identities: IdentityFinder) {
-        (self.graph, self.binding, self.identities) = (graph, binding, identities)
+        self.identities = identities
+        reader = RecordReader(graph, binding)
     }
 
     /// Returns the record whose identity is a whole number, or `nil` if there is no such record. Throws as `Graph.load(_:)` does.
@@ -19,14 +18,7 @@ public struct RecordFinder<Record: EntityRecord> {
     public mutating func find(_ text: String) throws -> Record? { try identities.find(text).map { try read($0) } }
 
     private mutating func read(_ place: ObjectPlace) throws -> Record {
-        var current: RecordReader
-        if let known = reader.take() {
-            current = known
-            current.move(to: place)
-        } else {
-            current = RecordReader(graph, binding, at: place)
-        }
-        defer { reader = current }
-        return try Record(from: &current)
+        reader.move(to: place)
+        return try Record(from: &reader)
     }
 }

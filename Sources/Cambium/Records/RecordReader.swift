@@ -5,15 +5,24 @@ internal import CambiumJSON
 ///
 /// Each property is read by its name, or by its index in the record's schema, which the macro uses. Reading in the order of the schema is
 /// fastest. Errors name the object and the property.
-public struct RecordReader {
+///
+/// A reader cannot be copied: the rows that it reads may belong to a transaction that is under way.
+public struct RecordReader: ~Copyable {
     let graph: Graph
     private var cursor: RowCursor
+    /// The object that is being read. In an edit, the cursor does not follow it.
+    private var place: ObjectPlace
+    /// The edit whose objects are read; `nil` for the objects of `graph`.
+    private let edited: EditedRows?
+    /// The origins of refs inside of a transaction; `nil` for a graph or an edit.
+    private let uncommitted: UncommittedOrigins?
     private var binding: RecordBinding
     /// The places of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
     /// The index of the property that will probably be read next by name.
     private var next = 0
-    /// The origins of the records' own refs, and of refs to other objects. The latter is created when a property needs it.
+    /// The origins of the records' own refs, and of refs to other objects, except in transactions. The latter is created when a property
+    /// needs it.
     private let own: RefOrigin
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
@@ -21,17 +30,49 @@ public struct RecordReader {
     /// The maximum number of records that may be nested in each other.
     static let depthMax = 128
 
-    init(_ graph: Graph, _ binding: RecordBinding, at place: ObjectPlace) {
+    /// Creates a reader that must move to an object before it reads.
+    ///
+    /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction that is under way.
+    init(_ graph: Graph, _ binding: RecordBinding, _ uncommitted: UncommittedOrigins? = nil) {
         self.graph = graph
         self.binding = binding
-        cursor = RowCursor(graph, at: place, reading: binding.attributeFields)
+        self.uncommitted = uncommitted
+        cursor = RowCursor(graph)
+        place = cursor.place
         own = binding.origin(graph)
+        edited = nil
+    }
+
+    /// Creates a reader of an edit's objects that must move to an object before it reads.
+    init(_ edited: EditedRows, _ binding: RecordBinding) {
+        graph = edited.edit.base
+        self.binding = binding
+        self.edited = edited
+        cursor = RowCursor(graph)
+        place = cursor.place
+        own = binding.origin(graph)
+        uncommitted = nil
     }
 
     mutating func move(to place: ObjectPlace) {
-        cursor.move(to: place, reading: binding.attributeFields)
+        move(to: place, reading: binding.attributeFields)
         next = 0
     }
+
+    /// Moves to an object and returns its record. Throws `.objectDeleted` if there is no such object.
+    mutating func record<Record: EntityRecord>(of id: ObjectID) throws -> Record {
+        guard let place = edited == nil ? graph.place(of: id) : edited?.place(of: id) else { throw binding.missing(id) }
+        move(to: place)
+        try checkEntity()
+        return try Record(from: &self)
+    }
+
+    private mutating func move(to place: ObjectPlace, reading fields: [CursorField]) {
+        self.place = place
+        if edited == nil { cursor.move(to: place, reading: fields) }
+    }
+
+    private func id(of place: ObjectPlace) -> ObjectID { edited?.id(of: place) ?? graph.id(of: place) }
 
     // MARK: Properties
 
@@ -56,7 +97,7 @@ public struct RecordReader {
     public mutating func readJSON<V: Codable & Sendable>(_ name: String) throws -> V { try readJSON(index(of: name)) }
 
     /// Returns the ref of the object that is being read.
-    public func ref<Record: EntityRecord>() -> Ref<Record> { Ref(graph.id(of: cursor.place), own) }
+    public func ref<Record: EntityRecord>() -> Ref<Record> { uncommitted?.ref(to: id(of: place)) ?? Ref(id(of: place), own) }
 
     @usableFromInline
     mutating func index(of name: String) throws -> Int {
@@ -76,6 +117,7 @@ public struct RecordReader {
 
     @usableFromInline
     func isNull(_ property: Int) -> Bool {
+        if let edited, case .attribute(let attribute) = binding.properties[property] { return edited.value(attribute, at: place).isNull }
         if let field = binding.fields[property] { return cursor.isNull(field) }
         return target(property) == nil && !isToMany(property)
     }
@@ -86,28 +128,46 @@ public struct RecordReader {
 
     func value(_ property: Int) throws -> Value {
         guard case .attribute(let attribute) = binding.properties[property] else { throw missing(property) }
-        let value = cursor.value(attribute, in: graph)
+        let value = edited?.value(attribute, at: place) ?? cursor.value(attribute, in: graph)
         if value.isNull { throw missing(property) }
         return value
     }
 
+    // In an edit, the values of all types take the way through `Value`.
+
     func int(_ property: Int) throws -> Int64 {
-        if let field = binding.fields[property], let value = cursor.int(field) { return value }
+        if edited != nil {
+            if case .int(let value) = try value(property) { return value }
+        } else if let field = binding.fields[property], let value = cursor.int(field) {
+            return value
+        }
         throw missing(property)
     }
 
     func double(_ property: Int) throws -> Double {
-        if let field = binding.fields[property], let value = cursor.double(field) { return value }
+        if edited != nil {
+            if case .double(let value) = try value(property) { return value }
+        } else if let field = binding.fields[property], let value = cursor.double(field) {
+            return value
+        }
         throw missing(property)
     }
 
     func bool(_ property: Int) throws -> Bool {
-        if let field = binding.fields[property], let value = cursor.bool(field) { return value }
+        if edited != nil {
+            if case .bool(let value) = try value(property) { return value }
+        } else if let field = binding.fields[property], let value = cursor.bool(field) {
+            return value
+        }
         throw missing(property)
     }
 
     func string(_ property: Int) throws -> String {
-        if let field = binding.fields[property], let value = cursor.string(field) { return value }
+        if edited != nil {
+            if case .string(let value) = try value(property) { return value }
+        } else if let field = binding.fields[property], let value = cursor.string(field) {
+            return value
+        }
         throw missing(property)
     }
 
@@ -115,27 +175,38 @@ public struct RecordReader {
 
     func target(_ property: Int) -> ObjectPlace? {
         guard case .relationship(let relationship, let end) = binding.properties[property], !relationship.isToMany else { return nil }
-        return graph.target(end, of: cursor.place)
+        if let edited { return edited.members(relationship, of: place).first }
+        return graph.target(end, of: place)
     }
 
     private mutating func relatedOrigin() -> RefOrigin {
-        let origin = related ?? RefOrigin(graph, holdsGraph: true)
+        let origin = related ?? edited.map { RefOrigin($0.edit) } ?? RefOrigin(graph)
         related = origin
         return origin
     }
 
-    mutating func members(_ property: Int) throws -> StoredMembers {
-        guard case .relationship(let relationship, _) = binding.properties[property] else { throw missing(property) }
-        return StoredMembers(relatedOrigin(), cursor.place, relationship)
+    mutating func members<Record: EntityRecord>(_ property: Int) throws -> ToMany<Record> {
+        guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
+        if edited == nil, uncommitted == nil { return ToMany(StoredMembers(relatedOrigin(), graph, place, relationship)) }
+        return ToMany(read: places(relationship, end).map { reference(to: $0) })
     }
 
-    mutating func reference<Record: EntityRecord>(to place: ObjectPlace) -> Ref<Record> { Ref(graph.id(of: place), relatedOrigin()) }
+    mutating func reference<Record: EntityRecord>(to place: ObjectPlace) -> Ref<Record> {
+        uncommitted?.ref(to: id(of: place)) ?? Ref(id(of: place), relatedOrigin())
+    }
+
+    /// Returns the members of a relationship in their order, or ascending.
+    private func places(_ relationship: Relationship, _ end: EndHandle) -> [ObjectPlace] {
+        if let edited { return edited.members(relationship, of: place) }
+        var places = Array(graph.members(end, of: place))
+        if !relationship.isOrdered { places.sort { graph.id(of: $0) < graph.id(of: $1) } }
+        return places
+    }
 
     /// Returns the values of all members of a relationship, except the objects that contain this record.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
         guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
-        var places = Array(graph.members(end, of: cursor.place))
-        if !relationship.isOrdered { places.sort { graph.id(of: $0) < graph.id(of: $1) } }
+        let places = places(relationship, end)
         var elements: [Element] = []
         elements.reserveCapacity(places.count)
         for place in places {
@@ -156,12 +227,12 @@ public struct RecordReader {
 
     /// Reads a record inside of this record. Returns `nil` if the object contains this record.
     mutating func nested<Record: EntityRecord>(at place: ObjectPlace) throws -> Record? {
-        let outer = cursor.place
+        let outer = self.place
         if place == outer || path.contains(place) { return nil }
         guard path.count < Self.depthMax else {
             throw CambiumError(
                 .limitExceeded,
-                "More than \(Self.depthMax) records contain each other at \(graph.name(of: graph.id(of: outer)) ?? "an object"). "
+                "More than \(Self.depthMax) records contain each other at \(name ?? "an object"). "
                     + "Declare one of the properties as Ref or ToMany.")
         }
         let (outerBinding, outerNext) = (binding, next)
@@ -171,7 +242,7 @@ public struct RecordReader {
         defer {
             path.removeLast()
             binding = outerBinding
-            cursor.move(to: outer, reading: [])
+            move(to: outer, reading: [])
             next = outerNext
         }
         try checkEntity()
@@ -188,18 +259,25 @@ public struct RecordReader {
 
     /// Throws `.unexpectedValue` if the object is not of the record's entity.
     func checkEntity() throws {
-        let number = graph.entityNumber(of: cursor.place)
-        guard binding.entity.number == number || binding.entity.family.contains(number) else {
-            let name = graph.name(of: graph.id(of: cursor.place)) ?? "The object"
-            throw CambiumError(.unexpectedValue, "\(name) is not of the entity '\(binding.entity.name)', which the record is a view of.")
+        let number = edited == nil ? graph.entityNumber(of: place) : entity?.number
+        guard let number, binding.entity.number == number || binding.entity.family.contains(number) else {
+            throw CambiumError(
+                .unexpectedValue,
+                "\(name ?? "The object") is not of the entity '\(binding.entity.name)', which the record is a view of.")
         }
     }
 
     // MARK: Errors
 
+    /// The entity of the object; `nil` if the edit does not have the object.
+    private var entity: Entity? { edited.map { $0.edit.entity(of: $0.id(of: place)) } ?? graph.entity(of: place) }
+
+    /// The name of the object, such as `Note/1`.
+    private var name: String? { edited.map { $0.edit.name(of: $0.id(of: place)) } ?? graph.name(of: graph.id(of: place)) }
+
     /// The object and the property, such as `Note/1.title`.
     private func place(of property: Int) -> String {
-        "\(graph.name(of: graph.id(of: cursor.place)) ?? binding.entity.name).\(binding.properties[property].name)"
+        "\(name ?? binding.entity.name).\(binding.properties[property].name)"
     }
 
     func missing(_ property: Int) -> CambiumError {

@@ -3,7 +3,7 @@
 /// A save calls `write(to:)` once for the values of attributes, and again for relationships, if the record has any. Each property is
 /// written by its name, or by its index in the record's schema, which the macro uses.
 public struct RecordWriter: ~Copyable {
-    var transaction: WriteTransaction
+    var target: RecordTarget
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
     private var current: Frame
@@ -26,13 +26,13 @@ public struct RecordWriter: ~Copyable {
         var next = 0
     }
 
-    init(_ transaction: consuming WriteTransaction, _ binding: RecordBinding) {
-        read = RefOrigin(storeKey: transaction.draft.original.storeKey, nil)
-        self.transaction = transaction
+    init(_ target: consuming RecordTarget, _ binding: RecordBinding) {
+        read = RefOrigin(storeKey: target.storeKey)
+        self.target = target
         current = Frame(binding: binding, arrival: nil)
     }
 
-    consuming func takeTransaction() -> WriteTransaction { transaction }
+    consuming func takeTarget() -> RecordTarget { target }
 
     // MARK: Properties
 
@@ -149,8 +149,17 @@ public struct RecordWriter: ~Copyable {
         return id
     }
 
-    /// Clears the refs to deleted objects in a record and in the records inside of it.
-    mutating func clearRefs<Record: EntityRecord>(in record: inout Record) throws {
+    /// Deletes the object of a record, and clears the refs to deleted objects in the record and in the records inside of it.
+    mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
+        guard let ref = record.ref else {
+            throw CambiumError(
+                .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to delete.")
+        }
+        try target.delete(try existing(ref))
+        try clearRefs(in: &record)
+    }
+
+    private mutating func clearRefs<Record: EntityRecord>(in record: inout Record) throws {
         isClearing = true
         defer { isClearing = false }
         _ = try save(&record)
@@ -162,7 +171,7 @@ public struct RecordWriter: ~Copyable {
         path.append(id)
         defer { path.removeLast() }
         try record.write(to: &self)
-        if record.ref != nil, !transaction.contains(id) { record.ref = nil }
+        if record.ref != nil, !target.contains(id) { record.ref = nil }
         return id
     }
 
@@ -172,12 +181,12 @@ public struct RecordWriter: ~Copyable {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         if let id = known ?? identified(binding) {
-            try transaction.set(id, values)
+            try target.set(id, values)
             return (id, false)
         }
         insertedCount += 1
         values.removeAll { $0.1.isNull && $0.0.defaultValue.isNull }
-        return (try transaction.insert(binding.entity, values), true)
+        return (try target.insert(binding.entity, values), true)
     }
 
     /// The number of objects that were inserted.
@@ -191,7 +200,7 @@ public struct RecordWriter: ~Copyable {
             guard let value = values.first(where: { $0.0 === attribute })?.1, !value.isNull else { return nil }
             identity.append(value)
         }
-        return transaction.find(binding.entity, identity: identity)
+        return target.find(binding.entity, identity: identity)
     }
 
     /// Returns the object of a ref, or `nil` if the ref comes from a transaction that was rolled back.
@@ -203,11 +212,12 @@ public struct RecordWriter: ~Copyable {
             throw CambiumError(
                 .misuse, "The record of '\(entity)' belongs to another store. Set its ref to nil, then save it here as a new object.")
         }
-        if let outcome = ref.origin.outcome, outcome !== transaction.outcome, !outcome.isCommitted { return nil }
-        guard transaction.contains(ref.id) else {
+        if ref.origin.isRolledBack(except: target.outcome) { return nil }
+        guard target.contains(ref.id) else {
+            let reason = ref.id.isProvisional ? "exists only in the edit that inserted it" : "was deleted"
             throw CambiumError(
                 .objectDeleted,
-                "\(entity)/\(ref.id.serial) was deleted, so the record cannot be saved. Set its ref to nil to insert it again.")
+                "\(entity)/\(ref.id.serialText) \(reason), so the record cannot be saved. Set its ref to nil to insert it again.")
         }
         return ref.id
     }
@@ -224,19 +234,16 @@ public struct RecordWriter: ~Copyable {
     /// Returns the ref of an object that a save has written.
     mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>? = nil, isNew: Bool = false) -> Ref<Record> {
         if let former, former.id == id, former.origin.outcome?.isCommitted ?? true { return former }
-        if !isNew, transaction.draft.original.contains(id) { return Ref(id, read) }
-        if inserted == nil {
-            let outcome = transaction.outcome ?? TransactionOutcome()
-            transaction.outcome = outcome
-            inserted = RefOrigin(storeKey: read.storeKey, outcome)
-        }
-        return Ref(id, inserted ?? read)
+        guard let outcome = target.outcome(of: id, isNew: isNew) else { return Ref(id, read) }
+        let origin = inserted ?? RefOrigin(storeKey: read.storeKey, outcome)
+        inserted = origin
+        return Ref(id, origin)
     }
 
     mutating func bound<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
         let key = ObjectIdentifier(type)
         for known in bindings where known.type == key { return known.binding }
-        let binding = try transaction.binding(type)
+        let binding = try target.binding(type)
         bindings.append((key, binding))
         return binding
     }
@@ -266,13 +273,13 @@ public struct RecordWriter: ~Copyable {
 
     /// Links the current object to one object, or to no object. If there is no new target, a link to a record that contains the current
     /// record stays, because reading omits such records.
-    mutating func setTarget(_ property: Int, _ target: ObjectID?) throws {
+    mutating func setTarget(_ property: Int, _ wanted: ObjectID?) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
-        let before = transaction.members(relationship, of: id)?.first
-        if before == target { return }
-        if let target { return try transaction.link(id, relationship, target) }
-        if let before, !path.contains(before) { try transaction.unlink(id, relationship, before) }
+        let before = target.members(relationship, of: id).first
+        if before == wanted { return }
+        if let wanted { return try target.link(id, relationship, wanted) }
+        if let before, !path.contains(before) { try target.unlink(id, relationship, before) }
     }
 
     /// Sets the members of a to-many relationship. Members that contain the current record stay, because reading omits them.
@@ -283,22 +290,22 @@ public struct RecordWriter: ~Copyable {
         var wanted: [ObjectID] = []
         try collect(&self, &wanted)
         if isClearing { return }
-        let present = transaction.members(relationship, of: id) ?? []
+        let present = target.members(relationship, of: id)
         var kept: Set<ObjectID> = []
         wanted.removeAll { !kept.insert($0).inserted }
         wanted += present.filter { path.contains($0) && kept.insert($0).inserted }
         if present == wanted { return }
         let known = Set(present)
-        for member in present where !kept.contains(member) { try transaction.unlink(id, relationship, member) }
+        for member in present where !kept.contains(member) { try target.unlink(id, relationship, member) }
         guard relationship.isOrdered else {
-            for member in wanted where !known.contains(member) { try transaction.link(id, relationship, member) }
+            for member in wanted where !known.contains(member) { try target.link(id, relationship, member) }
             return
         }
         for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
             if step.isNew {
-                try transaction.link(id, relationship, step.member, at: step.index)
+                try target.link(id, relationship, step.member, at: step.index)
             } else {
-                try transaction.move(id, relationship, step.member, to: step.index)
+                try target.move(id, relationship, step.member, to: step.index)
             }
         }
     }

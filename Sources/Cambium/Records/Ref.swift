@@ -2,7 +2,8 @@
 ///
 /// As a property of a record, a ref breaks a cycle of records, and loads its record only on request. It holds the graph from which its
 /// owner was read, so the owner and the loaded record belong to one moment. The pages of that moment stay in memory as long as the ref
-/// exists. The property `ref` of a record holds no graph.
+/// exists. A ref that was read from an edit holds a copy of the edit. The property `ref` of a record holds no graph, and neither do refs
+/// that were read inside a transaction.
 ///
 /// Two refs are equal if they refer to the same object of the same store.
 public struct Ref<Record: EntityRecord>: Sendable {
@@ -11,16 +12,20 @@ public struct Ref<Record: EntityRecord>: Sendable {
 
     init(_ id: ObjectID, _ origin: RefOrigin) { (self.id, self.origin) = (id, origin) }
 
-    /// Returns the record of the object, read from the graph of this ref.
+    /// Returns the record of the object, read from the graph or the edit of this ref.
     ///
-    /// Throws `.misuse` if the ref holds no graph (in that case, call `graph.load(_:)`), `.objectDeleted` if the graph does not contain the
-    /// object, and as `Graph.load(_:)` does.
+    /// Throws `.misuse` if the ref holds no graph (in that case, call `load(_:)` of a graph, an edit or a transaction), `.objectDeleted` if
+    /// the graph does not contain the object, and as `Graph.load(_:)` does.
     public func load() throws -> Record {
-        guard let graph = origin.graph else {
+        switch origin.moment {
+        case .graph(let graph): return try graph.load(self)
+        case .edit(let edit): return try edit.load(self)
+        case .unknown:
             throw CambiumError(
-                .misuse, "This ref holds no graph, because it is the property 'ref' of a record. Pass it to load(_:) of a graph.")
+                .misuse,
+                "This ref holds no graph, because it is the property 'ref' of a record, or was read inside a transaction. Pass it to "
+                    + "load(_:) of a graph, an edit or the transaction.")
         }
-        return try graph.load(self)
     }
 }
 
@@ -30,7 +35,15 @@ extension Ref: Hashable {
 }
 
 extension Ref: CustomStringConvertible {
-    public var description: String { origin.graph?.name(of: id) ?? "\(Record.recordSchema.entity)/\(id.serial)" }
+    public var description: String {
+        let name: String? =
+            switch origin.moment {
+            case .graph(let graph): graph.name(of: id)
+            case .edit(let edit): edit.name(of: id)
+            case .unknown: nil
+            }
+        return name ?? "\(Record.recordSchema.entity)/\(id.serialText)"
+    }
 }
 
 extension Ref: RelatedValue, ArrayElement {
@@ -50,22 +63,40 @@ extension Ref: RelatedValue, ArrayElement {
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
 }
 
-/// The origin of refs: the store, and the graph or the transaction to which the objects belong.
+/// The origin of refs: the store, and the graph, the edit or the transaction to which the objects belong.
 final class RefOrigin: Sendable {
+    /// The state from which a ref loads its record.
+    enum Moment {
+        case graph(Graph)
+        case edit(Edit)
+        case unknown
+    }
+
     let storeKey: UInt64
-    let graph: Graph?
+    let moment: Moment
     /// The transaction that inserted the objects; `nil` if the objects were read.
     let outcome: TransactionOutcome?
 
-    init(_ graph: Graph, holdsGraph: Bool) {
-        storeKey = graph.storeKey
-        self.graph = holdsGraph ? graph : nil
-        outcome = nil
+    init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil) {
+        (self.storeKey, self.outcome) = (storeKey, outcome)
+        moment = .unknown
     }
 
-    init(storeKey: UInt64, _ outcome: TransactionOutcome?) {
-        self.storeKey = storeKey
-        graph = nil
-        self.outcome = outcome
+    init(_ graph: Graph) {
+        (storeKey, outcome) = (graph.storeKey, nil)
+        moment = .graph(graph)
+    }
+
+    init(_ edit: Edit) {
+        (storeKey, outcome) = (edit.base.storeKey, nil)
+        moment = .edit(edit)
+    }
+
+    /// Whether the objects are of a transaction that is not committed, other than a transaction that is under way.
+    ///
+    /// - Parameter outcome: The outcome of the transaction that is under way; `nil` if there is no such transaction.
+    func isRolledBack(except outcome: TransactionOutcome? = nil) -> Bool {
+        guard let own = self.outcome else { return false }
+        return own !== outcome && !own.isCommitted
     }
 }

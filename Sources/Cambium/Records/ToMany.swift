@@ -5,11 +5,14 @@ internal import CambiumBytes
 ///     for item in note.items { print(try item.load().name) }
 ///     let items = try note.items.load()
 ///
-/// The collection holds the graph from which its owner was read. The refs are in the order of the relationship; if the relationship is
-/// unordered, they are in ascending order of their ids. A save writes the members only if the program has assigned another collection.
+/// The collection holds the graph from which its owner was read. A collection that was read from an edit or inside of a transaction has
+/// read its refs already. The refs are in the order of the relationship; if the relationship is unordered, they are in ascending order of
+/// their ids. A save writes the members only if the program has assigned another collection.
 public struct ToMany<Record: EntityRecord>: Sendable {
     private enum Source {
         case stored(StoredMembers)
+        /// The members of an owner that was read from an edit or inside of a transaction. A save leaves them as they are.
+        case read([Ref<Record>])
         case given([Ref<Record>])
         case unknown
     }
@@ -17,6 +20,8 @@ public struct ToMany<Record: EntityRecord>: Sendable {
     private let source: Source
 
     init(_ members: StoredMembers) { source = .stored(members) }
+
+    init(read refs: [Ref<Record>]) { source = .read(refs) }
 
     /// Creates a collection for a new record that leaves the members open: a save does not change them. `[]` removes them.
     public init() { source = .unknown }
@@ -36,11 +41,11 @@ public struct ToMany<Record: EntityRecord>: Sendable {
             })
     }
 
-    /// Returns the records of all members. Throws as `Graph.load(_:)` does. Complexity: O(members).
+    /// Returns the records of all members. Throws as `Graph.load(_:)` and `Ref.load()` do. Complexity: O(members).
     public func load() throws -> [Record] {
         switch source {
-        case .given(let refs): return try refs.map { try $0.load() }
-        case .stored(let members): return try members.origin.graph.map { try $0.load(members.ids) } ?? []
+        case .given(let refs), .read(let refs): return try refs.map { try $0.load() }
+        case .stored(let members): return try members.graph.load(members.ids)
         case .unknown: return []
         }
     }
@@ -49,18 +54,18 @@ public struct ToMany<Record: EntityRecord>: Sendable {
 /// The members of a relationship of one object, in one graph.
 final class StoredMembers: Sendable {
     let origin: RefOrigin
+    let graph: Graph
     private let owner: ObjectPlace
     private let relationship: Relationship
     private let known = Guarded<[ObjectID]?>(nil)
 
-    init(_ origin: RefOrigin, _ owner: ObjectPlace, _ relationship: Relationship) {
-        (self.origin, self.owner, self.relationship) = (origin, owner, relationship)
+    init(_ origin: RefOrigin, _ graph: Graph, _ owner: ObjectPlace, _ relationship: Relationship) {
+        (self.origin, self.graph, self.owner, self.relationship) = (origin, graph, owner, relationship)
     }
 
     /// The ids of the members. The first call reads them.
     var ids: [ObjectID] {
         if let known = known.withLock({ $0 }) { return known }
-        guard let graph = origin.graph else { return [] }
         let ids = graph.memberIDs(graph.end(relationship), of: owner)
         known.withLock { $0 = ids }
         return ids
@@ -69,7 +74,7 @@ final class StoredMembers: Sendable {
     /// The number of members. Complexity: O(1).
     var count: Int {
         if let known = known.withLock({ $0 }) { return known.count }
-        return origin.graph.map { $0.memberCount($0.end(relationship), of: owner) } ?? 0
+        return graph.memberCount(graph.end(relationship), of: owner)
     }
 }
 
@@ -80,7 +85,7 @@ extension ToMany: RandomAccessCollection {
     public var endIndex: Int {
         switch source {
         case .stored(let members): members.count
-        case .given(let refs): refs.count
+        case .given(let refs), .read(let refs): refs.count
         case .unknown: 0
         }
     }
@@ -89,7 +94,7 @@ extension ToMany: RandomAccessCollection {
     public subscript(index: Int) -> Ref<Record> {
         switch source {
         case .stored(let members): Ref(members.ids[index], members.origin)
-        case .given(let refs): refs[index]
+        case .given(let refs), .read(let refs): refs[index]
         case .unknown: [][index]
         }
     }
@@ -107,7 +112,7 @@ extension ToMany: ExpressibleByArrayLiteral {
 extension ToMany: PropertyValue {
     public static var propertyForm: PropertyForm { .relationship(to: Record.self, .toMany, isOptional: false) }
 
-    public init(property: Int, of row: inout RecordReader) throws { self.init(try row.members(property)) }
+    public init(property: Int, of row: inout RecordReader) throws { self = try row.members(property) }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         guard case .given(let refs) = source else { return }

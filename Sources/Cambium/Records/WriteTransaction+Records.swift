@@ -25,14 +25,7 @@ extension WriteTransaction {
     ///
     /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if it belongs to another store.
     public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
-        guard let ref = record.ref else {
-            throw CambiumError(
-                .objectDeleted, "The record of '\(Record.recordSchema.entity)' was never saved, so there is nothing to delete.")
-        }
-        try withWriter(Record.self) { writer in
-            try writer.transaction.delete(try writer.existing(ref))
-            try writer.clearRefs(in: &record)
-        }
+        try withWriter(Record.self) { writer in try writer.delete(&record) }
     }
 
     /// Passes the transaction to a writer of records. If `body` throws after it has changed something, the transaction fails.
@@ -42,9 +35,9 @@ extension WriteTransaction {
         try checkUsable()
         let binding = try binding(type)
         let opCount = ops.opCount
-        var writer = RecordWriter(self, binding)
+        var writer = RecordWriter(RecordTarget(self), binding)
         let outcome: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
-        self = writer.takeTransaction()
+        self = writer.takeTarget().takeTransaction()
         if case .failure(let error) = outcome, ops.opCount != opCount {
             partialSave =
                 (error as? CambiumError) ?? CambiumError(.invalidInput, "A record could not be saved: \(error)", underlying: error)
@@ -56,7 +49,7 @@ extension WriteTransaction {
         let original = draft.original
         guard draft.schema === original.schema else {
             throw CambiumError(
-                .misuse, "A transaction that changes the schema cannot save records. Save them in a later transaction.")
+                .misuse, "A transaction that changes the schema cannot read and save records. Do this in a later transaction.")
         }
         return try original.binding(type)
     }

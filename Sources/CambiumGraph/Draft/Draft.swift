@@ -60,6 +60,19 @@ package struct Draft: ~Copyable {
         born = base.space.takeList()
     }
 
+    /// Creates a draft that continues the changes of another draft on pages of its own. It is never published, and must not outlive the
+    /// other draft, whose pages it reads.
+    ///
+    /// - Parameter epoch: A number that no other draft has.
+    init(continuing other: borrowing Draft, epoch: UInt64) {
+        self.init(of: other.base, epoch: epoch, requestCountMax: other.requestCountMax)
+        layout = other.layout
+        directory = other.directory
+        transaction = other.transaction
+        pending = other.pending
+        derived = other.derived
+    }
+
     deinit {
         if isPublished { return }
         // A released page may have been allocated again. Then the list contains it twice, and its birth shows whether this loop has already

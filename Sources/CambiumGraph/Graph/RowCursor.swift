@@ -35,14 +35,13 @@ package struct RowCursor {
     /// Keeps the pages alive.
     private let version: Version
 
-    /// - Parameter fields: The fields that will be read. The cursor prefetches all of them together.
-    package init(_ graph: Graph, at place: ObjectPlace, reading fields: [CursorField]) {
+    /// Creates a cursor that is at no object. It must move before it reads.
+    package init(_ graph: Graph) {
         version = graph.version
-        self.place = place
-        rows = graph.reader.rows(Int(place.table))
-        row = place.row
-        group = rows.group(place.row)
-        prefetch(fields)
+        place = ObjectPlace(unplaced: 0)
+        rows = Rows(chunks: graph.reader.chunks, groups: .empty)
+        row = 0
+        group = graph.reader.chunks[graph.reader.directory]
     }
 
     /// Moves to another object of the graph.

@@ -7,14 +7,17 @@ final class Version: @unchecked Sendable {
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
+    /// Whether objects may share unique values, because this is a transaction under way, whose end checks them.
+    let mayHaveDuplicates: Bool
     /// The pages that a later version superseded, and that this version or an older version may still reach.
     @exclusivity(unchecked) var dead = PageList()
 
-    init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace) {
+    init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace, mayHaveDuplicates: Bool = false) {
         self.epoch = epoch
         self.directory = directory
         self.layout = layout
         self.space = space
+        self.mayHaveDuplicates = mayHaveDuplicates
     }
 
     var reader: Reader { Reader(chunks: space.chunks, directory: directory) }

@@ -1,15 +1,40 @@
 import CambiumModel
 
 extension Draft {
-    /// Calls `body` with the graph that would result from publishing the draft.
-    ///
-    /// The pages of the graph belong to the draft, so the graph must not outlive `body`. Throws the errors of `body`, `.notWritable` if a
-    /// change of the draft failed, and `.limitExceeded` if a derived value cannot be stored.
-    package mutating func withPreview<Result>(_ body: (Graph) throws -> Result) throws -> Result {
-        try checkUsable()
-        try updateDerived()
-        updateIndexes(rowCountMax: Timeline.indexedRowCount)
-        stamp()
-        return try body(Graph(version: Version(epoch: epoch, directory: directory, layout: layout, space: space)))
+    /// The purpose of a preview.
+    package enum PreviewUse {
+        /// Reading objects that are found by id or by identity, and their members.
+        case objects
+        /// Queries, which may read ordered indexes.
+        case queries
     }
+
+    /// Calls `body` with the graph that would result from publishing the draft. The draft stays as it is: derived values and ordered
+    /// indexes are updated on pages of another draft, which is dropped afterwards.
+    ///
+    /// The pages of the graph belong to the drafts, so the graph must not outlive `body`. Throws the errors of `body`, `.notWritable` if a
+    /// change of the draft failed, and `.limitExceeded` if a derived value cannot be stored. Complexity: O(objects whose derived values
+    /// changed), and for queries O(changed objects x log objects) if the schema has ordered indexes.
+    package borrowing func withPreview<Result>(for use: PreviewUse, _ body: (Graph) throws -> Result) throws -> Result {
+        try checkUsable()
+        let needsIndexes = use == .queries && !(layout.ordered.isEmpty && base.layout.ordered.isEmpty)
+        if derived.isEmpty, !needsIndexes { return try body(graph(mayHaveDuplicates: mayHaveDuplicates)) }
+        var copy = Draft(continuing: self, epoch: Timeline.nextEpoch())
+        try copy.updateDerived()
+        if needsIndexes { copy.updateIndexes(rowCountMax: 0) }
+        let graph = copy.graph(mayHaveDuplicates: mayHaveDuplicates || copy.mayHaveDuplicates)
+        let result = Swift.Result { try body(graph) }
+        // The copy owns pages of the graph, so it must live until here.
+        _ = consume copy
+        return try result.get()
+    }
+
+    /// The present state. It is valid as long as the draft does not change.
+    private func graph(mayHaveDuplicates: Bool) -> Graph {
+        Graph(
+            version: Version(epoch: epoch, directory: directory, layout: layout, space: space, mayHaveDuplicates: mayHaveDuplicates))
+    }
+
+    /// Whether objects may share unique values. An import and a replay do not note each duplicate.
+    private var mayHaveDuplicates: Bool { pending.isOff || touched != nil || !pending.duplicates.isEmpty }
 }

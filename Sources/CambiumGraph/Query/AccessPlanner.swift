@@ -100,6 +100,8 @@ struct AccessPlanner {
 
     /// Finds objects by their identity.
     private func identified(_ matches: [ColumnMatch], _ entity: Entity) -> Candidate? {
+        // An identity finds only one of several objects that share it.
+        if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
         for attribute in entity.identity {
             guard let match = matches.first(where: { $0.attribute == attribute.number && !$0.isFolded }),

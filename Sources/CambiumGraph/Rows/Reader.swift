@@ -15,6 +15,15 @@ public struct ObjectPlace: Hashable, Sendable {
         self.table = UInt32(truncatingIfNeeded: table)
         self.row = row
     }
+
+    /// Creates the place of an object that no graph has, for a reader that numbers such objects.
+    package init(unplaced number: Int) {
+        table = Self.noTable
+        row = UInt32(truncatingIfNeeded: number)
+    }
+
+    /// The number of an object that no graph has, or `nil` for a place in a graph.
+    package var unplacedNumber: Int? { table == Self.noTable ? Int(row) : nil }
 }
 
 /// Reads the pages to which a directory leads. A reader owns nothing: its creator keeps the version or the draft alive.

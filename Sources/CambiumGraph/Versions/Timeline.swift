@@ -198,7 +198,7 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
-    private static func nextEpoch() -> UInt64 {
+    static func nextEpoch() -> UInt64 {
         epochs.wrappingAdd(1, ordering: .relaxed).newValue
     }
 }

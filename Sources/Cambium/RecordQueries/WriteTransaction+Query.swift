@@ -1,0 +1,30 @@
+/// Queries inside of a transaction, with its changes so far.
+///
+/// If the schema has ordered indexes, each of these calls brings them up to date for the changes so far, on pages that it releases
+/// afterwards. A loop should therefore not ask after each change.
+extension WriteTransaction {
+    /// Returns the records of an entity that satisfy a condition, by ascending id.
+    ///
+    ///     let adults = try transaction.fetch(Person.self) { $0.age >= 18 }
+    ///
+    /// Throws as `fetch(_:)` with a query does.
+    public mutating func fetch<Record: EntityRecord>(
+        _ type: Record.Type, where condition: (RecordFields<Record>) -> Condition
+    ) throws -> [Record] { try fetch(RecordQuery(where: condition)) }
+
+    /// Returns all records of an entity, by ascending id. Throws as `fetch(_:)` with a query does.
+    public mutating func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
+
+    /// Returns the records that a query asks for, in its order. Throws as `Graph.fetch(_:)` and as `load(_:)` of the transaction do.
+    ///
+    /// Complexity: as `Graph.fetch(_:)`, and O(changed objects x log objects) if the schema has ordered indexes.
+    public mutating func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
+        try withGraph(Record.self, for: .queries) { try $0.load(try $0.find(query.query), $1) }
+    }
+
+    /// Returns the objects that a query asks for, in its order. Throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
+    public func find(_ query: Query) throws -> [ObjectID] { try draft.withPreview(for: .queries) { try $0.find(query) } }
+
+    /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does. Complexity: as `fetch(_:)`.
+    public func count(_ query: Query) throws -> Int { try draft.withPreview(for: .queries) { try $0.count(query) } }
+}

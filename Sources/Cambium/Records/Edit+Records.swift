@@ -1,0 +1,94 @@
+/// Records of an edit: they are read with its changes, and saved to it.
+///
+///     var edit = store.edit()
+///     var note = try edit.load(ref)
+///     note.title = "Rome"
+///     try edit.save(&note)
+///     let committed = try store.commit(&edit)
+///
+/// An object that the edit inserted has a provisional ref, which only this edit and its copies know. `EditCommit.ref(of:)` returns the
+/// permanent ref. The refs and `ToMany` of a record hold a copy of the edit as it was when the record was read.
+extension Edit {
+    /// Returns the record of an object. Its properties count as read, if the edit tracks reads.
+    ///
+    /// Throws `.objectDeleted` if the edit does not have the object; `.misuse` for a ref of another store; `.unknownName` if the record
+    /// does not fit the schema of the base; `.unexpectedValue` for a value that the record cannot hold, such as a mandatory property that
+    /// an inserted object does not have yet. Complexity: O(properties and records inside of the record).
+    public func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
+        try ref.check(base.storeKey)
+        return try load(Record.self, ref.id)
+    }
+
+    /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
+    public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
+        var reader = RecordReader(EditedRows(self), try base.binding(type))
+        return try reader.record(of: id)
+    }
+
+    /// Returns the records of objects, in the order of their ids. Throws as `load(_:)` with a ref does.
+    public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
+        var reader = RecordReader(EditedRows(self), try base.binding(Record.self))
+        var records: [Record] = []
+        for id in ids { records.append(try reader.record(of: id)) }
+        return records
+    }
+
+    /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
+    ///
+    /// Throws as `load(_:)` does. Complexity: O(changed objects), and as `load(_:)`.
+    public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
+        try find(try base.binding(type).entity, identity: values.map(\.attributeValue)).map { try load(type, $0) }
+    }
+
+    // MARK: Saving
+
+    /// Saves a record, and the records inside of it, by the rules of `WriteTransaction.save(_:)`. It is one step of undo.
+    ///
+    /// Throws as `WriteTransaction.save(_:)` does, except for the rules that an edit checks at its commit. After an error, the edit and the
+    /// record are unchanged.
+    public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
+        var saved = record
+        try withWriter(Record.self) { writer in _ = try writer.save(&saved) }
+        record = saved
+    }
+
+    /// Saves several records in one step of undo. Throws as `save(_:)` with one record does.
+    public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
+        var saved = records
+        try withWriter(Record.self) { writer in
+            for index in saved.indices { _ = try writer.save(&saved[index]) }
+        }
+        records = saved
+    }
+
+    /// Deletes the object of a record, and the objects that its cascade rules reach in this edit. Afterwards, `ref` is `nil`, and so is the
+    /// ref of each record inside of it whose object was deleted.
+    ///
+    /// Throws `.objectDeleted` if the record was never saved or the edit does not have the object, and `.misuse` if it is of another store.
+    /// After an error, the edit and the record are unchanged.
+    public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
+        var deleted = record
+        try withWriter(Record.self) { writer in try writer.delete(&deleted) }
+        record = deleted
+    }
+
+    private mutating func withWriter<Record: EntityRecord>(
+        _ type: Record.Type, _ body: (inout RecordWriter) throws -> Void
+    ) throws {
+        let binding = try base.binding(type)
+        try group { edit in
+            // The edit moves into the writer, because a copy would copy its changes at the first write.
+            var writer = RecordWriter(RecordTarget(consume edit), binding)
+            let outcome = Swift.Result { try body(&writer) }
+            edit = writer.takeTarget().takeEdit()
+            try outcome.get()
+        }
+    }
+}
+
+extension EditCommit {
+    /// Returns the permanent ref of an object: the new ref for a provisional ref, and any other ref itself.
+    public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
+        ids[ref.id].map { Ref($0, RefOrigin(storeKey: ref.origin.storeKey)) } ?? ref
+    }
+}

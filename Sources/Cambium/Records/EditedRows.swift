@@ -1,0 +1,28 @@
+/// The objects of an edit, as a `RecordReader` reads them. An object that the edit inserted has a place that no graph has.
+final class EditedRows {
+    let edit: Edit
+    private var inserted: [ObjectID] = []
+    private var numbers: [ObjectID: Int] = [:]
+
+    init(_ edit: Edit) { self.edit = edit }
+
+    /// Returns the place of an object, or `nil` if the edit does not have the object.
+    func place(of id: ObjectID) -> ObjectPlace? {
+        guard edit.contains(id) else { return nil }
+        if !id.isProvisional { return edit.base.place(of: id) }
+        if let number = numbers[id] { return ObjectPlace(unplaced: number) }
+        numbers[id] = inserted.count
+        inserted.append(id)
+        return ObjectPlace(unplaced: inserted.count - 1)
+    }
+
+    func id(of place: ObjectPlace) -> ObjectID { place.unplacedNumber.map { inserted[$0] } ?? edit.base.id(of: place) }
+
+    /// Returns the value of an attribute. It counts as a read of the caller, as a value that the edit returns does.
+    func value(_ attribute: Attribute, at place: ObjectPlace) -> Value { edit[id(of: place), attribute] ?? .null }
+
+    /// Returns the members of a relationship in their order, or ascending. They count as a read of the caller.
+    func members(_ relationship: Relationship, of place: ObjectPlace) -> [ObjectPlace] {
+        (edit.members(relationship, of: id(of: place)) ?? []).compactMap { self.place(of: $0) }
+    }
+}

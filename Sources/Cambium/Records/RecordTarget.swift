@@ -1,0 +1,101 @@
+/// The transaction or the edit that records are written to.
+struct RecordTarget: ~Copyable {
+    // Exactly one of the two is present, so each call reaches one of them.
+    private(set) var transaction: WriteTransaction?
+    private(set) var edit: Edit?
+    let storeKey: UInt64
+
+    init(_ transaction: consuming WriteTransaction) {
+        storeKey = transaction.draft.original.storeKey
+        self.transaction = consume transaction
+    }
+
+    init(_ edit: consuming Edit) {
+        storeKey = edit.base.storeKey
+        self.edit = consume edit
+    }
+
+    consuming func takeTransaction() -> WriteTransaction {
+        guard let transaction else { preconditionFailure("Only the target of an edit has no transaction.") }
+        return transaction
+    }
+
+    consuming func takeEdit() -> Edit {
+        guard let edit else { preconditionFailure("Only the target of a transaction has no edit.") }
+        return edit
+    }
+
+    func binding<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
+        if let binding = try transaction?.binding(type) { return binding }
+        if let binding = try edit?.base.binding(type) { return binding }
+        preconditionFailure("A target has a transaction or an edit.")
+    }
+
+    // MARK: Objects
+
+    func contains(_ id: ObjectID) -> Bool { transaction?.contains(id) ?? edit?.contains(id) ?? false }
+
+    func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
+        transaction?.find(entity, identity: values) ?? edit?.find(entity, identity: values)
+    }
+
+    mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
+        if let id = try transaction?.insert(entity, values) { return id }
+        if let id = try edit?.insert(entity, values) { return id }
+        preconditionFailure("A target has a transaction or an edit.")
+    }
+
+    mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
+        try transaction?.set(id, values)
+        try edit?.set(id, values)
+    }
+
+    mutating func delete(_ id: ObjectID) throws(CambiumError) {
+        try transaction?.delete(id)
+        try edit?.delete(id)
+    }
+
+    // MARK: Links
+
+    func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
+        transaction?.members(relationship, of: id) ?? edit?.currentMembers(relationship, of: id) ?? []
+    }
+
+    mutating func link(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil) throws(CambiumError) {
+        try transaction?.link(id, relationship, target, at: index)
+        try edit?.link(id, relationship, target, at: index)
+    }
+
+    mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
+        try transaction?.unlink(id, relationship, target)
+        try edit?.unlink(id, relationship, target)
+    }
+
+    mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
+        try transaction?.move(id, relationship, target, to: index)
+        try edit?.move(id, relationship, target, to: index)
+    }
+
+    // MARK: Refs
+
+    /// The outcome that refs to objects of the transaction have; `nil` for an edit, or if there are no such refs yet.
+    var outcome: TransactionOutcome? { transaction?.currentOutcome() }
+
+    /// Returns the outcome for refs to an object that exists only if the transaction is committed; `nil` for any other object.
+    mutating func outcome(of id: ObjectID, isNew: Bool) -> TransactionOutcome? {
+        guard edit == nil, isNew || transaction?.draft.original.contains(id) == false else { return nil }
+        return transaction?.sharedOutcome()
+    }
+}
+
+extension WriteTransaction {
+    // A property of an optional that cannot be copied can only be read by a method.
+    fileprivate func currentOutcome() -> TransactionOutcome? { outcome }
+
+    /// Returns the outcome that refs to objects of the transaction share.
+    mutating func sharedOutcome() -> TransactionOutcome {
+        let outcome = outcome ?? TransactionOutcome()
+        self.outcome = outcome
+        return outcome
+    }
+}

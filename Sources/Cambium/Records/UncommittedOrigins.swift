@@ -1,0 +1,31 @@
+/// The origins of the refs of records that are read from the uncommitted changes of a transaction. The refs hold no graph, because the
+/// pages of the changes belong to the transaction.
+final class UncommittedOrigins {
+    private let original: Graph
+    private let read: RefOrigin
+    /// The origin of objects that the transaction inserted: a ref to them counts only if the transaction is committed.
+    private let inserted: RefOrigin
+    /// The ids that refs have in place of the ids of the graph.
+    private let otherIDs: [ObjectID: ObjectID]
+
+    init(_ original: Graph, _ outcome: TransactionOutcome) {
+        self.original = original
+        read = RefOrigin(storeKey: original.storeKey)
+        inserted = RefOrigin(storeKey: original.storeKey, outcome)
+        otherIDs = [:]
+    }
+
+    /// Creates the origins of refs to the objects of an edit.
+    ///
+    /// - Parameter provisionalIDs: The ids that the inserted objects have in the edit.
+    init(_ original: Graph, provisionalIDs: [ObjectID: ObjectID]) {
+        self.original = original
+        read = RefOrigin(storeKey: original.storeKey)
+        inserted = read
+        otherIDs = provisionalIDs
+    }
+
+    func ref<Record: EntityRecord>(to id: ObjectID) -> Ref<Record> {
+        Ref(otherIDs[id] ?? id, original.contains(id) ? read : inserted)
+    }
+}
