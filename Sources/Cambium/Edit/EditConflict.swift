@@ -41,19 +41,27 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public let mine: State
     /// The state in the newer graph.
     public let theirs: State
+    /// The schema of the base, and the key of the store.
+    let schema: Schema
+    let storeKey: UInt64
 
     /// Whether the edit's side can win. A deleted object cannot return, because its id is never used again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
     public var description: String {
-        let object = "\(entity.name)/\(id.serialText)"
         let verb = use == .written ? "edit" : "reader"
-        switch subject {
-        case .attribute(let attribute): return "\(object).\(attribute.name): \(sides(verb))"
-        case .relationship(let relationship): return "\(object).\(relationship.name): \(sides(verb))"
-        case .object:
-            if theirs == .present { return "\(object): the edit deletes the object, which has been changed in the store" }
-            return "\(object): the \(verb) uses the object, which has been deleted in the store"
+        if subject != .object { return "\(place): \(sides(verb))" }
+        if theirs == .present { return "\(place): the edit deletes the object, which has been changed in the store" }
+        return "\(place): the \(verb) uses the object, which has been deleted in the store"
+    }
+
+    /// The object and the property, such as `Note/1.title`.
+    var place: String {
+        let object = "\(entity.name)/\(id.serialText)"
+        return switch subject {
+        case .attribute(let attribute): "\(object).\(attribute.name)"
+        case .relationship(let relationship): "\(object).\(relationship.name)"
+        case .object: object
         }
     }
 

@@ -122,7 +122,10 @@ struct EditConflictFinder {
         _ theirs: EditConflict.State
     ) {
         guard let entity = edit.knownEntity(of: id) else { return }
-        found.append(EditConflict(id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs))
+        found.append(
+            EditConflict(
+                id: id, entity: entity, subject: subject, use: use, base: base, mine: mine, theirs: theirs, schema: edit.base.schema,
+                storeKey: edit.base.storeKey))
     }
 }
 

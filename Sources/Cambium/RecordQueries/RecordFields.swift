@@ -75,9 +75,3 @@ extension RecordField where V: LinkedValues {
         aggregate(.avg, V.Record.fieldName(of: keyPath))
     }
 }
-
-extension EntityRecord {
-    /// Returns the stored name of a property. If the schema does not list a key path, the name is the description of the key path. No
-    /// entity has a property of this name, so that a query with it throws `.unknownName`.
-    static func fieldName(of keyPath: AnyKeyPath) -> String { recordSchema.name(of: keyPath) ?? "\(keyPath)" }
-}

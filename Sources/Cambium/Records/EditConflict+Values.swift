@@ -1,0 +1,77 @@
+/// The values of one property at the base of an edit, in the edit, and in the newer graph.
+public struct EditConflictValues<V: Sendable>: Sendable {
+    public let base: V
+    public let mine: V
+    public let theirs: V
+}
+
+/// Conflicts by the properties of records.
+///
+///     for conflict in edit.conflicts(with: store.graph) {
+///         if let titles = try conflict.values(of: \Note.title) { print(titles.base, titles.mine, titles.theirs) }
+///     }
+extension EditConflict {
+    /// Whether the conflict is about this property of a record.
+    ///
+    ///     try store.commit(&edit, policy: .byProperty { $0.concerns(\Note.title) ? .mine : .theirs })
+    ///
+    /// - Parameter keyPath: A property that the record's schema lists.
+    public func concerns<Record: EntityRecord>(_ keyPath: PartialKeyPath<Record>) -> Bool {
+        guard let family = schema.entity(Record.recordSchema.entity)?.family, family.contains(entity.number) else { return false }
+        let name = Record.fieldName(of: keyPath)
+        switch subject {
+        case .attribute(let attribute): return attribute.name == name
+        case .relationship(let relationship): return relationship.name == name
+        case .object: return false
+        }
+    }
+
+    /// Returns the values of a property, or `nil` if the conflict is not about this property.
+    ///
+    /// Throws `.unexpectedValue` for a value that the type cannot hold.
+    public func values<Record: EntityRecord, V: AttributeValue>(of keyPath: KeyPath<Record, V>) throws -> EditConflictValues<V>? {
+        try values(keyPath) { state in
+            guard let value: V = try value(state) else {
+                throw CambiumError(.unexpectedValue, "\(place) is null on one side, but the record's property is not optional.")
+            }
+            return value
+        }
+    }
+
+    /// Returns the values of an optional property, or `nil` if the conflict is not about this property. Throws as `values(of:)` for other
+    /// properties does.
+    public func values<Record: EntityRecord, V: AttributeValue>(of keyPath: KeyPath<Record, V?>) throws -> EditConflictValues<V?>? {
+        try values(keyPath, value)
+    }
+
+    /// Returns the objects that a to-one relationship leads to, or `nil` if the conflict is not about this property.
+    public func values<Record: EntityRecord, V: LinkedValue>(of keyPath: KeyPath<Record, V>) -> EditConflictValues<Ref<V.Record>?>? {
+        values(keyPath) { refs($0, V.Record.self).first }
+    }
+
+    /// Returns the members of a to-many relationship, or `nil` if the conflict is not about this property.
+    public func values<Record: EntityRecord, V: LinkedValues>(of keyPath: KeyPath<Record, V>) -> EditConflictValues<[Ref<V.Record>]>? {
+        values(keyPath) { refs($0, V.Record.self) }
+    }
+
+    private func values<Record: EntityRecord, V: Sendable>(
+        _ keyPath: PartialKeyPath<Record>, _ read: (State) throws -> V
+    ) rethrows -> EditConflictValues<V>? {
+        guard concerns(keyPath) else { return nil }
+        return EditConflictValues(base: try read(base), mine: try read(mine), theirs: try read(theirs))
+    }
+
+    private func value<V: AttributeValue>(_ state: State) throws -> V? {
+        guard case .value(let value) = state, !value.isNull else { return nil }
+        do { return try V(attributeValue: value) } catch {
+            throw CambiumError(
+                .unexpectedValue, "\(place) is \(value.text.prefix(100)), which \(V.self) cannot hold: \(error).", underlying: error)
+        }
+    }
+
+    private func refs<Record: EntityRecord>(_ state: State, _ type: Record.Type) -> [Ref<Record>] {
+        guard case .members(let ids) = state else { return [] }
+        let origin = RefOrigin(storeKey: storeKey)
+        return ids.map { Ref($0, origin) }
+    }
+}
