@@ -16,10 +16,20 @@ public struct ImportHooks: Sendable {
     public var prepare: Prepare?
     /// The hook is not called for an object that `existing: .skip` leaves unchanged.
     public var finish: Finish?
+    /// The entity whose rows are prepared; `nil` for the rows of any entity.
+    var preparedEntity: String?
 
     /// Creates hooks. `nil` means no hook.
     public init(prepare: Prepare? = nil, finish: Finish? = nil) {
         self.prepare = prepare
         self.finish = finish
+    }
+
+    /// Returns the hook that prepares the rows of an import, or `nil` if these rows are not prepared.
+    ///
+    /// - Parameter entity: The entity of the import.
+    func prepare(_ entity: Entity, _ schema: Schema) -> Prepare? {
+        guard let name = preparedEntity else { return prepare }
+        return schema.entity(name)?.family.contains(entity.number) == true ? prepare : nil
     }
 }

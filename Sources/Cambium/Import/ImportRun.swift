@@ -79,8 +79,9 @@ struct ImportRun {
 
     /// Creates the feed of the rows that earlier batches have not imported.
     private func feed(_ input: ImportInput) throws -> RowFeed {
-        let isHooked = hooks.prepare != nil || hooks.finish != nil
-        let pace = isHooked ? RowPace.single(prepare: hooks.prepare) : .batches
+        let prepare = hooks.prepare(entity, input.schema)
+        let isHooked = prepare != nil || hooks.finish != nil
+        let pace = isHooked ? RowPace.single(prepare: prepare) : .batches
         return try input.feed(firstRow: report.rowCount, refused: refused.keys, pace)
     }
 

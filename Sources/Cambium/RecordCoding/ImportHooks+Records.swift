@@ -1,13 +1,17 @@
 public import CambiumJSON
 
 extension ImportHooks {
-    /// Creates hooks whose `finish` receives the object as a ref to a record.
+    /// Creates hooks for the rows of a record's entity. `finish` gets the object as a ref to the record.
     ///
     ///     let hooks = ImportHooks(Note.self) { transaction, note, row in
     ///         try transaction.set(note.id, "source", to: "feed")
     ///     }
     ///
-    /// No record can be read inside of a transaction, so `finish` receives a ref. After the import, the record can be loaded from a graph.
+    /// `finish` gets a ref, because many hooks need no more. `transaction.load(_:)` reads the record.
+    ///
+    /// `prepare` gets the row as the input has it, because a mapping may give its keys another meaning, and the object is known only
+    /// afterwards. It is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call it:
+    /// there, the row itself decides on the entity.
     ///
     /// - Parameters:
     ///   - type: The type of the record. `finish` is called only for objects of its entity and sub-entities.
@@ -21,6 +25,13 @@ extension ImportHooks {
             guard let ref: Ref<Record> = try transaction.reference(to: id) else { return }
             try finish(&transaction, ref, row)
         }
+        preparedEntity = Record.recordSchema.entity
+    }
+
+    /// Creates a hook that prepares the rows of a record's entity, as `init(_:prepare:finish:)` does.
+    public init<Record: EntityRecord>(_ type: Record.Type, prepare: @escaping Prepare) {
+        self.init(prepare: prepare)
+        preparedEntity = Record.recordSchema.entity
     }
 }
 

@@ -168,6 +168,15 @@ struct RecordDecodingTests {
         #expect(try store.graph.find(Song.self, identity: 100)?.title == "after 1")
     }
 
+    @Test("prepare is called only in imports of its record's entity")
+    func prepareOfEntity() throws {
+        let store = try Music.store()
+        let decoder = Music.decoder(store)
+        decoder.userInfo[.cambiumImportHooks] = ImportHooks(Song.self, prepare: { row in row = .object([.init("id", .number("7"))]) })
+        #expect(try decoder.records(Playlist.self, #"{"id":1}"#)[0].id == 1)
+        #expect(try decoder.records(Song.self, #"{"id":1}"#)[0].id == 7)
+    }
+
     @Test("rows that are skipped have no records")
     func leftOut() throws {
         let decoder = Music.decoder(try Music.store()) { $0.onError = .skip }
