@@ -189,6 +189,54 @@ import Testing
         }
     }
 
+    actor TagForm {
+        struct IsSaving: Error {}
+
+        private let store: Store
+        private var edit: Edit
+        private var isSaving = false
+
+        init(_ store: Store) { (self.store, edit) = (store, store.edit()) }
+
+        func rename(_ tag: Ref<Tag>, to name: String) throws -> Tag {
+            if isSaving { throw IsSaving() }
+            var changed = try edit.load(tag)
+            changed.name = name
+            try edit.save(&changed)
+            return changed
+        }
+
+        func undo() throws {
+            if isSaving { throw IsSaving() }
+            edit.undo()
+        }
+
+        func save(_ author: Author) async throws -> Receipt {
+            if isSaving { throw IsSaving() }
+            isSaving = true
+            defer { isSaving = false }
+            let policy = EditPolicy.byProperty { $0.concerns(\Tag.name) ? .mine : .theirs }
+            let committed = try await store.commit(edit, policy: policy, author: author)
+            edit = committed.edit
+            return committed.receipt
+        }
+    }
+
+    @Test func `the actor of the document about edits owns an edit while others write`() async throws {
+        let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        var red = try Tag(named: "red", in: store)
+        let form = TagForm(store)
+        let tag = try #require(red.ref)
+        #expect(try await form.rename(tag, to: "rose").name == "rose")
+        #expect(try await form.rename(tag, to: "ruby").name == "ruby")
+        try await form.undo()
+        red.name = "scarlet"
+        try store.save(&red)
+        #expect(try await form.save(Author(actor: "jane")).hasChanges)
+        #expect(try store.graph.load(tag).name == "rose")
+        #expect(try await !form.save(Author(actor: "jane")).hasChanges)
+    }
+
     private func code(_ store: Store, _ json: Data) throws -> Data {
         let decoder = JSONDecoder()
         decoder.userInfo[.cambiumStore] = store
@@ -262,5 +310,13 @@ import Testing
         let store = try Store.inMemory(schema: schema)
         try migrate(store, to: SchemaDefinition { EntityDefinition("Person") { AttributeDefinition("personId", .int64) } })
         #expect(try store.schema.required("Person").attributes.map(\.name) == ["personId"])
+    }
+}
+
+extension ReferenceSnippets.Tag {
+    /// Saves a new tag.
+    init(named name: String, in store: Store) throws {
+        self.name = name
+        try store.save(&self)
     }
 }
