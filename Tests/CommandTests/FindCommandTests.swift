@@ -51,6 +51,37 @@ import Testing
         #expect(mistaken.code == 65 && mistaken.errors.contains("Item/6 is not a 'Note'"))
     }
 
+    @Test func `a page cannot follow an object of another entity`() throws {
+        let place = try workplace()
+        let outcome = try place.run("find", "notes", "Note", "--sort", "id", "--after", "Item/1")
+        #expect(outcome.code == 65)
+        #expect(outcome.errors.contains("Item/1 cannot stand among objects of 'Note'."))
+    }
+
+    @Test(arguments: [
+        ("id == $x", "x:=[1]", "does not take a list"), ("$x < id", "x:=[1,2]", "does not take a list"),
+        ("any items.name contains $x", "x:=[\"x\"]", "does not take a list"), ("id between $x", "x:=[1,2,3]", "needs two bounds"),
+        ("id between $x", "x=1", "needs two bounds"),
+    ])
+    func `a parameter cannot be a list where one value stands`(condition: String, value: String, message: String) throws {
+        let outcome = try workplace().run("find", "notes", "Note", "--where", condition, "--set", value)
+        #expect(outcome.code == 65)
+        #expect(outcome.errors.contains(message))
+    }
+
+    @Test(arguments: [["--select", "id"], ["--count"]]) func `values and aggregates cannot be nested`(others: [String]) throws {
+        let outcome = try workplace().run(executable: Workplace.binary, ["find", "notes", "Note", "--include", "items"] + others)
+        #expect(outcome.code == 64)
+        #expect(outcome.errors.contains("--include and --depth nest whole objects"))
+    }
+
+    @Test func `a key stands once in a row`() throws {
+        let place = try workplace()
+        #expect(try lines(place, "Note", "--select", "id,_id,id", "--limit", "1") == [#"{"_id":"Note/1","id":1}"#])
+        #expect(try lines(place, "Note", "--sum", "id,id", "--where", "id < 3") == [#"{"sum":{"id":3}}"#])
+        #expect(try lines(place, "Note", "--group-by", "id,id", "--limit", "1") == [#"{"group":{"id":1},"count":1}"#])
+    }
+
     @Test func `selected values are rows, and equal rows are listed once on request`() throws {
         let place = try workplace()
         #expect(

@@ -41,6 +41,9 @@ struct FindCommand: ParsableCommand {
         if aggregates.isUsed, order.after != nil {
             throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
         }
+        if include.isUsed, aggregates.isUsed || !values.select.isEmpty {
+            throw ValidationError("--include and --depth nest whole objects, but values and aggregates are asked for. Remove them.")
+        }
         if watch { try validateWatch() }
     }
 

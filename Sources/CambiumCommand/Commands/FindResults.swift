@@ -30,8 +30,14 @@ struct FindResults {
         for (index, row) in rows.enumerated() {
             var members = zip(operands, row).map { JSONValue.Member($0.description, json($1)) }
             if index < ids.count { members.insert(JSONValue.Member("_id", .string(graph.text(of: ids[index]))), at: 0) }
-            printRow(members)
+            printRow(Self.unique(members))
         }
+    }
+
+    /// Returns the members without repeated keys, such as those of a path that was selected twice.
+    private static func unique(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
+        var keys: Set<String> = []
+        return members.filter { keys.insert($0.key).inserted }
     }
 
     func print(_ rows: [AggregateRow], _ grouping: Grouping) {
@@ -39,7 +45,7 @@ struct FindResults {
             var members: [JSONValue.Member] = []
             if !grouping.keys.isEmpty {
                 let keys = zip(grouping.keys, row.group).map { JSONValue.Member($0.description, json($1)) }
-                members.append(JSONValue.Member("group", .object(keys)))
+                members.append(JSONValue.Member("group", .object(Self.unique(keys))))
             }
             for function in AggregateFunction.allCases {
                 let results = zip(grouping.aggregates, row.values).filter { $0.0.function == function }
@@ -47,7 +53,7 @@ struct FindResults {
                 let named = results.compactMap { aggregate, value in
                     aggregate.operand.map { JSONValue.Member($0.description, json(value)) }
                 }
-                members.append(JSONValue.Member(function.rawValue, named.isEmpty ? json(results[0].1) : .object(named)))
+                members.append(JSONValue.Member(function.rawValue, named.isEmpty ? json(results[0].1) : .object(Self.unique(named))))
             }
             printRow(members)
         }

@@ -45,6 +45,8 @@ struct IncludeOptions: ParsableArguments {
     @Option(help: .init("Nest the targets of all relationships, this many levels deep.", valueName: "count"))
     var depth: Int?
 
+    var isUsed: Bool { !include.isEmpty || depth != nil }
+
     /// The number of levels; 0 without the option.
     var depthCount: Int { depth ?? 0 }
 
