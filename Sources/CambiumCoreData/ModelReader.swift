@@ -4,6 +4,7 @@ internal import CambiumModel
 struct ModelReader {
     let file: String
     var warnings = ModelWarnings()
+    var fetches: [ModelFetch] = []
 
     init(file: String) { self.file = file }
 
@@ -17,6 +18,7 @@ struct ModelReader {
         for child in model.children {
             switch child.name {
             case "entity": entities.append(try entity(child))
+            case "fetchRequest": try fetchRequest(child)
             // The positions of the entities in the editor's diagram.
             case "elements": break
             default: warnings.addUnsupported(child: child, "The model")
@@ -32,7 +34,9 @@ struct ModelReader {
         derivations.settle(&warnings)
         sets = ModelSets(derivations.entities)
         sets.settle(&warnings)
-        var definition = SchemaDefinition(entities: sets.entities)
+        var queries = ModelQueries(sets.entities, fetches)
+        queries.settle(&warnings)
+        var definition = SchemaDefinition(entities: queries.entities)
         definition.warnings = warnings.all
         return definition
     }
@@ -54,6 +58,7 @@ struct ModelReader {
                 entity.attributes.append(try attribute(child, of: name))
                 if flag(child, "indexed", name) { entity.indexes.append([try self.name(of: child)]) }
             case "relationship": entity.relationships.append(try relationship(child, of: name))
+            case "fetchedProperty": try fetchedProperty(child, of: name)
             case "userInfo": readUserInfo(child, &entity.userInfo, name)
             case "uniquenessConstraints": entity.unique += sets(in: child, of: "uniquenessConstraint", with: "constraint", name)
             case "compoundIndexes": entity.indexes += sets(in: child, of: "compoundIndex", with: "index", name)

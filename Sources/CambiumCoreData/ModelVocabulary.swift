@@ -1,7 +1,7 @@
 /// The words (XML attributes) of a model, and the treatment of each word by the reader.
 enum ModelVocabulary {
     /// The kinds of elements whose XML attributes the reader examines.
-    enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement }
+    enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement, fetchRequest, fetchedProperty }
 
     /// Whether the reader carries a word over, or warns about it itself.
     private static func isRead(_ key: String, _ kind: Kind) -> Bool {
@@ -21,6 +21,8 @@ enum ModelVocabulary {
             ].contains(key)
         case .fetchIndex: ["name", "partialIndexPredicate"].contains(key)
         case .fetchIndexElement: ["property", "expression", "type", "order"].contains(key)
+        case .fetchRequest: ["name", "entity", "predicateString", "fetchLimit", "includeSubentities"].contains(key)
+        case .fetchedProperty: ["name", "optional"].contains(key)
         }
     }
 
@@ -32,7 +34,10 @@ enum ModelVocabulary {
                 "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
                 "userDefinedModelVersionIdentifier", "name",
             ].contains(key)
-        case .entity, .attribute, .relationship:
+        // These words concern the memory of a program, and changes that are not saved yet. A query has neither.
+        case .fetchRequest:
+            ["fetchBatchSize", "includePropertyValues", "includePendingChanges", "returnObjectsAsFaults"].contains(key)
+        case .entity, .attribute, .relationship, .fetchedProperty:
             [
                 "representedClassName", "syncable", "codeGenerationType", "usesScalarValueType", "versionHashModifier", "module",
             ].contains(key)
@@ -56,8 +61,6 @@ enum ModelVocabulary {
         case "customClassName": "values have the type of the schema"
         case "usedWithCloudKit": "nothing is synchronised with CloudKit"
         case "ephemeral": "the values are stored like any other"
-        case "fetchRequest": "a query replaces a stored fetch request"
-        case "fetchedProperty": "a query replaces a fetched property"
         case "configuration", "memberEntity": "all entities are in one store"
         case "composite": "composite attributes are read as json"
         default: "a schema has no equivalent"

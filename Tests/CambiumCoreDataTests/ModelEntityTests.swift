@@ -119,7 +119,7 @@ struct ModelEntityTests {
     }
 
     @Test(arguments: [
-        "<fetchRequest name='f' entity='A'/>", "<configuration name='c'><memberEntity name='A'/></configuration>", "<future/>",
+        "<fetchRequest name='f' entity='B'/>", "<configuration name='c'><memberEntity name='A'/></configuration>", "<future/>",
     ])
     func `parts of a model without a counterpart cause one warning`(text: String) throws {
         let definition = try ModelFixture.definition("<entity name='A'/>\(text)\(text)")

@@ -96,6 +96,7 @@ enum SchemaFixture {
         "userInfo":{"clone":"skip"},"renamedFrom":"above"},
         "down":{"to":"Leaf","many":true,"ordered":true,"onDelete":"cascade","min":2,"max":7,"inverse":"up"},
         "friends":{"to":"Leaf","many":true,"inverse":"friends","onDelete":"noAction"},
-        "hidden":{"to":"Base","many":true}},"unique":[["n","when"],["when"]],"indexes":[["n"],["key","n"]]}
+        "hidden":{"to":"Base","many":true}},"unique":[["n","when"],["when"]],"indexes":[["n"],["key","n"]],
+        "queries":{"small":{"where":"n < $max","sort":"-n","limit":3},"near":{"of":"Base","where":"key == $source.key"},"all":{}}}
         """
 }

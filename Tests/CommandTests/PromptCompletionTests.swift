@@ -10,6 +10,8 @@ import Testing
                 AttributeDefinition("id", .int64)
                 AttributeDefinition("title", .string, default: "")
                 RelationshipDefinition("items", to: "Item", .toMany, inverse: "note")
+                QueryDefinition("titled", where: "title == $title")
+                QueryDefinition("parts", of: "Item", where: "note == $source")
             }
             EntityDefinition("Item") {
                 AttributeDefinition("name", .string, .optional)
@@ -26,6 +28,14 @@ import Testing
         #expect(try candidates("s") == ["schema", "set", "show"])
         #expect(try candidates("explain ") == ["Item", "Note"])
         #expect(try candidates("").contains("help") && candidates("").contains("Item"))
+    }
+
+    @Test func `stored queries are completed, and paths begin at the objects that they find`() throws {
+        #expect(try candidates("Note query ") == ["parts", "titled"])
+        #expect(try candidates("Note query t") == ["titled"])
+        #expect(try candidates("Note query parts where na") == ["name", "nature"])
+        #expect(try candidates("Note query titled sort ti") == ["title"])
+        #expect(try candidates("Item query ").isEmpty)
     }
 
     @Test func `paths are completed name by name`() throws {

@@ -44,6 +44,15 @@ import Testing
         return (count, oldest)
     }
 
+    private func stored(_ store: Store, _ team: ObjectID) async throws -> [ObjectID] {
+        let graph = store.graph
+        let top = try graph.find(graph.query("Team", named: "top", ["min": 3]))
+        var rivals = try graph.query("Team", named: "rivals", ["source": .object(team)])
+        rivals.limit = 5
+        for try await update in store.live(rivals) { print(update.count) }
+        return top
+    }
+
     private func walk(_ graph: Graph, from jane: ObjectID, to john: ObjectID) throws -> Int {
         let follows = try graph.walk(along: ["follows"])
         for object in try follows.objects(from: jane, within: 2) { print(object.distance, object.id) }

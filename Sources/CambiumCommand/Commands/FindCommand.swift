@@ -10,7 +10,7 @@ struct FindCommand: ParsableCommand {
             "cambium find notes Note --where 'created > $day' --set day=2026-11-01 --sort -created,title",
             "cambium find notes Note --select title,items.@count --sort -items.@count",
             "cambium find notes Item --count --avg price --group-by note.title --having 'count > 2'",
-            "cambium find notes Note --identity 1 --json",
+            "cambium find notes Note --identity 1 --json", "cambium find notes Note --query recent --set days=7 --count",
             "cambium find notes Note --where 'title contains \"paris\"' --sort title --watch"))
 
     @Argument(help: "The store.", completion: .directory) var store: String
@@ -60,18 +60,18 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         if watch {
-            try FindWatch(path: store, isJSON: output.json).run { graph in
+            try FindWatch(path: store, isJSON: output.json, textOption: condition.textOption).run { graph in
                 let entity = try graph.schema.required(self.entity)
                 let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
-                return (query, try include.tree(from: entity, graph.schema))
+                return (query, try include.tree(from: graph.schema.required(query.entity), graph.schema))
             }
         }
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
-        let tree = try include.tree(from: entity, graph.schema)
         let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
+        let tree = try include.tree(from: graph.schema.required(query.entity), graph.schema)
         // The position in an error refers to the condition, because the other options were parsed before.
-        try QueryRequest.named("--where") { try print(query, graph, tree) }
+        try QueryRequest.named(condition.textOption) { try print(query, graph, tree) }
     }
 
     private func print(_ query: Query, _ graph: Graph, _ tree: IncludeTree) throws {

@@ -9,6 +9,8 @@ import CambiumJSON
 struct FindWatch {
     let path: String
     let isJSON: Bool
+    /// The option with the text of the condition.
+    let textOption: String
 
     /// The time between two reads of the log, in microseconds.
     private static let interval: UInt32 = 50_000
@@ -20,7 +22,7 @@ struct FindWatch {
         let follower = try StoreFollower(of: path)
         var graph = follower.graph
         let (query, tree) = try query(graph)
-        var result = try QueryRequest.named("--where") { try LiveResult(query, in: graph) }
+        var result = try QueryRequest.named(textOption) { try LiveResult(query, in: graph) }
         try print(try result.whole(in: graph), after: graph, including: tree)
         while true {
             usleep(Self.interval)

@@ -15,11 +15,14 @@ enum NameCompletion {
         return Set(names).filter { $0.hasPrefix(prefix) }.sorted()
     }
 
+    /// Returns the names of the stored queries of the entity of the command line.
+    @Sendable static func queries(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        (entity(words)?.entity.queries ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
+    }
+
     /// Returns lists of paths from the entity of the command line, the last path of which is completed. A key may begin with a minus sign.
     @Sendable static func paths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-        guard let schema = schema(words), let entity = arguments(words).dropFirst().compactMap({ schema.entity($0) }).first else {
-            return []
-        }
+        guard let (schema, entity) = entity(words) else { return [] }
         let split = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.startIndex
         let last = prefix[split...]
         let sign = last.hasPrefix("-") ? "-" : ""
@@ -29,6 +32,13 @@ enum NameCompletion {
 
     /// Returns the words after the command that are not options.
     private static func arguments(_ words: [String]) -> [String] { words.dropFirst(2).filter { !$0.hasPrefix("-") } }
+
+    private static func entity(_ words: [String]) -> (schema: Schema, entity: Entity)? {
+        guard let schema = schema(words), let entity = arguments(words).dropFirst().compactMap({ schema.entity($0) }).first else {
+            return nil
+        }
+        return (schema, entity)
+    }
 
     private static func schema(_ words: [String]) -> Schema? {
         // A shell cannot show the error of a store that cannot be read.

@@ -10,6 +10,12 @@ struct ConditionOptions: ParsableArguments {
     var `where`: String?
     @Option(
         help: .init(
+            "Find the objects of this query of the schema. Add a condition with --where, and replace its order and its limit with --sort "
+                + "and --limit. --set source=ID names the object that $source represents.", valueName: "name"),
+        completion: .custom(NameCompletion.queries))
+    var query: String?
+    @Option(
+        help: .init(
             "Set a parameter of the condition, such as limit=10 for $limit; name:=JSON takes any JSON value. Repeat the option for each.",
             valueName: "name=value"))
     var set: [AssignmentArgument] = []
@@ -18,6 +24,9 @@ struct ConditionOptions: ParsableArguments {
             "Find only the object with this identity. Repeat the option for each attribute of the identity.", valueName: "value"))
     var identity: [String] = []
     @Flag(help: "Find only stubs: objects of which only the identity is known.") var stubs = false
+
+    /// The option that has the text to which positions in errors of the query refer.
+    var textOption: String { query == nil ? "--where" : "--query" }
 }
 
 /// The order of the objects, and the part of them that `find` lists.
@@ -64,15 +73,28 @@ struct QueryRequest {
     let order: OrderOptions
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
-        var query = try Self.named("--where") { try Query(entity.name, where: condition.where) }
+        var query = try unordered(entity, graph)
         if let sort = order.sort { query.sort = try Self.named("--sort") { try SortKey.list(parsing: sort) } }
-        query.limit = order.limit
+        query.limit = order.limit ?? query.limit
         query.offset = order.offset ?? 0
         query.isForStubs = condition.stubs
-        for argument in condition.set { query.arguments[argument.name] = try argument.operand() }
-        if !condition.identity.isEmpty { query = query.narrowed(to: try named(entity, graph)) }
+        if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
         if let after = order.after { query.cursor = try cursor(after, query, graph) }
         return query
+    }
+
+    /// Returns the query with its condition and its arguments.
+    private func unordered(_ entity: Entity, _ graph: Graph) throws -> Query {
+        var arguments: [String: Operand] = [:]
+        for argument in condition.set { arguments[argument.name] = try argument.operand() }
+        guard let name = condition.query else {
+            var query = try Self.named("--where") { try Query(entity.name, where: condition.where) }
+            query.arguments = arguments
+            return query
+        }
+        let query = try graph.query(entity.name, named: name, arguments)
+        guard let text = condition.where else { return query }
+        return try Self.named("--where") { try query.narrowed(by: text, arguments, graph) }
     }
 
     /// Returns a cursor that follows an object. The text may be an id, or the text of a cursor.

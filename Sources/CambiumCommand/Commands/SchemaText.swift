@@ -22,6 +22,7 @@ struct SchemaText {
         let rest = sets(entity) + userInfo(entity.userInfo) + formerName(definition(of: entity.number)?.formerName)
         let properties =
             entity.attributes.map { ($0.name, text($0)) } + entity.relationships.map { ($0.name, text($0)) }
+            + entity.queries.map { ($0.name, text($0.definition)) }
         let width = properties.map(\.0.count).max() ?? 0
         return [title.joined(separator: "  ")] + rest.map { "  (\($0))" }
             + properties.map { name, text in "  \(name.padded(to: width))  \(text)" }
@@ -72,6 +73,14 @@ struct SchemaText {
         if relationship.deleteRule != .nullify { parts.append("on delete \(relationship.deleteRule.rawValue)") }
         let definition = definition(of: relationship.entity)?.relationships.first { $0.name == relationship.name }
         return (parts + userInfo(relationship.userInfo) + formerName(definition?.formerName)).joined(separator: ", ")
+    }
+
+    private func text(_ query: QueryDefinition) -> String {
+        var parts = [query.target.map { "query of \($0)" } ?? "query"]
+        if let condition = query.condition { parts.append("where \(condition)") }
+        if let sort = query.sort { parts.append("sort \(sort)") }
+        if let limit = query.limit { parts.append("limit \(limit)") }
+        return parts.joined(separator: ", ")
     }
 
     // MARK: Parts

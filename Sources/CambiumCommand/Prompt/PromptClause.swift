@@ -40,7 +40,7 @@ struct PromptClause: Equatable {
 enum PromptWord: String, CaseIterable {
     case `where`, sort, limit, offset, select, distinct, group, count, sum, min, max, avg
     case countDistinct = "count-distinct"
-    case having
+    case having, query
 
     /// Finds a word without regard to the case of its letters.
     init?(_ text: String) {

@@ -57,11 +57,20 @@ struct PromptCompletion: Equatable {
         let clauses = PromptWord.allCases.map(\.rawValue)
         if tokens.count == 1 { return clauses }
         let isBeginning = PromptWord(previous.text) != nil && previous.kind == .word
+        if isBeginning, PromptWord(previous.text) == .query { return entity.queries.map(\.name) }
         guard isBeginning || previous.expectsName else { return conditionWords + clauses + ["nulls"] }
-        let paths = owner(tokens, entity, schema).map { PathNames(schema: schema).continuations(of: word, from: $0) } ?? []
+        let paths =
+            owner(tokens, found(tokens, entity, schema), schema).map { PathNames(schema: schema).continuations(of: word, from: $0) } ?? []
         let isInCondition = tokens.contains { [.where, .having].contains(PromptWord($0.text)) }
-        return paths + (isInCondition ? operandWords : []) + (["group", "sort", "order"].contains(previous.text.lowercased()) ? ["by"] : [])
+        return paths + (isInCondition ? operandWords : [])
+            + (["group", "sort", "order"].contains(previous.text.lowercased()) ? ["by"] : [])
             + (isBeginning && PromptWord(previous.text)?.hasText == false ? clauses : [])
+    }
+
+    /// Returns the entity whose objects a query finds: that of its stored query, or the one at its beginning.
+    private static func found(_ tokens: [PromptToken], _ entity: Entity, _ schema: Schema) -> Entity {
+        guard let index = tokens.dropLast().firstIndex(where: { PromptWord($0.text) == .query && $0.depth == 0 }) else { return entity }
+        return entity.query(tokens[index + 1].text)?.definition.target.flatMap { schema.entity($0) } ?? entity
     }
 
     /// Returns the entity at which paths begin: the entity of the query, or the entity at the end of the path in `any items where (`.

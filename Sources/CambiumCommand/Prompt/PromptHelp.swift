@@ -10,6 +10,7 @@ enum PromptHelp {
         let rows = [
             ("\(name)", "lists objects"),
             (condition, "lists the objects that satisfy a condition (Docs/QUERIES.md)"),
+            ("\(name) query NAME", "runs a query of the schema; 'where' narrows it, and $source is an object"),
             ("... sort -\(attribute)", "sorts; a key with - before it descends"),
             ("... limit 10 offset 20", "shows a part of the rows"),
             ("... select \(attribute), tags.@count", "shows these values; 'distinct' removes repeated rows"),

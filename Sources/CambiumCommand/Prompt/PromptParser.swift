@@ -108,6 +108,7 @@ struct PromptParser {
         case .where: "a condition, such as 'where price > 3'"
         case .sort: "keys, such as 'sort -price, name'"
         case .limit, .offset: "a number, such as '\(word.rawValue) 10'"
+        case .query: "the name of a query, such as 'query recent'"
         case .having: "a condition, such as 'having count > 5'"
         case .group: "paths, such as 'group by city.name'"
         default: "paths, such as '\(word.rawValue) price'"

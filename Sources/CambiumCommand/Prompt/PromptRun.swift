@@ -15,16 +15,16 @@ struct PromptRun {
     /// Throws `PromptMistake` with the place of a part that does not fit the schema.
     init(_ line: PromptQuery, _ graph: Graph, _ arguments: [String: Operand]) throws {
         self.graph = graph
-        let entity = try Self.entity(line.entity, graph.schema)
+        var query = try Self.query(line, graph, try Self.entity(line.entity, graph.schema), arguments)
+        let entity = try graph.schema.required(query.entity)
         self.entity = entity
         let grouping = try PromptGrouping(line, graph, entity).grouping()
-        var query = try Self.query(line, graph, entity, arguments)
         for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {
             query.sort = try Self.sort(sort)
             if grouping == nil { try sort.located { try graph.check(Query(entity.name, where: .constant(true), sort: query.sort)) } }
         }
-        query.limit = try line.clauses[.limit]?.count("limit")
+        query.limit = try line.clauses[.limit]?.count("limit") ?? query.limit
         query.offset = try line.clauses[.offset]?.count("offset") ?? 0
         (self.query, self.grouping) = (query, grouping)
         isDistinct = line.has(.distinct)
@@ -45,13 +45,31 @@ struct PromptRun {
     private static func query(
         _ line: PromptQuery, _ graph: Graph, _ entity: Entity, _ arguments: [String: Operand]
     ) throws -> Query {
-        guard let condition = line.clauses[.where] else { return try Query(entity.name) }
+        let stored = try line.clauses[.query].map { try Self.stored($0, graph, entity, arguments) }
+        guard let condition = line.clauses[.where] else { return try stored ?? Query(entity.name) }
         return try condition.located {
+            if let stored { return try stored.narrowed(by: condition.text, arguments, graph) }
             var query = try Query(entity.name, where: condition.text)
-            let names = query.condition?.parameterNames ?? []
-            query.arguments = arguments.filter { names.contains($0.key) }
+            query.keepArguments(arguments)
             try graph.check(query)
             return query
+        }
+    }
+
+    /// Returns a query of the schema. A mistake in its arguments is one at the name of the query.
+    private static func stored(
+        _ clause: PromptClause, _ graph: Graph, _ entity: Entity, _ arguments: [String: Operand]
+    ) throws -> Query {
+        do throws(CambiumError) {
+            var query = try graph.query(entity.name, named: clause.text, arguments)
+            query.keepArguments(query.arguments)
+            try graph.check(query)
+            return query
+        } catch {
+            // The place is one in the text of the stored query.
+            var error = error
+            error.place = nil
+            throw PromptMistake(error, at: clause.start)
         }
     }
 

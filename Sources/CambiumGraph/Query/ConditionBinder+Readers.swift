@@ -39,11 +39,7 @@ extension ConditionBinder {
                 "'\(comparison.left)' is \(left.text), but '\(comparison.right)' is \(right.text). "
                     + "Compare values of the same kind.", at: comparison.right.offset)
         }
-        switch (relation, left) {
-        case (.equal, _), (.notEqual, _), (_, .number), (_, .text), (_, .date):
-            if left == .text || ![.contains, .beginsWith, .endsWith].contains(relation) { return }
-        default: break
-        }
+        if left.allows(relation) { return }
         throw QueryMistake("'\(relation.text)' cannot compare \(left.text). Use == or !=.", at: comparison.left.offset)
     }
 

@@ -41,30 +41,19 @@ struct ConditionBinder {
 
     // MARK: Paths
 
-    /// The property at the end of a path.
-    enum PathEnd {
-        case attribute(Attribute)
-        /// An object of the entity, or of one of its sub-entities.
-        case object(Entity)
-        /// The name of the entity of an object.
-        case entityName(Entity)
-    }
+    typealias PathEnd = SchemaPath.End
 
     /// Binds a condition on the end of a path. If the path leads to several objects, the quantifier states how many must satisfy it.
     func quantified(
         _ quantifier: Quantifier?, _ path: QueryPath, _ entity: Entity, at offset: TextOffset,
         _ end: (PathEnd) throws(QueryMistake) -> Part
     ) throws(QueryMistake) -> ConditionNode {
-        let steps = try resolve(path, entity, at: offset)
-        let isToMany = steps.links.contains(where: \.isToMany)
-        if isToMany, quantifier == nil {
-            throw QueryMistake("'\(path)' leads to several values. Write any, all or none before it, or count with @count.", at: offset)
+        let found = try SchemaPath(path, from: entity, schema, at: offset)
+        try found.check(quantifier, at: offset)
+        var part = try end(found.end)
+        for relationship in found.relationships.reversed() {
+            part = linked(LinkStep(relationship, layout), part, isAll: quantifier == .all)
         }
-        if !isToMany, let quantifier {
-            throw QueryMistake("'\(path)' leads to one value only. Remove '\(quantifier.rawValue)' before it.", at: offset)
-        }
-        var part = try end(steps.end)
-        for step in steps.links.reversed() { part = linked(step, part, isAll: quantifier == .all) }
         return quantifier == Quantifier.none ? NotNode(part.node) : part.node
     }
 
@@ -85,41 +74,7 @@ struct ConditionBinder {
     }
 
     func resolve(_ path: QueryPath, _ entity: Entity, at offset: TextOffset) throws(QueryMistake) -> ResolvedPath {
-        var resolved = ResolvedPath(end: .object(entity))
-        for (index, name) in path.names.enumerated() {
-            guard case .object(let entity) = resolved.end else {
-                throw QueryMistake("'\(path)' continues after a value. End the path before '\(name)'.", at: offset)
-            }
-            switch name {
-            case "_id": resolved.end = .object(entity)
-            case "_entity": resolved.end = .entityName(entity)
-            default: try resolve(name, after: index, entity, &resolved, at: offset)
-            }
-        }
-        return resolved
-    }
-
-    private func resolve(
-        _ name: String, after index: Int, _ entity: Entity, _ resolved: inout ResolvedPath, at offset: TextOffset
-    ) throws(QueryMistake) {
-        if let attribute = entity.attribute(name) {
-            resolved.end = .attribute(attribute)
-        } else if let relationship = entity.relationship(name), let target = schema.entity(relationship.destination) {
-            resolved.links.append(LinkStep(relationship, layout))
-            resolved.end = .object(target)
-        } else {
-            let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
-            throw QueryMistake(
-                "'\(entity.name)' has no attribute or relationship '\(name)'. \(Self.known(names))", at: offset, after: index)
-        }
-    }
-
-    /// The number of names that an error lists.
-    private static let listedCountMax = 12
-
-    private static func known(_ names: [String]) -> String {
-        if names.isEmpty { return "The entity has only _id and _entity." }
-        let listed = names.prefix(listedCountMax).joined(separator: ", ")
-        return "Use one of its names: \(listed)\(names.count > listedCountMax ? ", ..." : "")."
+        let found = try SchemaPath(path, from: entity, schema, at: offset)
+        return ResolvedPath(links: found.relationships.map { LinkStep($0, layout) }, end: found.end)
     }
 }

@@ -60,19 +60,6 @@ struct ConstantTest {
 }
 
 extension QueryLiteral {
-    /// The digits of a number; `nil` if the literal is not a number.
-    var numberText: String? {
-        switch self {
-        case .number(let text): text
-        case .text(let text): DecimalNumber(text) != nil || Double(text)?.isFinite == true ? text : nil
-        case .value(.int(let value)): String(value)
-        case .value(.float(let value)): value.isFinite ? value.description : nil
-        case .value(.double(let value)): value.isFinite ? value.description : nil
-        case .value(.decimal(let value)): value.description
-        default: nil
-        }
-    }
-
     /// The number; `nil` if the literal is not a number.
     var number: LiteralNumber? {
         switch self {
@@ -80,29 +67,5 @@ extension QueryLiteral {
         case .value(.double(let value)) where value.isFinite: .real(value)
         default: numberText.map { .text($0) }
         }
-    }
-
-    /// The text of a string; `nil` if the literal is not a text.
-    var stringText: String? {
-        switch self {
-        case .string(let text), .text(let text), .value(.string(let text)), .value(.uri(let text)), .value(.json(let text)): text
-        default: nil
-        }
-    }
-
-    var boolValue: Bool? {
-        switch self {
-        case .bool(let value), .value(.bool(let value)): value
-        case .text("true"): true
-        case .text("false"): false
-        default: nil
-        }
-    }
-
-    /// Returns the value of a date, a UUID or data. Returns `nil` if the literal has another type or is malformed.
-    func value(of type: AttributeType) -> Value? {
-        if case .value(let value) = self, StoredForm(value, type: type) != nil { return value }
-        // The caller reports the literal as a mistake.
-        return stringText.flatMap { try? Value(text: $0, type: type) }
     }
 }

@@ -140,4 +140,23 @@ extension Query {
         narrowed.condition = condition.map { .and([isListed, $0]) } ?? isListed
         return narrowed
     }
+
+    /// Returns the query for those of its objects that satisfy another condition, with its arguments.
+    ///
+    /// Throws `.invalidInput` with the position in the text of the condition if it does not fit the schema.
+    package func narrowed(by text: String, _ arguments: [String: Operand], _ graph: Graph) throws(CambiumError) -> Query {
+        var added = try Query(entity, where: text)
+        added.keepArguments(arguments)
+        try graph.check(added)
+        var narrowed = self
+        if let condition = added.condition { narrowed.condition = self.condition.map { .and([$0, condition]) } ?? condition }
+        narrowed.arguments.merge(added.arguments) { own, _ in own }
+        return narrowed
+    }
+
+    /// Sets the arguments to those of some values whose parameters the condition has.
+    package mutating func keepArguments(_ values: [String: Operand]) {
+        let names = condition?.parameterNames ?? []
+        arguments = values.filter { names.contains($0.key) }
+    }
 }

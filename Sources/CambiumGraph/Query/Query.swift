@@ -11,7 +11,7 @@ public struct Query: Sendable {
     /// The name of the entity. Objects of its sub-entities belong to the answer, too.
     public var entity: String
     /// The condition that objects must satisfy; `nil` for all objects.
-    public var condition: Condition? { didSet { parsedNames = nil } }
+    public var condition: Condition? { didSet { (parsedNames, text) = (nil, nil) } }
     /// The values of the parameters in the condition, by their names without `$`.
     public var arguments: [String: Operand]
     public var sort: [SortKey]
@@ -21,8 +21,8 @@ public struct Query: Sendable {
     public var offset = 0
     /// The end of an earlier answer with the same sort keys. The answer contains only objects that follow it in the order.
     public var cursor: QueryCursor?
-    /// The text of the condition, for the positions in errors.
-    let text: String?
+    /// The text that the condition was parsed from, for the positions in errors.
+    private(set) var text: String?
     /// The names of the parameters of a condition that was parsed from a text. A parsed condition obeys all rules of the language.
     private var parsedNames: Set<String>?
     /// The accesses that the planner may use. Tests restrict them to compare their results.
@@ -93,16 +93,11 @@ extension Operand: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expr
 }
 
 extension Query {
-    /// The number of sort keys that a query may have.
-    static let sortKeyCountMax = 64
-
     /// Throws `.invalidInput` if a number or a parameter is wrong, `.limitExceeded` if the query is too large.
     func check() throws(CambiumError) {
         if let limit, limit < 0 { throw CambiumError(.invalidInput, "The limit is \(limit), but must be at least 0.") }
         if offset < 0 { throw CambiumError(.invalidInput, "The offset is \(offset), but must be at least 0.") }
-        guard sort.count <= Self.sortKeyCountMax else {
-            throw CambiumError(.limitExceeded, "A query has at most \(Self.sortKeyCountMax) sort keys. Remove some.")
-        }
+        try SortKey.check(count: sort.count)
         for key in sort { try key.operand.check() }
         guard let condition else { return }
         if parsedNames == nil { try condition.check() }

@@ -1,36 +1,5 @@
 import CambiumModel
 
-/// The kinds of values that can be compared with each other.
-enum ValueKind: Hashable {
-    case number, text, date, bool, uuid, data
-    /// An object of the hierarchy of a root entity.
-    case object(EntityNumber)
-
-    init(_ type: AttributeType) {
-        switch type {
-        case .int16, .int32, .int64, .float, .double, .decimal: self = .number
-        case .string, .uri, .json: self = .text
-        case .date: self = .date
-        case .bool: self = .bool
-        case .uuid: self = .uuid
-        case .data: self = .data
-        }
-    }
-
-    /// The kind in words, for messages.
-    var text: String {
-        switch self {
-        case .number: "a number"
-        case .text: "a text"
-        case .date: "a date"
-        case .bool: "true or false"
-        case .uuid: "a UUID"
-        case .data: "data"
-        case .object: "an object"
-        }
-    }
-}
-
 /// Reads the values of an operand for one object at a time.
 class ValueReader {
     let kind: ValueKind

@@ -15,8 +15,8 @@ public struct SchemaChange: Sendable, Hashable {
     public let entity: String
     /// The attribute or relationship, or `nil` if the change concerns the entity.
     public let property: String?
-    /// The changed aspect, as the key of a schema in JSON, such as `optional`. `order` means the order of declaration. `nil` unless the
-    /// kind is `changed`.
+    /// The changed aspect, as the key of a schema in JSON, such as `optional`, or `queries/NAME` for a stored query. `order` means the
+    /// order of declaration. `nil` unless the kind is `changed`.
     public let aspect: String?
     /// The old and the new state: a name, or a value in JSON, or `nil` for nothing.
     public let before: String?

@@ -64,6 +64,7 @@ struct SchemaComparison {
         compare(
             named(before).json(withNumbers: false), entity.json(withNumbers: false), entity.name, nil,
             isRenamed: before.name != entity.name, oldSubject, subject)
+        compareQueries(before, entity, oldSubject, subject)
         for attribute in entity.attributes {
             compareProperty(entity, attribute.name, attribute.number, attribute.json(withNumbers: false))
         }
@@ -80,13 +81,34 @@ struct SchemaComparison {
         guard case .object(let members) = before, case .object(let others) = after else { return }
         var keys = others.map(\.key)
         keys += members.map(\.key).filter { !keys.contains($0) }
-        for key in keys where key != "attributes" && key != "relationships" && !(isRenamed && key == "renamedFrom") {
+        let parts = ["attributes", "relationships", "queries"]
+        for key in keys where !parts.contains(key) && !(isRenamed && key == "renamedFrom") {
             // A null is equivalent to an absent key.
             let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0 }, after[key].flatMap { $0 == .null ? nil : $0 })
             if was == becomes { continue }
             changes.append(
                 SchemaChange(
                     .changed, entity, property, aspect: key, before: was?.text, after: becomes?.text, old: old, new: new))
+        }
+    }
+
+    /// Records a change for each stored query that differs. Its order has no meaning.
+    private mutating func compareQueries(
+        _ before: EntityDefinition, _ after: EntityDefinition, _ old: SchemaChange.Subject, _ new: SchemaChange.Subject
+    ) {
+        func json(_ queries: [QueryDefinition], _ name: (String) -> String) -> [String: String] {
+            let texts = queries.map { query in
+                var named = query
+                named.target = query.target.map(name)
+                return (query.name, named.json.text)
+            }
+            return Dictionary(texts, uniquingKeysWith: { first, _ in first })
+        }
+        let (was, becomes) = (json(before.queries) { newNames[$0] ?? $0 }, json(after.queries) { $0 })
+        for name in after.queries.map(\.name) + before.queries.map(\.name).filter({ becomes[$0] == nil }) where was[name] != becomes[name] {
+            changes.append(
+                SchemaChange(
+                    .changed, after.name, aspect: "queries/\(name)", before: was[name], after: becomes[name], old: old, new: new))
         }
     }
 

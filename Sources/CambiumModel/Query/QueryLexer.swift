@@ -34,7 +34,7 @@ struct QueryLexer: Sendable {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): return .string(try string(byte))
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
         case UInt8(ascii: "-") where Self.isDigit(peek(1)): return try number()
-        case UInt8(ascii: "$"): return prefixedName().map { .parameter($0) } ?? unknown()
+        case UInt8(ascii: "$"): return try parameterName().map { .parameter($0) } ?? unknown()
         case UInt8(ascii: "@"): return prefixedName().map { .function($0) } ?? unknown()
         case UInt8(ascii: "#"): return prefixedName().map { .escapedName($0) } ?? unknown()
         default: break
@@ -107,6 +107,21 @@ struct QueryLexer: Sendable {
         guard let name = name(at: index + 1) else { return nil }
         index += 1 + name.utf8.count
         return name
+    }
+
+    /// Takes the name of a parameter, and the names of a path after it, as in `$source.owner.name`.
+    private mutating func parameterName() throws(CambiumError) -> String? {
+        guard var parameter = prefixedName() else { return nil }
+        var count = 0
+        while peek(0) == UInt8(ascii: "."), let next = prefixedName() {
+            count += 1
+            guard count <= QueryPath.nameCountMax else {
+                let message = "The path has more than \(QueryPath.nameCountMax) names. Write a shorter path."
+                throw error(message, at: index, code: .limitExceeded)
+            }
+            parameter += "." + next
+        }
+        return parameter
     }
 
     // MARK: Symbols

@@ -18,4 +18,13 @@ public struct SortKey: Hashable, Sendable {
         self.nulls = nulls ?? (direction == .ascending ? .first : .last)
         self.folding = folding
     }
+
+    /// The number of sort keys that a query may have.
+    private static let countMax = 64
+
+    /// Throws `.limitExceeded` if a query cannot have so many sort keys.
+    package static func check(count: Int) throws(CambiumError) {
+        guard count > countMax else { return }
+        throw CambiumError(.limitExceeded, "A query has at most \(countMax) sort keys. Remove some.")
+    }
 }

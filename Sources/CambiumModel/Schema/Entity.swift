@@ -16,6 +16,8 @@ public final class Entity: Sendable {
     package let uniqueSets: [UniqueSet]
     /// The indexes that the entity declares or inherits, the parent's first.
     package let indexes: [EntityIndex]
+    /// The stored queries that the entity declares or inherits, the parent's first.
+    package let queries: [StoredQuery]
     public let userInfo: [String: String]
     package let schemaName: SchemaName
 
@@ -27,7 +29,7 @@ public final class Entity: Sendable {
     package init(
         number: EntityNumber, name: String, formerName: String?, root: EntityNumber, parent: EntityNumber?, isAbstract: Bool,
         family: Set<EntityNumber>, attributes: [Attribute], relationships: [Relationship], identity: [Attribute],
-        uniqueSets: [UniqueSet], indexes: [EntityIndex] = [], userInfo: [String: String]
+        uniqueSets: [UniqueSet], indexes: [EntityIndex] = [], queries: [StoredQuery] = [], userInfo: [String: String]
     ) {
         self.number = number
         self.name = name
@@ -40,6 +42,7 @@ public final class Entity: Sendable {
         self.identity = identity
         self.uniqueSets = uniqueSets
         self.indexes = indexes
+        self.queries = queries
         self.userInfo = userInfo
         schemaName = SchemaName(name, formerName: formerName)
         attributesByName = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
@@ -52,6 +55,8 @@ public final class Entity: Sendable {
     public func attribute(_ name: String) -> Attribute? { attributesByName[name] }
     /// Returns the relationship that the entity declares or inherits under a name, or `nil` if there is no such relationship.
     public func relationship(_ name: String) -> Relationship? { relationshipsByName[name] }
+    /// Returns the stored query with a name, or `nil` if there is no such query. Complexity: O(queries).
+    package func query(_ name: String) -> StoredQuery? { queries.first { $0.name == name } }
     package func attribute(_ number: PropertyNumber) -> Attribute? { attributesByNumber[number.rawValue] }
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
 }

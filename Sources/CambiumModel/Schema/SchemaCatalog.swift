@@ -51,6 +51,7 @@ extension Schema {
         var resolver = SchemaResolver(definition, expressions)
         let (entities, links) = try resolver.resolve()
         self.init(entities: entities, links: links, definition: definition)
+        if expressions == .compileAll { try StoredQueryCheck(self).check() }
     }
 
     /// The form of the schema that the log stores.

@@ -49,7 +49,9 @@ struct DefinitionReader {
 
     private mutating func entity(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> EntityDefinition {
         var entity = EntityDefinition(name)
-        let known = ["parent", "abstract", "identity", "attributes", "relationships", "unique", "indexes", "userInfo", "renamedFrom"]
+        let known = [
+            "parent", "abstract", "identity", "attributes", "relationships", "unique", "indexes", "queries", "userInfo", "renamedFrom",
+        ]
         guard let members = members(value, place, known: known) else { return entity }
         entity.parent = string(members["parent"], place["parent"])
         entity.isAbstract = bool(members["abstract"], place["abstract"])
@@ -62,6 +64,7 @@ struct DefinitionReader {
         }
         entity.unique = stringLists(members["unique"], place["unique"])
         entity.indexes = stringLists(members["indexes"], place["indexes"])
+        entity.queries = object(members["queries"], place["queries"]).compactMap { query($0.key, $0.value, place["queries"][$0.key]) }
         entity.userInfo = stringMap(members["userInfo"], place["userInfo"])
         entity.formerName = string(members["renamedFrom"], place["renamedFrom"])
         entity.number = number(members["number"], place["number"])
@@ -128,6 +131,13 @@ struct DefinitionReader {
         relationship.formerName = string(members["renamedFrom"], place["renamedFrom"])
         relationship.number = number(members["number"], place["number"])
         return relationship
+    }
+
+    private mutating func query(_ name: String, _ value: JSONValue, _ place: SchemaPlace) -> QueryDefinition? {
+        guard let members = members(value, place, known: ["of", "where", "sort", "limit"]) else { return nil }
+        return QueryDefinition(
+            name, of: string(members["of"], place["of"]), where: string(members["where"], place["where"]),
+            sort: string(members["sort"], place["sort"]), limit: count(members["limit"], place["limit"]))
     }
 
     private mutating func derivation(_ value: JSONValue?, _ place: SchemaPlace) -> Derivation? {

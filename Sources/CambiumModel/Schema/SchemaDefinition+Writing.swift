@@ -51,8 +51,20 @@ extension EntityDefinition {
         members.add("relationships", relationships.map { .init($0.name, $0.json(withNumbers: withNumbers)) })
         members.add("unique", unique)
         members.add("indexes", indexes)
+        members.add("queries", queries.map { .init($0.name, $0.json) })
         members.add("userInfo", userInfo)
         members.add("renamedFrom", formerName)
+        return .object(members.all)
+    }
+}
+
+extension QueryDefinition {
+    var json: JSONValue {
+        var members = Members()
+        members.add("of", target)
+        members.add("where", condition)
+        members.add("sort", sort)
+        members.add("limit", limit)
         return .object(members.all)
     }
 }

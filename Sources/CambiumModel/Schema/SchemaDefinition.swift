@@ -48,6 +48,7 @@ public struct EntityDefinition: Sendable, Hashable {
     package var identity: [String] = []
     package var attributes: [AttributeDefinition] = []
     package var relationships: [RelationshipDefinition] = []
+    package var queries: [QueryDefinition] = []
     /// Sets of attributes whose values no two objects share.
     package var unique: [[String]] = []
     /// Sets of attributes by which queries find or sort objects.
@@ -85,9 +86,10 @@ public struct EntityDefinition: Sendable, Hashable {
         for property in properties() {
             if let attribute = property as? AttributeDefinition { attributes.append(attribute) }
             if let relationship = property as? RelationshipDefinition { relationships.append(relationship) }
+            if let query = property as? QueryDefinition { queries.append(query) }
         }
     }
 }
 
-/// A definition that an entity's definition may contain: `AttributeDefinition` or `RelationshipDefinition`.
+/// A definition that an entity's definition may contain: `AttributeDefinition`, `RelationshipDefinition` or `QueryDefinition`.
 public protocol PropertyDefinition: Sendable {}

@@ -4,7 +4,7 @@ internal import CambiumJSON
 ///
 /// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
 struct SchemaResolver {
-    /// The treatment of regular expressions. The expressions of a schema in the log were compiled when the schema was set.
+    /// The treatment of regular expressions and stored queries. If a schema comes from the log, they were checked when it was set.
     enum Expressions { case compileAll, compileAtFirstUse }
 
     let definition: SchemaDefinition
@@ -62,15 +62,18 @@ struct SchemaResolver {
     }
 
     private mutating func check(name: String, _ what: String, _ place: SchemaPlace) {
+        if let mistake = Self.mistake(inName: name, what) { mistakes.add(place.pointer, mistake) }
+    }
+
+    static func mistake(inName name: String, _ what: String) -> String? {
         let first = name.unicodeScalars.first
         let isSound =
             first.map { $0.properties.isXIDStart } ?? false
             && name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || $0 == "-" }
         if !isSound {
-            mistakes.add(place.pointer, "the \(what)'s name must begin with a letter and contain only letters, digits, '_' and '-'")
-        } else if name.utf8.count > 200 {
-            mistakes.add(place.pointer, "the \(what)'s name must have at most 200 bytes")
+            return "the \(what)'s name must begin with a letter and contain only letters, digits, '_' and '-'"
         }
+        return name.utf8.count > 200 ? "the \(what)'s name must have at most 200 bytes" : nil
     }
 
     /// Whether the chain of parents above an entity ends.
@@ -101,7 +104,9 @@ struct SchemaResolver {
 
     /// Limits inheritance. Each entity has a list of everything that it inherits, so many levels with many properties could exhaust memory.
     private func checkInheritance() throws(CambiumError) {
-        var ownCounts = definition.entities.map { $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + 1 }
+        var ownCounts = definition.entities.map {
+            $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + $0.queries.count + 1
+        }
         var sum = 0
         for place in tree.order {
             if let parent = tree.parents[place] { ownCounts[place] += ownCounts[parent] }
@@ -109,7 +114,7 @@ struct SchemaResolver {
             guard sum <= Self.inheritedCountMax else {
                 throw CambiumError(
                     .limitExceeded,
-                    "The schema has more than \(Self.inheritedCountMax) entities, properties, unique sets and indexes, "
+                    "The schema has more than \(Self.inheritedCountMax) entities, properties, unique sets, indexes and queries, "
                         + "including those that each entity inherits. "
                         + "Use fewer levels of parents, or declare fewer properties in the upper levels.")
             }
@@ -135,7 +140,7 @@ struct SchemaResolver {
                 continue
             }
             let entity = definition.entities[place]
-            let own = Set(entity.attributes.map(\.name) + entity.relationships.map(\.name))
+            let own = Set(entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.queries.map(\.name))
             for name in own where declared.contains(name) { found[place, default: []].insert(name) }
             let new = own.filter { !declared.contains($0) }
             declared.formUnion(new)
@@ -155,13 +160,19 @@ struct SchemaResolver {
         for (name, place, number, what) in properties {
             check(name: name, what, place)
             if !own.insert(name).inserted { mistakes.add(place.pointer, "two properties of the entity have this name") }
-            if inherited.contains(name) { mistakes.add(place.pointer, "the entity inherits a property with this name") }
+            if inherited.contains(name) { mistakes.add(place.pointer, "the entity inherits a property or a query with this name") }
             if let number {
                 let isNew = numbers[tree.roots[index], default: []].insert(number).inserted
                 if !isNew { mistakes.add(place.pointer, "another property already has the number \(number)") }
             } else {
                 mistakes.add(place.pointer, "the property has no number")
             }
+        }
+        for query in entity.queries {
+            let place = place["queries"][query.name]
+            check(name: query.name, "query", place)
+            if !own.insert(query.name).inserted { mistakes.add(place.pointer, "a property or a query of the entity has this name already") }
+            if inherited.contains(query.name) { mistakes.add(place.pointer, "the entity inherits a property or a query with this name") }
         }
         if entity.number == nil { mistakes.add(place.pointer, "the entity has no number") }
     }
@@ -254,7 +265,9 @@ struct SchemaResolver {
             relationships: (parent?.relationships ?? []) + relationships,
             identity: identity.isEmpty ? parent?.identity ?? [] : identity,
             uniqueSets: (parent?.uniqueSets ?? []) + uniqueSets(of: entity, byName),
-            indexes: (parent?.indexes ?? []) + indexes(of: entity, byName), userInfo: entity.userInfo)
+            indexes: (parent?.indexes ?? []) + indexes(of: entity, byName),
+            queries: (parent?.queries ?? []) + entity.queries.map { StoredQuery(definition: $0, entity: number(ofEntity: place)) },
+            userInfo: entity.userInfo)
     }
 
     /// Returns the indexes of an entity, without duplicates.

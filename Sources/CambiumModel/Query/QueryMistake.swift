@@ -1,25 +1,23 @@
-import CambiumModel
-
 /// A mistake in a query, and the operand in which it was found.
-struct QueryMistake: Error {
-    let message: String
-    let offset: TextOffset
+package struct QueryMistake: Error {
+    package let message: String
+    package let offset: TextOffset
     /// The number of names of the operand's path that were resolved before the mistake.
-    let resolvedCount: Int
+    package let resolvedCount: Int
 
-    init(_ message: String, at offset: TextOffset, after resolvedCount: Int = 0) {
+    package init(_ message: String, at offset: TextOffset, after resolvedCount: Int = 0) {
         self.message = message
         self.offset = offset
         self.resolvedCount = resolvedCount
     }
 
     /// Whether this mistake is farther in the text than another one.
-    func isFarther(than other: Self) -> Bool {
+    package func isFarther(than other: Self) -> Bool {
         (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }
 
     /// - Parameter text: The text of the condition, if the condition was parsed from a text.
-    func error(in text: String?) -> CambiumError {
+    package func error(in text: String?) -> CambiumError {
         let place = text.flatMap { text in offset.value.map { CambiumError.Place(offset: $0, in: text) } }
         return CambiumError(.invalidInput, message, place: place)
     }

@@ -1,0 +1,102 @@
+/// The sides of comparisons, and their constants.
+extension ConditionCheck {
+    /// The facts about an operand that are known before parameters have values.
+    struct Side {
+        let operand: Operand
+        /// The kind of the values; `nil` for a literal, and for a parameter of which nothing is known.
+        var kind: ValueKind?
+        var isToMany = false
+        var isConstant = true
+        /// Whether the operand is `$source` or a value of it.
+        var isSource = false
+        var literal: QueryLiteral?
+        /// The path that the operand is, if it begins at the object that is tested.
+        var path: SchemaPath?
+
+        init(_ operand: Operand) { self.operand = operand }
+
+        var offset: TextOffset { operand.offset }
+    }
+
+    func side(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> Side {
+        var side = Side(operand)
+        switch operand.form {
+        case .path(let path):
+            let found = try SchemaPath(path, from: entity, schema, at: side.offset)
+            (side.kind, side.isToMany, side.isConstant, side.path) = (found.kind, found.isToMany, false, found)
+        case .aggregate(let aggregate):
+            (side.kind, side.isConstant) = (try kind(aggregate, entity, at: side.offset), false)
+        case .literal(let literal): side.literal = literal == .value(.null) ? .null : literal
+        case .parameter(let name):
+            if let path = QueryDefinition.sourcePath(name) {
+                let found = try SchemaPath(path, from: source, schema, at: side.offset)
+                (side.kind, side.isToMany, side.isSource) = (found.kind, found.isToMany, true)
+            } else if name.utf8.contains(UInt8(ascii: ".")) {
+                throw QueryMistake(
+                    "'$\(name)' has a path, but only $source represents an object. Write a parameter with one name.", at: side.offset)
+            }
+        case .list: throw QueryMistake("A list stands only on the right side of 'in' and 'between'.", at: side.offset)
+        }
+        return side
+    }
+
+    private func kind(_ aggregate: RelatedAggregate, _ entity: Entity, at offset: TextOffset) throws(QueryMistake) -> ValueKind {
+        let name = "@\(aggregate.function.rawValue)"
+        let path = try SchemaPath(aggregate.path, from: entity, schema, at: offset)
+        guard case .object(let target) = path.end, !path.relationships.isEmpty else {
+            throw QueryMistake("'\(aggregate.path)' does not lead to objects. Name a relationship before '\(name)'.", at: offset)
+        }
+        guard let valuePath = aggregate.value else { return .number }
+        let value = try SchemaPath(valuePath, from: target, schema, at: offset)
+        switch (aggregate.function, value.kind) {
+        case (.sum, .number), (.avg, .number), (.countDistinct, _): return .number
+        case (.sum, let kind), (.avg, let kind):
+            throw QueryMistake("'\(valuePath)' is \(kind.text), but \(name) needs numbers. Name another attribute.", at: offset)
+        case (_, .object): throw QueryMistake("'\(valuePath)' leads to objects, which \(name) cannot compare.", at: offset)
+        case (_, let kind): return kind
+        }
+    }
+
+    // MARK: Literals
+
+    /// Throws if a literal is not a value that the left side of a comparison may have.
+    func check(
+        _ literal: QueryLiteral, _ kind: ValueKind, _ left: Side, _ relation: Comparison.Relation, _ folding: Folding, at offset: TextOffset
+    ) throws(QueryMistake) {
+        if literal == .null { return }
+        let isValue =
+            switch kind {
+            case .number: literal.numberText != nil
+            case .text: literal.stringText != nil
+            case .bool: literal.boolValue != nil
+            case .date: literal.value(of: .date) != nil
+            case .uuid: literal.value(of: .uuid) != nil
+            case .data: literal.value(of: .data) != nil
+            case .object: left.path != nil && isObject(literal)
+            }
+        if !isValue { throw QueryMistake("Expected \(kind.text), but found \(literal). Write a value of that kind.", at: offset) }
+        if relation == .matches, let pattern = literal.stringText { try check(pattern, at: offset) }
+        let isName = if case .entityName = left.path?.end { true } else { false }
+        if isName, folding.isEmpty, [.equal, .notEqual, .isIn].contains(relation), let name = literal.stringText, schema.entity(name) == nil
+        {
+            throw QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
+        }
+    }
+
+    private func isObject(_ literal: QueryLiteral) -> Bool {
+        switch literal {
+        case .id: true
+        case .object(let entity, _): schema.entity(entity) != nil
+        case .string(let text), .text(let text), .value(.string(let text)): schema.id(text) != nil
+        default: false
+        }
+    }
+
+    private func check(_ pattern: String, at offset: TextOffset) throws(QueryMistake) {
+        do throws(LinearRegex.PatternError) {
+            _ = try LinearRegex(pattern)
+        } catch {
+            throw QueryMistake("The regular expression is malformed: \(error.message). Use the syntax of RE2.", at: offset)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// A path of a query with its names resolved in a schema.
+package struct SchemaPath {
+    /// The property at the end of a path.
+    package enum End {
+        case attribute(Attribute)
+        /// An object of the entity, or of one of its sub-entities.
+        case object(Entity)
+        /// The name of the entity of an object.
+        case entityName(Entity)
+    }
+
+    /// The relationships to the object that has the property.
+    package private(set) var relationships: [Relationship] = []
+    package private(set) var end: End
+    private let path: QueryPath
+
+    /// Resolves the names of a path. Throws the first name that the schema does not have there.
+    package init(_ path: QueryPath, from entity: Entity, _ schema: Schema, at offset: TextOffset) throws(QueryMistake) {
+        self.path = path
+        end = .object(entity)
+        for (index, name) in path.names.enumerated() {
+            guard case .object(let entity) = end else {
+                throw QueryMistake("'\(path)' continues after a value. End the path before '\(name)'.", at: offset)
+            }
+            switch name {
+            case "_id": end = .object(entity)
+            case "_entity": end = .entityName(entity)
+            default:
+                if let attribute = entity.attribute(name) {
+                    end = .attribute(attribute)
+                } else if let relationship = entity.relationship(name), let target = schema.entity(relationship.destination) {
+                    relationships.append(relationship)
+                    end = .object(target)
+                } else {
+                    throw QueryMistake(schema.unknown(name, in: entity), at: offset, after: index)
+                }
+            }
+        }
+    }
+
+    package var isToMany: Bool { relationships.contains(where: \.isToMany) }
+
+    package var kind: ValueKind {
+        switch end {
+        case .attribute(let attribute): ValueKind(attribute.type)
+        case .object(let entity): .object(entity.root)
+        case .entityName: .text
+        }
+    }
+
+    /// Throws if a path to several values has no quantifier, or if a path to one value has a quantifier.
+    package func check(_ quantifier: Quantifier?, at offset: TextOffset) throws(QueryMistake) {
+        if isToMany, quantifier == nil {
+            throw QueryMistake("'\(path)' leads to several values. Write any, all or none before it, or count with @count.", at: offset)
+        }
+        if !isToMany, let quantifier {
+            throw QueryMistake("'\(path)' leads to one value only. Remove '\(quantifier.rawValue)' before it.", at: offset)
+        }
+    }
+}
+
+extension Schema {
+    /// The number of names that an error lists.
+    private static let listedCountMax = 12
+
+    /// Returns the message that an entity has no property with a name.
+    fileprivate func unknown(_ name: String, in entity: Entity) -> String {
+        let problem = "'\(entity.name)' has no attribute or relationship '\(name)'."
+        if let renamed = newName(of: name, in: entity) { return "\(problem) Its name is '\(renamed)' now." }
+        let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
+        if names.isEmpty { return "\(problem) The entity has only _id and _entity." }
+        let listed = names.prefix(Self.listedCountMax).joined(separator: ", ")
+        return "\(problem) Use one of its names: \(listed)\(names.count > Self.listedCountMax ? ", ..." : "")."
+    }
+
+    /// Returns the name of the property that had another name before a migration.
+    private func newName(of name: String, in entity: Entity) -> String? {
+        let names = Set(entity.attributes.map(\.name) + entity.relationships.map(\.name))
+        let own = definition.entities.filter { self.entity($0.name)?.family.contains(entity.number) ?? false }
+        let renamed = own.flatMap { entity in
+            entity.attributes.map { ($0.name, $0.formerName) } + entity.relationships.map { ($0.name, $0.formerName) }
+        }
+        return renamed.first { $0.1 == name && names.contains($0.0) }?.0
+    }
+}

@@ -1,0 +1,62 @@
+/// Checks the stored queries of a schema: their texts, and the names and types in them.
+package struct StoredQueryCheck {
+    private let schema: Schema
+
+    /// The number of mistakes after which the check ends. The message of an unknown name reads all names of its entity.
+    private static let mistakeCountMax = 100
+
+    package init(_ schema: Schema) { self.schema = schema }
+
+    /// Throws one error with all mistakes. Complexity: O(bytes of the texts + mistakes · properties of the schema).
+    func check() throws(CambiumError) {
+        var mistakes = SchemaMistakes()
+        for definition in schema.definition.entities {
+            guard let entity = schema.entity(definition.name) else { continue }
+            for query in definition.queries where mistakes.all.count < Self.mistakeCountMax {
+                let place = SchemaPlace.entity(entity.name)["queries"][query.name]
+                for (key, message) in self.mistakes(query, in: entity) { mistakes.add(place[key].pointer, message) }
+            }
+        }
+        try mistakes.throwIfAny()
+    }
+
+    /// Returns the mistakes of a query that an entity declares, each with the key of the schema in JSON that has it.
+    package func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {
+        var entity = source
+        if let name = query.target {
+            guard let target = schema.entity(name) else { return [("of", "the schema has no entity '\(name)'")] }
+            entity = target
+        }
+        let found = entity
+        let check = ConditionCheck(schema, source: source)
+        var mistakes: [(key: String, message: String)] = []
+        if let text = query.condition {
+            let message = mistake(in: text) { () throws(CambiumError) in
+                let condition = try Condition(parsing: text)
+                do throws(QueryMistake) { try check.check(condition, found) } catch { throw error.error(in: text) }
+            }
+            if let message { mistakes.append(("where", message)) }
+        }
+        if let text = query.sort {
+            let message = mistake(in: text) { () throws(CambiumError) in
+                let keys = try SortKey.list(parsing: text)
+                try SortKey.check(count: keys.count)
+                do throws(QueryMistake) { for key in keys { try check.check(key, found) } } catch { throw error.error(in: nil) }
+            }
+            if let message { mistakes.append(("sort", message)) }
+        }
+        if let limit = query.limit, limit < 0 { mistakes.append(("limit", "the limit must be at least 0")) }
+        return mistakes
+    }
+
+    /// Returns the mistake in a text, with its line and column if they are known.
+    private func mistake(in text: String, _ body: () throws(CambiumError) -> Void) -> String? {
+        do throws(CambiumError) {
+            try body()
+            return nil
+        } catch {
+            let place = error.place.flatMap { place in place.line.map { "\($0):\(place.column ?? 1): " } } ?? ""
+            return place + error.message
+        }
+    }
+}
