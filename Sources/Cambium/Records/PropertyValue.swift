@@ -33,7 +33,7 @@ extension Optional: PropertyValue where Wrapped: PropertyValue {
 
     @inlinable
     public init(property: Int, of row: inout RecordReader) throws {
-        self = try row.isNull(property) ? nil : Wrapped(property: property, of: &row)
+        self = try row.isNil(property, Wrapped.self) ? nil : Wrapped(property: property, of: &row)
     }
 
     @inlinable

@@ -89,7 +89,7 @@ public struct RecordReader: ~Copyable {
 
     /// Returns a value of any Codable type from an attribute of the type `json`.
     public mutating func readJSON<V: Codable & Sendable>(_ property: Int) throws -> V {
-        let value = if isNull(property) { Value.null } else { try value(property) }
+        let value = if let field = binding.fields[property], cursor.isNull(field) { Value.null } else { try value(property) }
         do { return try JSONText.decode(V.self, value) } catch { throw mismatch(property, value, error) }
     }
 
@@ -115,12 +115,17 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Values of attributes
 
+    /// Whether an optional property is `nil`: its value is null, or its type is a record and its object contains this record.
     @usableFromInline
-    func isNull(_ property: Int) -> Bool {
+    func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let edited, case .attribute(let attribute) = binding.properties[property] { return edited.value(attribute, at: place).isNull }
         if let field = binding.fields[property] { return cursor.isNull(field) }
-        return target(property) == nil && !isToMany(property)
+        guard let place = target(property) else { return !isToMany(property) }
+        return contains(place) && type is any EntityRecord.Type
     }
+
+    /// Whether the object is this record's or contains this record.
+    private func contains(_ place: ObjectPlace) -> Bool { place == self.place || path.contains(place) }
 
     private func isToMany(_ property: Int) -> Bool {
         if case .relationship(let relationship, _) = binding.properties[property] { relationship.isToMany } else { false }
@@ -228,7 +233,7 @@ public struct RecordReader: ~Copyable {
     /// Reads a record inside of this record. Returns `nil` if the object contains this record.
     mutating func nested<Record: EntityRecord>(at place: ObjectPlace) throws -> Record? {
         let outer = self.place
-        if place == outer || path.contains(place) { return nil }
+        if contains(place) { return nil }
         guard path.count < Self.depthMax else {
             throw CambiumError(
                 .limitExceeded,

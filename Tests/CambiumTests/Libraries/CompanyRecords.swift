@@ -67,7 +67,46 @@ enum Companies {
         mutating func write(to row: inout RecordWriter) throws { try row.write(0, &name) }
     }
 
+    /// A view of an employee that contains the shop, which contains the employee.
+    struct ShopEmployee: EntityRecord, Equatable {
+        var name: String
+        var shop: EmployeeShop?
+        var ref: Ref<ShopEmployee>?
+
+        static let recordSchema = RecordSchema<ShopEmployee>("Employee") {
+            RecordProperty("name", \.name)
+            RecordProperty("shop", \.shop)
+        }
+        init(from row: inout RecordReader) throws {
+            (name, shop) = (try row.read(0), try row.read(1))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &name)
+            try row.write(1, &shop)
+        }
+    }
+
+    struct EmployeeShop: EntityRecord, Equatable {
+        var name: String
+        var employees: [ShopEmployee]
+        var ref: Ref<EmployeeShop>?
+
+        static let recordSchema = RecordSchema<EmployeeShop>("Shop") {
+            RecordProperty("name", \.name)
+            RecordProperty("employees", \.employees)
+        }
+        init(from row: inout RecordReader) throws {
+            (name, employees) = (try row.read(0), try row.read(1))
+            ref = row.ref()
+        }
+        mutating func write(to row: inout RecordWriter) throws {
+            try row.write(0, &name)
+            try row.write(1, &employees)
+        }
+    }
+
     static func store() throws -> Store {
-        try Store.inMemory(schema: Schema(of: Shop.self, Employee.self, EmployeeName.self))
+        try Store.inMemory(schema: Schema(of: Shop.self, Employee.self, ShopEmployee.self, EmployeeShop.self, EmployeeName.self))
     }
 }

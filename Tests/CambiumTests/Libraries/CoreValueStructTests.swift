@@ -126,4 +126,16 @@ struct CoreValueStructTests {
         try store.save(&shops[1])
         #expect(try store.fetch(Shop.self).map(\.name) == ["shop1", "shop2"])
     }
+
+    @Test("structs that contain each other are read without an endless loop")
+    func cycle() throws {
+        var shop = Shop("Carpets", employees: [Employee("John")])
+        try store.save(&shop)
+        let read = try store.fetch(Companies.EmployeeShop.self)
+        #expect(read.map(\.employees.first?.name) == ["John"])
+        #expect(read.first?.employees.first?.shop == nil)
+        let employee = try #require(try store.fetch(Companies.ShopEmployee.self).first)
+        #expect(employee.shop?.name == "Carpets")
+        #expect(employee.shop?.employees.isEmpty == true)
+    }
 }
