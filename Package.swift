@@ -55,7 +55,9 @@ let package = Package(
             dependencies: [
                 "Cambium", "CambiumCoreData", "CambiumJSON", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog", "CambiumTesting"]),
+        // Counts allocations, by replacing the functions that allocate in the program of the tests.
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
+        .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CambiumJSON", "CambiumLog", "CambiumTesting", "CAllocations"]),
         .testTarget(name: "CambiumBytesTests", dependencies: ["CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
