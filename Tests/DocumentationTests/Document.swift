@@ -33,7 +33,7 @@ struct Document: CustomTestStringConvertible {
     var snippets: [String] { blocks.filter { $0.kind == "swift" }.map { Self.trimmed($0.code.replacing(/(?m)^import .*$/, with: "")) } }
 
     /// Returns the lines of a text without indentation and without empty lines.
-    static func trimmed(_ text: String) -> String {
+    static func trimmed(_ text: some StringProtocol) -> String {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
@@ -44,6 +44,12 @@ struct Document: CustomTestStringConvertible {
 
     /// Returns the documents in Docs, which describe one part of Cambium each.
     static func references() throws -> [Document] { try pages(in: "Docs") }
+
+    /// Returns the texts of the Swift files in a folder.
+    static func sources(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
+    }
 
     private static func pages(in folder: String) throws -> [Document] {
         try FileManager.default.contentsOfDirectory(at: root.appending(path: folder), includingPropertiesForKeys: nil)

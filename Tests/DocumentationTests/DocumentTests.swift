@@ -22,6 +22,20 @@ import Testing
         for document in documents { try expectSnippets(of: document, in: "Reference") }
     }
 
+    /// Each paragraph, because the structs and the statements of one block are in different places of a file.
+    @Test func `each snippet with the macro is in the template or in a test of the macros, word for word`() throws {
+        let documents = try Document.all().filter { document in document.blocks.contains { $0.kind == "swift macros" } }
+        #expect(documents.count > 1)
+        for document in documents {
+            let folder = document.name == "BuildAShop" ? "Docs/Template/Sources/Shop" : "Tests/CambiumMacrosTests"
+            let sources = try Document.sources(in: folder).map(Document.trimmed)
+            let paragraphs = document.blocks.filter { $0.kind == "swift macros" }.flatMap { $0.code.split(separator: "\n\n") }
+            for paragraph in paragraphs.map({ Document.trimmed($0.replacing(/(?m)^import .*$/, with: "")) }) where !paragraph.isEmpty {
+                #expect(sources.contains { $0.contains(paragraph) }, "\(document.name): \(paragraph)")
+            }
+        }
+    }
+
     @Test func `each piece of code has a known kind`() throws {
         let kinds: Set<String> = ["swift", "swift macros", "swift theirs", "objc", "json", "console", "text"]
         for document in try Document.all() {

@@ -17,3 +17,10 @@ struct Shelf: Equatable {
     @Identity var code: String
     @Relationship(inverse: \Product.shelf, onDelete: .cascade) var products: [Product] = []
 }
+
+@Entity
+struct Sale: Equatable {
+    @Identity var number: Int
+    var price: Decimal
+    var product: Ref<Product>
+}
