@@ -1,8 +1,10 @@
 public import CambiumModel
 
 /// The addresses of the leaves of one column, one for each group of rows, so that reading a cell takes two loads.
-struct LeafDirectory {
-    private let leaves: [UnsafeMutableRawPointer]
+///
+/// Callers of bound handles compile the reading of a cell into their loops. So it needs no call, and other rows are read meanwhile.
+@usableFromInline struct LeafDirectory {
+    @usableFromInline let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks
 
     /// Creates the directory of a column that the graph does not have.
@@ -17,24 +19,27 @@ struct LeafDirectory {
     }
 
     /// An upper bound of the number of rows.
-    var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
+    @inlinable var rowCountEnd: Int { leaves.count << PageLayout.fanOutShift }
 
     /// Returns the leaf of a row. Ends the process if the row belongs to another graph and lies beyond the groups of this graph.
-    @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
+    @inlinable @inline(__always) func leaf(_ row: UInt32) -> UnsafeMutableRawPointer {
         let group = Int(row &>> PageLayout.rowShift)
-        if group >= leaves.count { chunks.refuse("a link leads to a row that does not exist") }
+        if group >= leaves.count { refuse() }
         return leaves[group]
     }
 
+    @usableFromInline @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that does not exist") }
+
     /// Returns the row that a link column contains.
-    @inline(__always) func link(_ row: UInt32) -> UInt32 {
+    @inlinable @inline(__always) func link(_ row: UInt32) -> UInt32 {
         leaf(row).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
     /// Returns a value of a column of fixed width, read as `T`, which must have that width. Returns `nil` if the value is null.
-    @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, as type: T.Type) -> T? {
+    @inlinable @inline(__always) func fixed<T: BitwiseCopyable>(_ row: UInt32, as type: T.Type) -> T? {
         let leaf = leaf(row)
-        guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
+        let byte = leaf.load(fromByteOffset: PageLayout.presenceOffset &+ Int((row & PageLayout.rowMask) &>> 3), as: UInt8.self)
+        if byte &>> UInt8(truncatingIfNeeded: row & 7) & 1 == 0 { return nil }
         let offset = PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask)
         return leaf.load(fromByteOffset: offset, as: type)
     }
@@ -47,12 +52,12 @@ struct LeafDirectory {
 ///     let title = graph.column(note.attribute("title")!)
 ///     for id in graph.objects(of: note) { print(title.string(at: graph.place(of: id)!) ?? "") }
 public struct Column {
-    private let directory: LeafDirectory
+    @usableFromInline let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
     /// The same table if the column has values of this kind; otherwise `ObjectPlace.noTable`. So a single comparison checks both the table
     /// and the kind.
-    private let bytesTable, int64Table, doubleTable: UInt32
+    @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field
     /// Keeps the pages alive.
@@ -74,8 +79,11 @@ public struct Column {
     }
 
     /// Returns a whole number, or `nil` if the value is null or the attribute has another type.
-    public func int(at place: ObjectPlace) -> Int64? {
-        if int64Table == place.table { return directory.fixed(place.row, as: Int64.self) }
+    @inlinable public func int(at place: ObjectPlace) -> Int64? {
+        int64Table == place.table ? directory.fixed(place.row, as: Int64.self) : shorterInt(at: place)
+    }
+
+    @usableFromInline @inline(never) func shorterInt(at place: ObjectPlace) -> Int64? {
         guard table == place.table else { return nil }
         return switch type {
         case .int16: directory.fixed(place.row, as: Int16.self).map(Int64.init)
@@ -90,7 +98,7 @@ public struct Column {
     }
 
     /// Returns a number of the type `double`, or `nil` if the value is null or the attribute has another type.
-    public func double(at place: ObjectPlace) -> Double? {
+    @inlinable public func double(at place: ObjectPlace) -> Double? {
         doubleTable == place.table ? directory.fixed(place.row, as: Double.self) : nil
     }
 
@@ -102,13 +110,20 @@ public struct Column {
 
     /// Calls `body` with the bytes of a string, URI, JSON text or data. It does not copy them, except for values of more than 255 bytes.
     /// Calls `body` with `nil` if the value is null or the attribute has another type.
-    public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
-        guard bytesTable == place.table else { return body(nil) }
-        let leaf = directory.leaf(place.row)
-        let cell = StringLeaf.cell(leaf, place.row)
-        if cell == 0 { return body(nil) }
-        if !StringLeaf.isBlob(cell) { return body(StringLeaf.inlineBytes(leaf, cell)) }
-        return Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks).withUnsafeBytes { body($0) }
+    @inlinable public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+        var bytes: UnsafeRawBufferPointer?
+        if bytesTable == place.table {
+            let leaf = directory.leaf(place.row)
+            let cell = StringLeaf.cell(leaf, place.row)
+            if StringLeaf.isBlob(cell) { return longBytes(leaf, cell).withUnsafeBytes { body($0) } }
+            if cell != 0 { bytes = StringLeaf.inlineBytes(leaf, cell) }
+        }
+        return body(bytes)
+    }
+
+    /// Returns a copy of a value of more than 255 bytes.
+    @usableFromInline @inline(never) func longBytes(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> [UInt8] {
+        Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks)
     }
 
     /// Returns the value, whatever the type of the attribute is. Complexity: O(bytes of the value).

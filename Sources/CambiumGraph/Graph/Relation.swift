@@ -13,17 +13,17 @@ public struct Relation {
         case other
     }
 
-    private let owners: LeafDirectory
-    private let members: LeafDirectory
+    @usableFromInline let owners: LeafDirectory
+    @usableFromInline let members: LeafDirectory
     /// For each edge, the row at the other end. The same as `owners` unless the relationship has edges.
-    private let targets: LeafDirectory
+    @usableFromInline let targets: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
     /// The same table if the relationship has this shape; otherwise `ObjectPlace.noTable`. So a single comparison checks both the table and
     /// the shape.
-    private let oneTable, chainTable, edgesTable: UInt32
-    private let targetTable: Int
+    @usableFromInline let oneTable, chainTable, edgesTable: UInt32
+    @usableFromInline let targetTable: Int
     /// Keeps the pages alive.
     private let version: Version
 
@@ -81,14 +81,14 @@ public struct Relation {
     }
 
     /// Calls `body` with each object at the other end, in order if the relationship is ordered.
-    public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
+    @inlinable public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         if chainTable == place.table {
             let targetTable = targetTable
             var row = owners.link(place.row)
             var restCount = members.rowCountEnd
             while row != noRow {
                 restCount &-= 1
-                if restCount < 0 { version.space.refuse("a list has a cycle") }
+                if restCount < 0 { refuseCycle() }
                 body(ObjectPlace(table: targetTable, row: row))
                 row = members.link(row)
             }
@@ -101,7 +101,7 @@ public struct Relation {
             var restCount = members.rowCountEnd
             while edge != noRow {
                 restCount &-= 1
-                if restCount < 0 { version.space.refuse("a list has a cycle") }
+                if restCount < 0 { refuseCycle() }
                 body(ObjectPlace(table: targetTable, row: targets.link(edge)))
                 edge = members.link(edge)
             }
@@ -110,15 +110,17 @@ public struct Relation {
         }
     }
 
+    @usableFromInline @inline(never) func refuseCycle() -> Never { version.space.refuse("a list has a cycle") }
+
     /// This is a separate function, so that the loop through a chain keeps its variables in registers.
-    @inline(never)
-    private func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
+    @usableFromInline @inline(never)
+    func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard let end, ownerTable == place.table else { return }
         version.reader.forEachMember(end, owner: place.row) { body(ObjectPlace(table: targetTable, row: $0)) }
     }
 
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link.
-    public func target(of place: ObjectPlace) -> ObjectPlace? {
+    @inlinable public func target(of place: ObjectPlace) -> ObjectPlace? {
         guard oneTable == place.table else { return nil }
         let row = owners.link(place.row)
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)

@@ -2,7 +2,7 @@
 typealias PageRef = UInt32
 
 /// The row number that means no row, such as in the link column of an object without a target.
-let noRow: UInt32 = .max
+@usableFromInline let noRow: UInt32 = .max
 
 /// The kind of a page's content. Page headers contain these numbers, which are never reused.
 enum PageKind: UInt8 {
@@ -24,7 +24,7 @@ enum PageKind: UInt8 {
 }
 
 /// The offsets and sizes of pages, in bytes. Docs/ARCHITECTURE.md describes the layouts in prose.
-enum PageLayout {
+@usableFromInline enum PageLayout {
     static let granule = 16
     static let chunkByteCount = 65_536
     static let chunkGranules = chunkByteCount / granule
@@ -41,19 +41,19 @@ enum PageLayout {
     /// The binary logarithm of the number of rows in a group and of elements in a vector node, which is 128. Tests also run with 64, and
     /// compute the same digests.
     #if CAMBIUM_SMALL_PAGES
-        static let fanOutShift = 6
+        @usableFromInline static let fanOutShift = 6
     #else
-        static let fanOutShift = 7
+        @usableFromInline static let fanOutShift = 7
     #endif
     static let fanOut = 1 << fanOutShift
     static let fanOutMask = fanOut - 1
-    static let rowShift = UInt32(fanOutShift)
-    static let rowMask = UInt32(fanOutMask)
+    @inlinable static var rowShift: UInt32 { UInt32(truncatingIfNeeded: fanOutShift) }
+    @inlinable static var rowMask: UInt32 { 1 &<< rowShift &- 1 }
 
-    static let presenceOffset = 16
-    static let valuesOffset = 32
-    static let linkValuesOffset = 16
-    static let cellsOffset = 32
+    @usableFromInline static let presenceOffset = 16
+    @usableFromInline static let valuesOffset = 32
+    @usableFromInline static let linkValuesOffset = 16
+    @usableFromInline static let cellsOffset = 32
     static let heapUsedOffset = 16
     static let heapGarbageOffset = 20
     static let heapOffset = cellsOffset + 4 * fanOut

@@ -7,11 +7,11 @@
 /// A cell is 0 for null. Otherwise it has the offset of the value in the page (low 16 bits), its length (8 bits), and a tag. Tag 1 means
 /// that the heap holds the value. Tag 2 means that the value is longer than 255 bytes, and the heap holds a reference to a blob and the
 /// length of the value instead.
-enum StringLeaf {
+@usableFromInline enum StringLeaf {
     static let inlineMax = 255
     static let blobEntryByteCount = 12
 
-    @inline(__always) static func cell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) -> UInt32 {
+    @inlinable @inline(__always) static func cell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) -> UInt32 {
         leaf.load(fromByteOffset: PageLayout.cellsOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
@@ -22,9 +22,9 @@ enum StringLeaf {
     /// The upper half of the cell of a value that is in the leaf itself.
     static func inlineMark(byteCount: Int) -> UInt32 { 1 << 8 | UInt32(byteCount) }
 
-    @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
+    @inlinable @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     static func inlineBytes(_ leaf: UnsafeMutableRawPointer, _ cell: UInt32) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: leaf + Int(cell & 0xFFFF), count: Int(cell >> 16 & 0xFF))
     }

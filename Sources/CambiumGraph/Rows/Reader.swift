@@ -5,13 +5,13 @@ import CambiumModel
 ///
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
-    package let table: UInt32
-    let row: UInt32
+    @usableFromInline package let table: UInt32
+    @usableFromInline let row: UInt32
 
     /// A number that is not the number of a table.
     static let noTable = UInt32.max
 
-    @inline(__always) init(table: Int, row: UInt32) {
+    @inlinable @inline(__always) init(table: Int, row: UInt32) {
         self.table = UInt32(truncatingIfNeeded: table)
         self.row = row
     }
