@@ -8,8 +8,9 @@ package struct PageFileWriter {
     /// The number of bytes that were written.
     package private(set) var byteCount = 0
 
-    /// The maximum number of neighbouring chunks that are written together.
-    private static let runCountMax = 16
+    /// The greatest number of neighbouring chunks that are written together: those in one huge page. A kernel that keeps files in pages of
+    /// several sizes chooses the size by the length and the place of a write.
+    private static let runCountMax = 32
 
     /// Opens the file of pages. Creates the file and the directory of checkpoint records if they do not exist.
     ///
@@ -48,7 +49,7 @@ package struct PageFileWriter {
         var stored: [StoredChunk] = []
         var run: (first: Int, bytes: [UInt8]) = (0, [])
         for chunk in chunks {
-            if chunk != run.first + run.bytes.count / PageFile.chunkByteCount || run.bytes.count == Self.runByteCountMax {
+            if chunk != run.first + run.bytes.count / PageFile.chunkByteCount || chunk % Self.runCountMax == 0 {
                 try write(&run)
                 run.first = chunk
             }
@@ -67,8 +68,6 @@ package struct PageFileWriter {
         try write(&run)
         return stored
     }
-
-    private static let runByteCountMax = runCountMax * PageFile.chunkByteCount
 
     private static func pack(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         LZ4.compress(bytes).flatMap { $0.count <= Format.Root.packedByteCountMax ? $0 : nil }

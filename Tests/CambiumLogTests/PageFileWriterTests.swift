@@ -1,0 +1,48 @@
+import CambiumModel
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CambiumLog
+
+@Suite struct PageFileWriterTests {
+    private static let chunkByteCount = PageFile.chunkByteCount
+
+    /// Calls `body` with a volume in a new directory, and removes the directory afterwards.
+    private func inDirectory(_ calls: SystemCalls = .system, _ body: (SystemVolume) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "cambium-pages-\(UUID().uuidString)").path
+        let volume = SystemVolume(root: directory, calls: calls)
+        try volume.createDirectory(CheckpointRecord.directory)
+        defer { try? FileManager.default.removeItem(atPath: directory) }  // A failure is harmless: the directory is temporary.
+        try body(volume)
+    }
+
+    @Test func `neighbouring chunks are written together as far as they lie in one huge page`() throws {
+        let written = Mutex<[[Int]]>([])
+        var calls = SystemCalls()
+        calls.pwrite = { descriptor, bytes, count, offset in
+            written.withLock { $0.append([Int(offset), count].map { $0 / Self.chunkByteCount }) }
+            return SystemCalls.system.pwrite(descriptor, bytes, count, offset)
+        }
+        try inDirectory(calls) { volume in
+            var writer = try PageFileWriter(volume, 7, isNamed: false)
+            defer { writer.close() }
+            let bytes = [UInt8](repeating: 1, count: Self.chunkByteCount)
+            _ = try writer.write(Array(20..<70) + [72]) { _, body in bytes.withUnsafeBytes(body) }
+        }
+        #expect(written.withLock { $0 } == [[20, 12], [32, 32], [64, 6], [72, 1]])
+    }
+
+    @Test func `a file is mapped at a multiple of the size of a huge page`() throws {
+        try inDirectory { volume in
+            let file = try volume.open("pages", .create)
+            defer { file.close() }
+            try file.write([UInt8](repeating: 5, count: 3 * Self.chunkByteCount), at: 0)
+            for chunkCount in 1...3 {
+                let mapping = try #require(try file.map(byteCount: chunkCount * Self.chunkByteCount))
+                #expect(UInt(bitPattern: mapping.base) % (2 << 20) == 0)
+                #expect(mapping.bytes.allSatisfy { $0 == 5 })
+            }
+        }
+    }
+}
