@@ -13,11 +13,18 @@
 /// Returns a bit for each of 64 bytes that are 0 or 1.
 static inline __attribute__((always_inline)) uint64_t gather(const uint8_t *flags) {
     uint64_t bits = 0;
+#if defined(__SSE2__)
+    for (int part = 0; part < 4; part++) {
+        const __m128i raised = _mm_slli_epi16(_mm_loadu_si128((const __m128i *)flags + part), 7);
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(raised) << (16 * part);
+    }
+#else
     for (int index = 0; index < 8; index++) {
         uint64_t eight;
         memcpy(&eight, flags + 8 * index, 8);
         bits |= ((eight * 0x0102040810204080u) >> 56) << (8 * index);
     }
+#endif
     return bits;
 }
 

@@ -5,8 +5,8 @@ import CambiumModel
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
-    /// The text that must be equal, if it is stored in leaves.
-    private let equal: cmachine_text?
+    /// The text that must be equal, and its end, if it is stored in leaves.
+    private let equal: (bytes: [UInt8], end: cmachine_text)?
 
     /// The number of rows from which all rows of a group are compared together.
     private static let rowCountMin = 16
@@ -14,14 +14,23 @@ final class TextNode: ConditionNode {
     init(_ slot: Int, _ test: TextTest) {
         self.slot = slot
         self.test = test
-        if case .equal(let wanted) = test, wanted.count <= StringLeaf.inlineMax { equal = cmachine_text(wanted) } else { equal = nil }
+        if case .equal(let wanted) = test, wanted.count <= StringLeaf.inlineMax {
+            equal = (wanted, cmachine_text(wanted))
+        } else {
+            equal = nil
+        }
     }
 
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
         let leaf = group.leaf(slot)
-        var candidates = rows
-        if let equal, rows.count >= Self.rowCountMin { candidates &= mayBeEqual(leaf, equal) }
-        return candidates.filter { index in
+        if let equal {
+            let candidates = rows.count >= Self.rowCountMin ? rows & mayBeEqual(leaf, equal.end) : rows
+            if candidates.isEmpty { return candidates }
+            return equal.bytes.withUnsafeBytes { wanted in
+                candidates.filter { Rows.hasBytes(leaf, $0, wanted, group.chunks) }
+            }
+        }
+        return rows.filter { index in
             let cell = StringLeaf.cell(leaf, index)
             if cell == 0 { return false }
             if !StringLeaf.isBlob(cell) { return test.holds(StringLeaf.inlineBytes(leaf, cell)) }
