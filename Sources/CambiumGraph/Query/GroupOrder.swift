@@ -32,9 +32,15 @@ struct GroupOrder {
             keys.append(Key(place: try place(key.operand), isDescending: isDescending, nullsFirst: key.nulls == .first))
         }
         for place in grouping.keys.indices { keys.append(Key(place: place, isDescending: false, nullsFirst: true)) }
-        return kept.sorted { left, right in
-            for key in keys {
-                let order = Self.order(value(key.place, left), value(key.place, right), key)
+        return order(kept, keys).map { kept[$0] }
+    }
+
+    /// Returns the places of the rows in the order of the keys. The values of the keys are looked up once for each row.
+    private func order(_ rows: [AggregateRow], _ keys: [Key]) -> [Int] {
+        let values = rows.flatMap { row in keys.map { value($0.place, row) } }
+        return rows.indices.sorted { left, right in
+            for (index, key) in keys.enumerated() {
+                let order = Self.order(values[left * keys.count + index], values[right * keys.count + index], key)
                 if order != 0 { return order < 0 }
             }
             return false
