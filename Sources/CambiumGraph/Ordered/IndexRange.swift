@@ -132,7 +132,10 @@ package struct IndexRange: Sendable {
         private let isReversed: Bool
         private var offset: Int
         private let rows: Rows
+        private let table: Int
         private let isProven: Bool
+        /// Whether no key can be cut, so that the entries are in order as they are.
+        private let hasShortKeys: Bool
         /// The rows of one cut key.
         private var run: [UInt32] = []
         private var runKey: [UInt8] = []
@@ -142,30 +145,51 @@ package struct IndexRange: Sendable {
             self.isReversed = isReversed
             self.offset = max(0, offset)
             let graph = range.index.graph
-            rows = graph.reader.rows(range.index.layout.table)
+            table = range.index.layout.table
+            rows = graph.reader.rows(table)
             isProven = graph.isProven
+            hasShortKeys = range.index.layout.hasShortKeys
         }
 
         mutating func run(_ body: (ObjectPlace) -> Bool) {
             var places = range.outer
             // If no key can be cut, the walk need not read the skipped objects.
-            if range.index.layout.hasShortKeys {
+            if hasShortKeys {
                 let skipped = min(offset, places.count)
                 places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
                 offset = 0
             }
+            let reader = range.index.reader
+            if hasShortKeys { return reader.forEachLeaf(places, isReversed: isReversed) { giveAll(of: $0, $1, body) } }
             var isWanted = true
-            var copy = self
-            range.index.reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
-                isWanted = copy.visit(leaf, part, body)
+            reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
+                isWanted = visit(leaf, part, body)
                 return isWanted
             }
-            if isWanted { _ = copy.endRun(body) }
+            if isWanted { _ = endRun(body) }
+        }
+
+        /// Returns the place of an entry in a leaf, given its number in the order of the walk.
+        @inline(__always) private func place(_ number: Int, _ part: Range<Int>) -> Int {
+            isReversed ? part.upperBound - 1 - number : part.lowerBound + number
+        }
+
+        private func giveAll(of leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
+            for number in 0..<part.count {
+                let row = leaf.row(place(number, part))
+                check(row)
+                if !body(ObjectPlace(table: table, row: row)) { return false }
+            }
+            return true
+        }
+
+        @inline(__always) private func check(_ row: UInt32) {
+            if !isProven, !rows.isLive(row) { rows.chunks.refuse("an index leads to an object that does not exist") }
         }
 
         private mutating func visit(_ leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
             for number in 0..<part.count {
-                let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
+                let place = place(number, part)
                 let (start, byteCount) = leaf.entry(place)
                 let row = OrderedNode.row(leaf.page + start + byteCount)
                 if leaf.prefixByteCount + byteCount < OrderedNode.entryByteCountMax {
@@ -199,12 +223,12 @@ package struct IndexRange: Sendable {
         }
 
         private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {
-            if !isProven, !rows.isLive(row) { rows.chunks.refuse("an index leads to an object that does not exist") }
+            check(row)
             if offset > 0 {
                 offset -= 1
                 return true
             }
-            return body(ObjectPlace(table: range.index.layout.table, row: row))
+            return body(ObjectPlace(table: table, row: row))
         }
     }
 }

@@ -29,8 +29,11 @@ extension Graph {
 extension OrderedReader {
     /// Returns the number of entries that precede the given bytes.
     func rank(of bytes: [UInt8]) -> Int {
-        (bytes + [UInt8](repeating: 0, count: OrderedNode.slackByteCount)).withUnsafeBytes { memory in
-            memory.baseAddress.map { rank(of: OrderedBytes($0, bytes.count)) } ?? 0
+        withUnsafeTemporaryAllocation(byteCount: bytes.count + OrderedNode.slackByteCount, alignment: 8) { memory in
+            memory.initializeMemory(as: UInt8.self, repeating: 0)
+            memory.copyBytes(from: bytes)
+            // SAFETY: the memory has the slack that a search may read beyond the bytes.
+            return memory.baseAddress.map { rank(of: OrderedBytes($0, bytes.count)) } ?? 0
         }
     }
 }

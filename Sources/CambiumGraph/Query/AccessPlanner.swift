@@ -150,19 +150,20 @@ extension OrderedIndex {
         case .equal(let values): return ranges(in: values, after: leading)
         case .prefix(let text): return range(prefix: text, after: leading).map { [$0] }
         case .between(let lower, let upper):
+            func key(_ value: Value) -> [Value] { leading.isEmpty ? [value] : leading + [value] }
             // Null precedes all values in ascending order, and follows them in descending order.
             let (first, last) = isDescending ? (upper, lower) : (lower, upper)
             let from: Bound
             if let first {
-                from = first.isIncluded ? .before(leading + [first.value]) : .after(leading + [first.value])
+                from = first.isIncluded ? .before(key(first.value)) : .after(key(first.value))
             } else {
-                from = isDescending ? .before(leading) : .after(leading + [.null])
+                from = isDescending ? .before(leading) : .after(key(.null))
             }
             let to: Bound
             if let last {
-                to = last.isIncluded ? .after(leading + [last.value]) : .before(leading + [last.value])
+                to = last.isIncluded ? .after(key(last.value)) : .before(key(last.value))
             } else {
-                to = isDescending ? .before(leading + [.null]) : .after(leading)
+                to = isDescending ? .before(key(.null)) : .after(leading)
             }
             return range(from: from, to: to).map { [$0] }
         }

@@ -37,6 +37,7 @@ extension Operand {
         case .list(let elements):
             if elements.literals != nil { return self }
             var replaced: [Operand] = []
+            replaced.reserveCapacity(elements.count)
             for element in elements {
                 let value = try element.substituted(arguments)
                 if case .list = value.form {

@@ -45,6 +45,7 @@ extension ConditionBinder {
 
     private func number(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         var numbers: [LiteralNumber] = []
+        numbers.reserveCapacity(test.present.count)
         for literal in test.present {
             guard let number = literal.number else { return try refuse(attribute, test, "a number") }
             numbers.append(number)

@@ -53,13 +53,13 @@ extension QueryRun {
 
     private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> FirstRows? {
         // The loop reads these constants. If it read them from the run, each row would copy the run.
-        let (context, node) = (context, node)
+        let (context, node, order) = (context, node, order)
         let rows = context.reader.rows(table.index)
         // A small range is read completely, even if few of its objects satisfy the condition.
         let readMax = max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2) + Self.cancellationMask
         var read = 0
         var (isExhausted, isCancelled) = (false, false)
-        var found = OrderedRows(order, capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
+        var found = OrderedRows(capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
         range.forEach(isReversed: isReversed) { place in
             read += 1
             if read & Self.cancellationMask == 0, Task.isCancelled { isCancelled = true }
@@ -70,11 +70,11 @@ extension QueryRun {
             let row = place.row
             let group = context.group(of: row, rows)
             if node.bits(group, GroupBits(row)).isEmpty { return true }
-            return found.append(row, group, wantedCount)
+            return found.append(row, group, order, wantedCount)
         }
         if isCancelled { throw CancellationError() }
         if isExhausted { return nil }
-        let kept = found.finished(wantedCount)
+        let kept = found.finished(order, wantedCount)
         let step = QueryPlan.Step(
             kind: .index, name: index.layout.name, estimatedCount: min(wantedCount, range.outer.count), objectCount: kept.count,
             readCount: read)
@@ -84,7 +84,6 @@ extension QueryRun {
 
 /// Rows in the order of an index. Rows with the same key are put into the order of their serials.
 private struct OrderedRows {
-    private let order: SortSpecification
     private var rows: [UInt32] = []
     /// The index of the first of the last rows, which all have the same key.
     private var tiedPlace = 0
@@ -92,15 +91,12 @@ private struct OrderedRows {
     private var lastPrefix: UInt128?
     private var lastEntry: SortEntry?
 
-    init(_ order: SortSpecification, capacity: Int) {
-        self.order = order
-        rows.reserveCapacity(capacity)
-    }
+    init(capacity: Int) { rows.reserveCapacity(capacity) }
 
     /// Appends a row. Returns whether more rows are needed to get `wantedCount` rows in order.
-    mutating func append(_ row: UInt32, _ group: GroupView, _ wantedCount: Int) -> Bool {
-        if !hasLastKey(row, group) {
-            finish()
+    mutating func append(_ row: UInt32, _ group: GroupView, _ order: SortSpecification, _ wantedCount: Int) -> Bool {
+        if !hasLastKey(row, group, order) {
+            finish(order)
             if rows.count >= wantedCount { return false }
         }
         rows.append(row)
@@ -108,7 +104,7 @@ private struct OrderedRows {
     }
 
     /// Keeps the key of a row, and returns whether the last row has the same key.
-    private mutating func hasLastKey(_ row: UInt32, _ group: GroupView) -> Bool {
+    private mutating func hasLastKey(_ row: UInt32, _ group: GroupView, _ order: SortSpecification) -> Bool {
         if let prefix = order.prefix(row, group) {
             if prefix == lastPrefix { return true }
             lastPrefix = prefix
@@ -120,7 +116,7 @@ private struct OrderedRows {
         return false
     }
 
-    private mutating func finish() {
+    private mutating func finish(_ order: SortSpecification) {
         if rows.count - tiedPlace > 1 {
             rows.replaceSubrange(tiedPlace..., with: rows[tiedPlace...].map(order.entry).sorted().map(\.row))
         }
@@ -128,8 +124,8 @@ private struct OrderedRows {
     }
 
     /// Returns the first rows in order.
-    mutating func finished(_ wantedCount: Int) -> [UInt32] {
-        finish()
+    mutating func finished(_ order: SortSpecification, _ wantedCount: Int) -> [UInt32] {
+        finish(order)
         return rows.count > wantedCount ? Array(rows.prefix(wantedCount)) : rows
     }
 }

@@ -8,7 +8,7 @@ package struct PageFileWriter {
     /// The number of bytes that were written.
     package private(set) var byteCount = 0
 
-    /// The greatest number of neighbouring chunks that are written together: those in one huge page. A kernel that keeps files in pages of
+    /// The maximum number of neighbouring chunks that are written together: those in one huge page. A kernel that keeps files in pages of
     /// several sizes chooses the size by the length and the place of a write.
     private static let runCountMax = 32
 
