@@ -16,6 +16,7 @@ extension Draft {
             list = newLeaves(changes)
             delta = all.count
         } else {
+            prefetchEnds(of: changes, tree)
             list = apply(changes, all, to: &tree.root, level: Int(tree.height) - 1, &delta)
         }
         tree.count = UInt64(truncatingIfNeeded: Int(truncatingIfNeeded: tree.count) + delta)
@@ -76,7 +77,7 @@ extension Draft {
         var next = range.lowerBound
         while next < range.upperBound {
             let child = node.child(of: changes.entry(next))
-            if level == 1 { prefetchLeaf(node.references[child]) }
+            if level == 1 { prefetch(node.references[child]) }
             let end = child + 1 == node.count ? range.upperBound : node.end(of: child, in: changes, next..<range.upperBound)
             var childDelta = 0
             if let list = apply(changes, next..<end, to: &node.references[child], level: level - 1, &childDelta) {
@@ -94,8 +95,22 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Prefetches a whole leaf, because a search jumps through it, and adding an entry moves half of it.
-    @inline(__always) private func prefetchLeaf(_ page: PageRef) {
+    /// Prefetches the nodes on the paths to the first and the last change together. If one value changes, these paths are all paths, and
+    /// the nodes at their ends are far from each other.
+    private func prefetchEnds(of changes: OrderedChanges, _ tree: OrderedTree) {
+        guard changes.count > 1, tree.height > 1, chunks.isProven else { return }
+        var (first, last) = (tree.root, tree.root)
+        for _ in 1..<tree.height {
+            let (left, right) = (OrderedInner(chunks[first]), OrderedInner(chunks[last]))
+            first = left.references[left.child(of: changes.entry(0))]
+            last = right.references[right.child(of: changes.entry(changes.count - 1))]
+            prefetch(first)
+            prefetch(last)
+        }
+    }
+
+    /// Prefetches a whole node, because a search jumps through it, and adding an entry moves half of it.
+    @inline(__always) private func prefetch(_ page: PageRef) {
         let start = chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }
     }
