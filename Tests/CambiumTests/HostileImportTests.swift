@@ -136,6 +136,22 @@ import Testing
         #expect(store.graph.objectCount == 20_000 && store.graph.linkCount == 19_999)
     }
 
+    @Test func `the report of an import does not grow with the number of bad rows`() throws {
+        let store = try Store.notes()
+        let report = try store.importing("Note", Self.repeated("{}\n", ImportReport.errorCountMax + 25)) { $0.onError = .skip }
+        #expect(report.errors.count == ImportReport.errorCountMax && report.errorsLeftOut == 25)
+        #expect(report.errors.last?.row == ImportReport.errorCountMax && report.rowCount == ImportReport.errorCountMax + 25)
+    }
+
+    @Test func `long keys are cut in a report`() throws {
+        let store = try Store.notes()
+        let row = "{\"id\":1,\"\(Self.repeated("é", 100_000))\":1}"
+        #expect(try store.importing("Note", row).unknownKeys == [Self.repeated("é", ImportReport.unknownKeyLengthMax): 1])
+        let report = try store.importing("Note", row) { ($0.onError, $0.unknown) = (.skip, .error) }
+        let error = try #require(report.errors.first)
+        #expect(error.pointer.unicodeScalars.count == ImportReport.pointerLengthMax && error.message.utf8.count < 200)
+    }
+
     @Test func `rows with too many columns or fields are refused`() throws {
         let columns = (0..<CSVRecordScan.fieldCountMax).map { "c\($0)" }.joined(separator: ",")
         #expect(try refusal(Array("id,\(columns)\n".utf8), .csv).1?.place?.line == 1)

@@ -28,6 +28,7 @@ package struct ImportBatch {
     private(set) var unknownKeys: [String: Int] = [:]
     private(set) var unknownKeysLeftOut = 0
     private(set) var errors: [ImportReport.RowError] = []
+    private(set) var errorsLeftOut = 0
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
     /// The number of objects that the import deletes as absent, with their cascades, by entity.
@@ -133,7 +134,7 @@ package struct ImportBatch {
         var object: ObjectID?
         defer { if planner.options.rowObjects == .report { rowObjects.append(object) } }
         if let known = refused[lastRow] {
-            errors.append(known)
+            note(known)
             return false
         }
         var isApplied = false
@@ -218,13 +219,18 @@ package struct ImportBatch {
     }
 
     private mutating func fail(_ error: ImportReport.RowError, _ options: RowRules) throws {
-        errors.append(error)
+        note(error)
         if options.onError == .stop { throw FailedRow(row: error) }
+    }
+
+    /// Keeps an error. Beyond a limit, errors are only counted, so that memory does not grow with the input.
+    private mutating func note(_ error: ImportReport.RowError) {
+        if errors.count < ImportReport.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
     }
 
     func rowError(_ failure: RowFailure, _ row: RowBatch.Row) -> ImportReport.RowError {
         .init(
-            file: input.sources[Int(row.source)].name, row: row.number, line: row.line, pointer: failure.pointer, code: failure.code,
-            message: failure.message)
+            file: input.sources[Int(row.source)].name, row: row.number, line: row.line,
+            pointer: ImportReport.cut(failure.pointer, ImportReport.pointerLengthMax), code: failure.code, message: failure.message)
     }
 }

@@ -10,6 +10,7 @@ extension ImportReport {
         for error in batch.errors {
             if errors.count < Self.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
         }
+        errorsLeftOut += batch.errorsLeftOut
         rowObjects += batch.rowObjects
     }
 
@@ -25,6 +26,12 @@ extension ImportReport {
             entities[batch.input.schema.entity(number)?.name ?? "", default: .init()].add(added)
             if batch.input.entity.family.contains(number) { counts.add(added) }
         }
+    }
+
+    /// Returns a text of the input as a report keeps it: its first code points.
+    static func cut(_ text: String, _ length: Int) -> String {
+        if text.utf8.count <= length { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(length)))
     }
 
     private mutating func note(unknownKey key: String, _ count: Int) {

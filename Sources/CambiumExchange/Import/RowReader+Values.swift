@@ -31,10 +31,10 @@ extension RowReader {
         let name = prefix + tokens.string(key)
         switch options.unknown {
         case .ignore: break
-        case .report: batch.unknownKeys.append(name)
+        case .report: batch.unknownKeys.append(ImportReport.cut(name, ImportReport.unknownKeyLengthMax))
         case .error:
             let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + RowPath.escaped(tokens.string(key))
-            throw RowFailure(code: .unknownKey, pointer: pointer, message: "the key '\(name)' maps to nothing")
+            throw RowFailure(code: .unknownKey, pointer: pointer, message: "the key '\(Excerpt.plain(name))' maps to nothing")
         }
     }
 
