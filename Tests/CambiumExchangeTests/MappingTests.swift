@@ -37,7 +37,7 @@ import Testing
         (#"{"attributes":{"a":{"coalesce":[]}}}"#, "/attributes/a/coalesce"), (#"{"delimiter":""}"#, "/delimiter"),
         (#"{"attributes":{"a":{"numbers":{"decimal":"5"}}}}"#, "/attributes/a/numbers/decimal"),
         (#"{"attributes":{"a":{"numbers":{"grouping":"."}}}}"#, "/attributes/a/numbers/grouping"),
-        (#"{"attributes":{"a":{"pivot":0}}}"#, "/attributes/a/pivot"),
+        (#"{"attributes":{"a":{"pivot":0}}}"#, "/attributes/a/pivot"), (#"{"attributes":{"a":{"dates":[]}}}"#, "/attributes/a/dates"),
         (#"{"relationships":{"r":{"dates":["iso8601"]}}}"#, "/relationships/r/dates"),
         (#"{"nested":{"B":{"nested":{}}}}"#, "/nested/B/nested"), (#"{"entityFrom":{"map":{}}}"#, "/entityFrom"),
     ])

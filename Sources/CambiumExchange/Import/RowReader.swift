@@ -148,13 +148,14 @@ struct RowReader {
             lastKnown = known
             number = knownTexts[known].entity
         } else {
-            number = try self.entity(
-                named: isText ? tokens.string(found) : "", JSONValue(tokens, found), entities[declared].counted, tokens)
+            number = try self.entity(named: isText ? tokens.string(found) : "", found, entities[declared].counted, tokens)
         }
         if path.depth > 0, number != declared {
             let (above, below) = (entities[declared].counted.entity, entities[number].counted.entity)
             guard above.family.contains(number) else {
-                throw failure(.unknownEntity, tokens, "'\(below.name)' is not a sub-entity of '\(above.name)'")
+                let pointer = discriminatorPointer(found, entities[declared].counted, tokens)
+                throw RowFailure(
+                    code: .unknownEntity, pointer: pointer, message: "'\(below.name)' is not a sub-entity of '\(above.name)'")
             }
         }
         return number
@@ -171,14 +172,23 @@ struct RowReader {
     }
 
     private mutating func entity(
-        named text: String, _ given: JSONValue, _ declared: RowEntity, _ tokens: JSONTokens
+        named text: String, _ found: Int, _ declared: RowEntity, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
         guard let number = entities[declared.discriminator?.map[text] ?? text] else {
             let key = declared.discriminator?.key ?? ""
-            throw failure(.unknownEntity, tokens, "'\(key)' is \(Excerpt.described(given)), which does not name an entity")
+            throw RowFailure(
+                code: .unknownEntity, pointer: discriminatorPointer(found, declared, tokens),
+                message: "'\(key)' is \(Excerpt.described(JSONValue(tokens, found))), which does not name an entity")
         }
         knownTexts.append((declared.number, Array(text.utf8), number))
         return number
+    }
+
+    /// Returns the pointer to the value that names the entity of an object.
+    private func discriminatorPointer(_ found: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> String {
+        guard let way = declared.discriminatorPath else { return path.pointer(tokens) }
+        let isLiteral = tokens.string(found - 1) == way.literal
+        return path.pointer(tokens) + (isLiteral ? "/" + RowPath.escaped(way.literal) : way.pointer)
     }
 
     // MARK: Identities

@@ -10,32 +10,47 @@ struct DateReader {
         case pattern(DatePattern)
     }
 
+    /// A fault in the description of the formats.
+    struct Mistake: Error {
+        /// The place of the fault: its key in the mapping, and the index of the format.
+        let place: String
+        let message: String
+    }
+
     private let forms: [Form]
 
     private static let secondsFrom1970To2001: Int64 = 978_307_200
 
     /// Throws a description of the fault in a pattern or in the zone.
-    init(_ formats: [DateFormat], zone: String, pivot: Int) throws(DatePattern.Mistake) {
+    init(_ formats: [DateFormat], zone: String, pivot: Int) throws(Mistake) {
         guard let offset = DatePattern.offset(zone) else {
-            throw DatePattern.Mistake(message: "'\(zone)' is not a zone; write UTC, GMT or an offset such as +01:00")
+            throw Mistake(place: "/zone", message: "'\(zone)' is not a zone; write UTC, GMT or an offset such as +01:00")
         }
         var forms: [Form] = []
-        for format in formats {
-            switch format {
-            case .iso8601:
-                var patterns: [DatePattern] = []
-                for pattern in ["yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss.S"] {
-                    patterns.append(try DatePattern(pattern, offset: offset, pivot: pivot))
-                    if pattern.contains("T") { patterns.append(try DatePattern(pattern + "Z", offset: offset, pivot: pivot)) }
-                }
-                forms.append(.iso8601(patterns))
-            case .secondsSince1970: forms.append(.count(exponent: 0, secondsBefore2001: Self.secondsFrom1970To2001))
-            case .millisecondsSince1970: forms.append(.count(exponent: -3, secondsBefore2001: Self.secondsFrom1970To2001))
-            case .secondsSince2001: forms.append(.count(exponent: 0, secondsBefore2001: 0))
-            case .pattern(let text): forms.append(.pattern(try DatePattern(text, offset: offset, pivot: pivot)))
+        for (index, format) in formats.enumerated() {
+            do {
+                forms.append(try Self.form(format, offset, pivot))
+            } catch {
+                throw Mistake(place: "/dates/\(index)", message: error.message)
             }
         }
         self.forms = forms
+    }
+
+    private static func form(_ format: DateFormat, _ offset: Int, _ pivot: Int) throws(DatePattern.Mistake) -> Form {
+        switch format {
+        case .iso8601:
+            var patterns: [DatePattern] = []
+            for pattern in ["yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd'T'HH:mm:ss.S"] {
+                patterns.append(try DatePattern(pattern, offset: offset, pivot: pivot))
+                if pattern.contains("T") { patterns.append(try DatePattern(pattern + "Z", offset: offset, pivot: pivot)) }
+            }
+            return .iso8601(patterns)
+        case .secondsSince1970: return .count(exponent: 0, secondsBefore2001: secondsFrom1970To2001)
+        case .millisecondsSince1970: return .count(exponent: -3, secondsBefore2001: secondsFrom1970To2001)
+        case .secondsSince2001: return .count(exponent: 0, secondsBefore2001: 0)
+        case .pattern(let text): return .pattern(try DatePattern(text, offset: offset, pivot: pivot))
+        }
     }
 
     /// Returns the seconds since 2001; `nil` if the text is in none of the formats.

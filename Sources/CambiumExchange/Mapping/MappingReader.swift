@@ -71,7 +71,10 @@ struct MappingReader {
         for (index, element) in try elements(members["functions"], pointer + "/functions").enumerated() {
             property.functions.append(try function(element, pointer + "/functions/\(index)"))
         }
-        if let dates = members["dates"] { property.dates = try texts(dates, pointer + "/dates").map { DateFormat($0) } }
+        if let dates = members["dates"] {
+            property.dates = try texts(dates, pointer + "/dates").map { DateFormat($0) }
+            if property.dates.isEmpty { throw mistake(pointer + "/dates", "expected at least one format") }
+        }
         if let zone = members["zone"] { property.zone = try text(zone, pointer + "/zone") }
         if let pivot = members["pivot"] {
             guard case .number(let digits) = pivot, let year = Int(digits), (1...9900).contains(year) else {

@@ -91,7 +91,7 @@ struct MappingTree {
             do {
                 dates = try DateReader(rule.dates, zone: rule.zone, pivot: rule.pivot)
             } catch {
-                throw mistake("/dates", error.message)
+                throw mistake(error.place, error.message)
             }
         }
         if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
