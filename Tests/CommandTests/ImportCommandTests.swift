@@ -76,6 +76,26 @@ import Testing
         #expect(try place.run("verify", "notes").code == 0)
     }
 
+    @Test func `a row of a pipe whose unique value is taken is left out`() throws {
+        let place = try Workplace()
+        let attributes = #"{"id":{"type":"int64"},"code":{"type":"string"}}"#
+        let schema = #"{"entities":{"A":{"identity":["id"],"unique":[["code"]],"attributes":\#(attributes)}}}"#
+        try place.write(schema, to: "a.json")
+        #expect(try place.run("init", "as", "--schema", "a.json").code == 0)
+        let rows = (1...2_000).map { #"{"id":\#($0),"code":"\#($0 % 1_990)"}"# }.joined(separator: "\n")
+        try place.write(rows, to: "rows.json")
+        func importing(_ command: String) throws -> Workplace.Outcome {
+            try place.run(executable: URL(filePath: "/bin/sh"), ["-c", command, Workplace.binary.path])
+        }
+        let skipped = try importing("cat rows.json | \"$0\" import as A - --on-error skip --json")
+        let report = try #require(try skipped.json.first)
+        #expect(skipped.code == 1 && report["inserted"] as? Int == 1_990, "\(skipped.errors)")
+        #expect((report["errors"] as? [[String: Any]])?.compactMap { $0["row"] as? Int } == Array(1_991...2_000))
+        let full = try importing("cat rows.json | TMPDIR=nowhere \"$0\" import as A - --on-error skip")
+        #expect(full.code == 74 && full.errors.contains("in 'nowhere'"), "\(full.errors)")
+        #expect(try place.run("verify", "as").code == 0)
+    }
+
     @Test func `stubs are listed and counted`() throws {
         let place = try Workplace.withStore()
         let schema = """

@@ -57,7 +57,7 @@ struct ImportCommand: ParsableCommand {
         let entity = try store.schema.required(self.entity)
         try checkScope(entity, store.graph)
         let progress = Progress("import", sourceCount: files.count, byteCount: InputFiles.byteCount(files))
-        let sources = InputFiles.sources(files, input.format, progress)
+        let sources = InputFiles.sources(files, input.format, onError: input.onError, progress)
         let report: ImportReport
         var reached: ImportReport?
         do {

@@ -48,7 +48,7 @@ final class Progress: Sendable {
 
     /// Returns a source with the same content that counts the bytes read from it.
     func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
-        ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
+        var watched = ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
             let read = try source.open()
             state.withLock { $0.counts[number] = 0 }
             return { buffer in
@@ -57,6 +57,8 @@ final class Progress: Sendable {
                 return count
             }
         }
+        watched.mayWait = source.mayWait
+        return watched
     }
 
     func add(_ count: Int, _ number: Int = 0) {
@@ -97,11 +99,15 @@ final class Progress: Sendable {
 enum InputFiles {
     /// Returns the sources of an import. Reading them updates the displayed progress.
     ///
-    /// - Parameter format: The format of the files, or `nil` if it follows from their names.
-    static func sources(_ paths: [String], _ format: ImportSource.Format?, _ progress: Progress) -> [ImportSource] {
+    /// - Parameters:
+    ///   - format: The format of the files, or `nil` if it follows from their names.
+    ///   - onError: The treatment of bad rows. An import that skips them may have to read the rows again.
+    static func sources(
+        _ paths: [String], _ format: ImportSource.Format?, onError: ImportOptions.RowError, _ progress: Progress
+    ) -> [ImportSource] {
         paths.enumerated().map { number, path in
             let bytes = path == "-" ? Terminal.input : ImportSource.bytes(ofFile: path)
-            var source = progress.watch(bytes, number)
+            var source = progress.watch(onError == .skip ? bytes.spooled() : bytes, number)
             if path != "-" { source = source.asNamed() }
             if let format { source.format = format }
             return source

@@ -33,7 +33,7 @@ package struct ImportInput {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
-        // Reading ahead from a source that cannot be read twice may wait forever for more input.
-        return RowFeed(source, isAhead: !pace.isSingle && sources.allSatisfy(\.isRepeatable))
+        // Reading ahead from a pipe may wait forever for more input.
+        return RowFeed(source, isAhead: !pace.isSingle && !sources.contains(where: \.mayWait))
     }
 }

@@ -7,10 +7,12 @@ extension ImportSource {
     /// Reading throws `.invalidInput` with the file's name if the bytes are corrupt or end too early.
     public func inflated() -> ImportSource {
         let (name, open) = (name, open)
-        return ImportSource(name: name, isRepeatable: isRepeatable, format: format) {
+        var source = ImportSource(name: name, isRepeatable: isRepeatable, format: format) {
             var stream = InflatedStream(file: name, read: try open())
             return { try stream.read(into: $0) }
         }
+        source.mayWait = mayWait
+        return source
     }
 }
 

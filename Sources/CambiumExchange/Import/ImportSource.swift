@@ -15,6 +15,8 @@ public struct ImportSource: Sendable {
     package let name: String
     /// Whether the source can be read from its beginning more than once.
     package let isRepeatable: Bool
+    /// Whether a read may wait for the writer of a pipe. The rows of such a source are read only when they are needed.
+    package var mayWait: Bool
     public var format: Format
     /// Starts reading at the beginning.
     package let open: @Sendable () throws -> Reader
@@ -27,6 +29,7 @@ public struct ImportSource: Sendable {
     public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
         self.name = name
         self.isRepeatable = isRepeatable
+        mayWait = !isRepeatable
         self.format = format
         self.open = open
     }
