@@ -21,14 +21,14 @@ public struct Author: Sendable, Hashable {
     /// The reason for the change. At most 65,536 bytes.
     public var message: String?
     /// A key by which the store recognizes a repeated request. Each of the last million requests is applied only once, even if another
-    /// process repeats it, and even if it changed nothing. At most 256 bytes.
+    /// process repeats it, and even if it changed nothing. 1 to 256 bytes.
     public var requestID: String?
     /// A hash of the content of the request. A request with a known id but another digest fails with `.conflict`. If either of the two
     /// requests has no digest, only the ids are compared. `RequestHasher` computes digests.
     public var requestDigest: RequestDigest?
 
-    /// Creates an author. A commit throws `.limitExceeded` for a text that is too long, and `.invalidInput` for a digest without a request
-    /// id.
+    /// Creates an author. A commit throws `.limitExceeded` for a text that is too long, and `.invalidInput` for an empty request id, or
+    /// for a digest without a request id.
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil) {
         self.actor = actor
         self.message = message
@@ -52,6 +52,10 @@ public struct Author: Sendable, Hashable {
         if actor == nil, message == nil, requestID == nil, requestDigest == nil { return }
         if requestID == nil, requestDigest != nil {
             throw CambiumError(.invalidInput, "The digest of a request needs the id of the request. Pass both or neither.")
+        }
+        // A script whose variable is not set would give all its requests the same id.
+        if requestID?.isEmpty == true {
+            throw CambiumError(.invalidInput, "The request id is empty. Use a different id for each request, or none.")
         }
         let limits = [
             ("An actor", actor, Self.actorByteCountMax), ("A message", message, Self.messageByteCountMax),

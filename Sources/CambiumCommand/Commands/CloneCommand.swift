@@ -26,6 +26,7 @@ struct CloneCommand: ParsableCommand {
 
     func validate() throws {
         if let maxObjects, maxObjects < 1 { throw ValidationError("--max-objects is \(maxObjects), but must be at least 1.") }
+        try assignments.checkNames()
         if plan, map != nil { throw ValidationError("--map lists copies, and --plan makes no copies. Omit one of them.") }
     }
 

@@ -22,6 +22,7 @@ struct CloneMapFile {
 
     /// Returns the path that the map will replace. If it is a symbolic link, the link stays, and the file to which it leads is replaced.
     private static func place(_ path: String) throws(CambiumError) -> String {
+        if path.isEmpty { throw CambiumError(.cannotCreate, "The name of the map is empty. Name a file.") }
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }
         guard let found = realpath(path, nil) else { throw error(.cannotCreate, "cannot be created", path) }

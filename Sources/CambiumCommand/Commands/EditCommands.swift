@@ -71,6 +71,8 @@ struct InsertCommand: ParsableCommand {
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws { try assignments.checkNames() }
+
     func run() throws {
         try Edit("insert", store: store, author, output, [entity] + assignments.map(\.argument)).run { transaction, schema, _ in
             let entity = try schema.required(self.entity)
@@ -91,6 +93,8 @@ struct SetCommand: ParsableCommand {
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws { try assignments.checkNames() }
 
     func run() throws {
         try Edit("set", store: store, author, output, [id] + assignments.map(\.argument), subject: id).run { transaction, schema, graph in

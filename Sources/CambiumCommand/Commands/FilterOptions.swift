@@ -11,6 +11,7 @@ struct FilterOptions: ParsableArguments {
     @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []
 
     func validate() throws {
+        try set.checkNames()
         if `where` == nil, let first = set.first {
             throw ValidationError("--set gives a value to $\(first.name) of the condition. Add --where, or omit --set.")
         }

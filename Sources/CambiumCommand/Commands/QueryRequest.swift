@@ -27,6 +27,8 @@ struct ConditionOptions: ParsableArguments {
 
     /// The option that has the text to which positions in errors of the query refer.
     var textOption: String { query == nil ? "--where" : "--query" }
+
+    func validate() throws { try set.checkNames() }
 }
 
 /// The order of the objects, and the part of them that `find` lists.

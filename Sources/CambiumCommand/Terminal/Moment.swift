@@ -41,7 +41,7 @@ struct Moment: ExpressibleByArgument {
         case "today": form = .recentDay(age: 0)
         case "yesterday": form = .recentDay(age: 1)
         default:
-            if let number = UInt64(argument) {
+            if let number = UInt64(argument), argument.first != "+" {
                 form = .transaction(TransactionNumber(rawValue: number))
             } else if argument.hasPrefix("label:"), argument.utf8.count > 6 {
                 form = .label(String(argument.dropFirst(6)))

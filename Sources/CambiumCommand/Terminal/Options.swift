@@ -93,6 +93,16 @@ struct AssignmentArgument: ExpressibleByArgument {
     }
 }
 
+extension [AssignmentArgument] {
+    /// Throws if two assignments have the same name. The command could follow only one of them.
+    func checkNames() throws(ValidationError) {
+        var names: Set<String> = []
+        for assignment in self where !names.insert(assignment.name).inserted {
+            throw ValidationError("'\(Excerpt.plain(assignment.name))' is given twice. Give it once.")
+        }
+    }
+}
+
 extension Schema {
     /// Returns the object with an id such as `Note/42`. Throws if the graph has no such object.
     func object(_ text: String, in graph: Graph) throws(CambiumError) -> (place: ObjectPlace, entity: Entity) {
@@ -105,8 +115,7 @@ extension Schema {
 
     func parsedID(_ text: String) throws(CambiumError) -> (ObjectID, Entity) {
         guard let found = id(text) else {
-            let name = text.split(separator: "/").first.map(String.init) ?? text
-            if text.contains("/"), entity(name) == nil { _ = try required(name) }
+            if let slash = text.firstIndex(of: "/"), slash > text.startIndex { _ = try required(String(text[..<slash])) }
             throw CambiumError(.notFound, "'\(Excerpt.plain(text))' is not an id. An id has the form 'Note/42'.")
         }
         return (found.id, found.entity)
