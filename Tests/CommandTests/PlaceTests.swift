@@ -80,6 +80,22 @@ import Testing
         #expect(try place.tree("half")["CREATING"] == nil)
     }
 
+    @Test(arguments: ["", "file", "file/below", "empty"]) func `every command that reads reports a place without a store`(source: String)
+        throws
+    {
+        let place = try Workplace.withStore()
+        try place.write("mine", to: "file")
+        try place.makeDirectory("empty")
+        for command in [
+            ["show", source, "Note/1"], ["verify", source], ["stats", source], ["log", source], ["repair", source, "--to", "new"],
+            ["backup", source, "new"], ["restore", source, "new"], ["apply", source, "new"], ["insert", source, "Note", "id=1"],
+        ] {
+            let outcome = try place.runWithoutWaiting(command)
+            #expect(outcome.code == 66 && outcome.errors.contains("'\(source)'"), "\(command): \(outcome.code) \(outcome.errors)")
+        }
+        #expect(try place.tree("new").isEmpty && place.tree("empty").isEmpty)
+    }
+
     // MARK: Commands that fail
 
     private static let failing: [[String]] = [

@@ -92,6 +92,8 @@ extension SystemVolume {
 
     /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside that directory.
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
+        // An empty path names no directory. Resolved, it would be the current one.
+        if other.root.isEmpty { return }
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }
         throw CambiumError(.cannotCreate, "'\(root)' is in the directory '\(other.root)', which is being read; choose another place.")

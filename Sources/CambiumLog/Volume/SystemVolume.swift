@@ -74,8 +74,10 @@ package struct SystemVolume: Volume {
             let code = errno
             if descriptor >= 0 { Glibc.close(descriptor) }
             if code == ENOENT { return [] }
-            if !directory.isEmpty, code == ENOTDIR || code == ELOOP, try kind(of: directory) != nil {
-                throw SystemFailure.irregular(path, "directory")
+            if !directory.isEmpty, code == ENOTDIR || code == ELOOP {
+                if try kind(of: directory) != nil { throw SystemFailure.irregular(path, "directory") }
+                // The root is not a directory, so it has no directories.
+                if code == ENOTDIR { return [] }
             }
             throw SystemFailure.error("read the directory", path, code)
         }
