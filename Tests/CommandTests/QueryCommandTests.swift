@@ -59,6 +59,12 @@ import Testing
                 """)
     }
 
+    @Test func `a mistake in a long line is shown with the text around it`() throws {
+        let outcome = try place.run("query", "notes", input: "Note where " + String(repeating: "id == 1 and ", count: 9_000) + "?\n")
+        #expect(outcome.code == 65 && outcome.errors.utf8.count < 1_000, "\(outcome.errors.utf8.count)")
+        #expect(outcome.errors.contains("and id == 1 and ?\n") && outcome.errors.contains("^\n"))
+    }
+
     @Test func `control characters of data are escaped`() throws {
         let output = try run("Item where note.id == 2 select name")
         #expect(output.contains("\\u{1B}[31m") && !output.contains("\u{1B}"))

@@ -18,13 +18,25 @@ struct PromptMistake: Error {
         self.error.place = offset == nil ? error.place : nil
     }
 
-    /// Returns the lines that show the position of the mistake: the line itself, and a caret below the position. The details of the error
-    /// follow.
+    /// The maximum number of code points that are shown before the position, and from the position on.
+    private static let excerptLength = 120
+
+    /// Returns the lines that show the position of the mistake: the line around the position, and a caret below the position. The details
+    /// of the error follow.
     func excerpt(of line: String) -> [String] {
         let details = error.details.map { "  " + $0 }
         guard let offset else { return details }
-        let before = String(decoding: line.utf8.prefix(offset), as: UTF8.self)
+        let before = Array(String(decoding: line.utf8.prefix(offset), as: UTF8.self).unicodeScalars)
+        let after = Array(String(decoding: line.utf8.dropFirst(offset), as: UTF8.self).unicodeScalars)
+        let start = (before.count > Self.excerptLength ? "..." : "") + Self.text(before.suffix(Self.excerptLength))
+        let end = Self.text(after.prefix(Self.excerptLength)) + (after.count > Self.excerptLength ? "..." : "")
         // The line is shown with its control characters escaped, so they take several columns.
-        return ["  " + line, "  " + String(repeating: " ", count: ControlText.escaped(before).count) + "^"] + details
+        return ["  " + start + end, "  " + String(repeating: " ", count: ControlText.escaped(start).count) + "^"] + details
+    }
+
+    private static func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
     }
 }

@@ -25,7 +25,8 @@ struct PromptObject {
         let first = parts[0]
         guard let entity = graph.schema.entity(first.text) else {
             if let extra = parts.dropFirst().first {
-                throw PromptMistake("Expected one id, or an entity and its identity, but found '\(extra.text)', too.", at: extra.start)
+                let found = Excerpt.plain(extra.text)
+                throw PromptMistake("Expected one id, or an entity and its identity, but found '\(found)', too.", at: extra.start)
             }
             return try first.located { try graph.schema.object(first.text, in: graph).place }
         }

@@ -39,7 +39,7 @@ struct PromptRun {
         if let entity = schema.entity(clause.text) { return entity }
         let similar = schema.entities.first { $0.name.lowercased() == clause.text.lowercased() }
         let remedy = similar.map { "Write '\($0.name)'." } ?? "Begin the line with an entity, or try 'schema' or 'help'."
-        throw PromptMistake(.unknownName, "'\(clause.text)' is neither an entity nor a command. \(remedy)", at: clause.start)
+        throw PromptMistake(.unknownName, "'\(Excerpt.plain(clause.text))' is neither an entity nor a command. \(remedy)", at: clause.start)
     }
 
     private static func query(
