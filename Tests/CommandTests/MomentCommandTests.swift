@@ -42,6 +42,19 @@ import Testing
         return place
     }
 
+    @Test func `statistics count the objects of a moment`() throws {
+        let place = try place()
+        func counts(_ arguments: String...) throws -> [Int?] {
+            let outcome = try place.runWithoutWaiting(["stats", "notes", "--json"] + arguments)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            return try ["objects", "transactions", "checkpoints"].map { try outcome.json.first?[$0] as? Int }
+        }
+        #expect(try counts("--at", "1") == [0, 1, 2])
+        #expect(try counts("--at", "2026-11-20") == [1, 2, 2])
+        #expect(try counts() == [1, 5, 2])
+        #expect(try place.runWithoutWaiting(["stats", "notes", "--at", "9"]).code == 66)
+    }
+
     private func numbers(_ place: Workplace, _ arguments: String...) throws -> [Int] {
         let outcome = try place.runWithoutWaiting(["log", "notes", "--json"] + arguments)
         #expect(outcome.code == 0, "\(outcome.errors)")

@@ -34,14 +34,17 @@ package struct Statistics: Sendable {
         package let oldestLeaseTime: Timestamp?
     }
 
-    /// Reads the statistics of a store from its files.
+    /// Reads the statistics of a store from its files. The graph is that of a moment; the files are counted as they are now.
     ///
-    /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log that follows the checkpoint + objects).
-    package init(of path: String) throws { try self.init(SystemVolume(root: path)) }
+    /// Throws `.notFound` if there is no store or no such moment, `.damaged` if its log is corrupt. Complexity: O(log that follows the
+    /// checkpoint + objects).
+    package init(of path: String, at point: Point = .latest) throws { try self.init(SystemVolume(root: path), at: point) }
 
-    init(_ volume: any Volume) throws {
+    init(_ volume: any Volume, at point: Point = .latest) throws {
+        let reader = try LogReader(volume)
+        // The view reads a checkpoint, too, and is not one of the readers that are counted.
         let files = try Files(volume)
-        let view = try EarlierView(LogReader(volume), at: .latest, memory: .standard)
+        let view = try EarlierView(reader, at: EarlierMoment(point) { try EarlierView.labels(volume) }, memory: .standard)
         self.init(view.graph, pageByteCount: view.timeline.pageByteCount)
         add(files)
     }

@@ -38,13 +38,16 @@ struct InitCommand: ParsableCommand {
 struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Count the objects, links, transactions and bytes of a store.",
-        discussion: Discussion.text(examples: "cambium stats notes --json"))
+        discussion: Discussion.text(
+            "With --at, the objects and links are those of the moment. The files are counted as they are now.",
+            examples: "cambium stats notes --json", "cambium stats notes --at yesterday"))
 
     @Argument(help: "The store.", completion: .directory) var store: String
+    @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        let statistics = try Statistics(of: store)
+        let statistics = try Statistics(of: store, at: point.at?.point() ?? .latest)
         if output.json {
             var writer = JSONWriter()
             statistics.write(to: &writer)
@@ -132,7 +135,7 @@ struct RepairCommand: ParsableCommand {
         discussion: Discussion.text(
             "The command reads the log, the checkpoints and the archive, and does not change the old store. Transactions keep their "
                 + "numbers, times and authors. If changes are missing, the state of the next checkpoint replaces them. The exit "
-                + "code is 1 if anything is wrong with the old store or is missing.",
+                + "code is 1 if anything that the command reads is corrupt, or if changes are missing.",
             examples: "cambium repair notes --to saved"))
 
     @Argument(help: "The store.", completion: .directory) var store: String
