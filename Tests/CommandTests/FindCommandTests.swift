@@ -82,6 +82,25 @@ import Testing
         #expect(try lines(place, "Note", "--group-by", "id,id", "--limit", "1") == [#"{"group":{"id":1},"count":1}"#])
     }
 
+    @Test func `pages follow a cursor whose object was changed or deleted`() throws {
+        let place = try workplace()
+        func page(_ after: [String]) throws -> [[String: Any]] {
+            let arguments = ["find", "notes", "Note", "--sort", "-id", "--limit", "2", "--cursor", "--json"] + after
+            return try place.run(executable: Workplace.binary, arguments).json
+        }
+        let first = try page([])
+        #expect(first.prefix(2).compactMap { $0["id"] as? Int } == [4, 3] && first.count == 3)
+        let cursor = try #require(first.last?["_cursor"] as? String)
+        #expect(try place.run("delete", "notes", "Note/3").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=9").code == 0)
+        #expect(try page(["--after", cursor]).prefix(2).compactMap { $0["id"] as? Int } == [2, 1])
+        #expect(try page(["--after", "Note/1"]).first?["_cursor"] is NSNull)
+        let missing = try place.run("find", "notes", "Note", "--after", "Note/3")
+        #expect(missing.code == 66 && missing.errors.contains("--cursor"), "\(missing.errors)")
+        #expect(try place.run("find", "notes", "Note", "--sort", "id", "--after", cursor).code == 65)
+        #expect(try place.run("find", "notes", "Note", "--count", "--cursor").code == 64)
+    }
+
     @Test func `selected values are rows, and equal rows are listed once on request`() throws {
         let place = try workplace()
         #expect(

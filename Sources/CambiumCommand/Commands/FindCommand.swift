@@ -44,6 +44,9 @@ struct FindCommand: ParsableCommand {
         if include.isUsed, aggregates.isUsed || !values.select.isEmpty {
             throw ValidationError("--include and --depth nest whole objects, but values and aggregates are asked for. Remove them.")
         }
+        if order.cursor, aggregates.isUsed || !values.select.isEmpty || explain {
+            throw ValidationError("--cursor follows a list of objects. Remove --cursor, or remove the options that list something else.")
+        }
         if watch { try validateWatch() }
     }
 
@@ -51,7 +54,7 @@ struct FindCommand: ParsableCommand {
     private func validateWatch() throws {
         let others = [
             ("--select", !values.select.isEmpty), ("the aggregates", aggregates.isUsed), ("--after", order.after != nil),
-            ("--at", point.at != nil), ("--explain", explain),
+            ("--cursor", order.cursor), ("--at", point.at != nil), ("--explain", explain),
         ]
         if let other = others.first(where: \.1)?.0 {
             throw ValidationError("--watch lists the objects of the newest graph. Remove \(other), or remove --watch.")
@@ -92,6 +95,7 @@ struct FindCommand: ParsableCommand {
         let answer = try graph.answer(query)
         if explain { return results.print(answer.plan) }
         try results.print(answer, including: tree)
+        if order.cursor { return results.print(answer.cursor) }
         if let last = answer.ids.last, answer.ids.count == query.limit, !output.json, Terminal.isInteractive {
             Terminal.error("There may be more. Add --after \(graph.text(of: last)) for the next page.")
         }

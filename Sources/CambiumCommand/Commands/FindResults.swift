@@ -23,6 +23,16 @@ struct FindResults {
         }
     }
 
+    /// Prints the end of an answer, from which the next page continues.
+    func print(_ cursor: QueryCursor?) {
+        let text = cursor?.description
+        if isJSON {
+            Terminal.print(JSONValue.object([JSONValue.Member("_cursor", text.map { .string($0) } ?? .null)]).text)
+        } else {
+            Terminal.print("cursor  \(text ?? "none")")
+        }
+    }
+
     /// Prints selected values.
     ///
     /// - Parameter ids: The object of each row; empty if duplicate rows were removed.

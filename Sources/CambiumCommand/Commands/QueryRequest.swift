@@ -41,8 +41,12 @@ struct OrderOptions: ParsableArguments {
     var sort: String?
     @Option(help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
     @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
-    @Option(help: .init("List only objects that follow this object in the order, such as the last one of a page.", valueName: "id"))
+    @Option(
+        help: .init(
+            "List only objects that follow this object or cursor in the order, such as the last one of a page.", valueName: "id"))
     var after: String?
+    @Flag(help: "Print the cursor of the last object as another line. The next page follows it, even if objects were changed or deleted.")
+    var cursor = false
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is \(limit), but must be at least 0.") }
@@ -102,6 +106,10 @@ struct QueryRequest {
     /// Returns a cursor that follows an object. The text may be an id, or the text of a cursor.
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // The text is then the id of an object.
+        if let id = graph.schema.id(text)?.id, !graph.contains(id) {
+            let message = "There is no object \(text), so no page can follow it. --cursor prints a place that deletions do not change."
+            throw CambiumError(.notFound, message)
+        }
         let (place, _) = try graph.schema.object(text, in: graph)
         return try graph.cursor(query, after: place)
     }
