@@ -89,7 +89,7 @@ public struct RecordReader: ~Copyable {
 
     /// Returns a value of any Codable type from an attribute of the type `json`.
     public mutating func readJSON<V: Codable & Sendable>(_ property: Int) throws -> V {
-        let value = if let field = binding.fields[property], cursor.isNull(field) { Value.null } else { try value(property) }
+        let value = isNull(property) == true ? Value.null : try value(property)
         do { return try JSONText.decode(V.self, value) } catch { throw mismatch(property, value, error) }
     }
 
@@ -118,10 +118,16 @@ public struct RecordReader: ~Copyable {
     /// Whether an optional property is `nil`: its value is null, or its type is a record and its object contains this record.
     @usableFromInline
     func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
-        if let edited, case .attribute(let attribute) = binding.properties[property] { return edited.value(attribute, at: place).isNull }
-        if let field = binding.fields[property] { return cursor.isNull(field) }
+        if let isNull = isNull(property) { return isNull }
         guard let place = target(property) else { return !isToMany(property) }
         return contains(place) && type is any EntityRecord.Type
+    }
+
+    /// Whether the value of an attribute is null. Returns `nil` for a relationship.
+    private func isNull(_ property: Int) -> Bool? {
+        if let edited, case .attribute(let attribute) = binding.properties[property] { return edited.value(attribute, at: place).isNull }
+        guard let field = binding.fields[property] else { return nil }
+        return cursor.isNull(field)
     }
 
     /// Whether the object is this record's or contains this record.

@@ -2,7 +2,8 @@ public import CambiumModel
 
 /// The addresses of the leaves of one column, one for each group of rows, so that reading a cell takes two loads.
 ///
-/// Callers of bound handles compile the reading of a cell into their loops. So it needs no call, and other rows are read meanwhile.
+/// Callers of bound handles compile the reading of a cell into their loops. So a read needs no call, and the processor reads several rows
+/// at once.
 @usableFromInline struct LeafDirectory {
     @usableFromInline let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks

@@ -7,6 +7,9 @@ extension ConditionBinder {
             throw QueryMistake("'\(comparison.relation.text)' needs a constant pattern on its right side.", at: comparison.right.offset)
         }
         let left = try reader(comparison.left, entity)
+        if case .path(let path) = comparison.left.form, comparison.quantifier != nil {
+            try SchemaPath(path, from: entity, schema, at: comparison.left.offset).check(comparison.quantifier, at: comparison.left.offset)
+        }
         let right: ValueReader
         if case .literal(let literal) = comparison.right.form {
             right = ConstantReader(try constant(literal, left.kind, at: comparison.right.offset), kind: left.kind)

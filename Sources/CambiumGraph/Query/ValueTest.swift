@@ -67,7 +67,14 @@ struct ValueTest {
         case .id(let id): return .object(id)
         case .number, .string, .text, .object: break
         }
-        if case .value(let value)? = other, let type = value.attributeType, let same = literal.value(of: type) { return .value(same) }
+        if case .value(let value)? = other, let type = value.attributeType {
+            switch ValueKind(type) {
+            case .date, .uuid, .data: if let same = literal.value(of: type) { return .value(same) }
+            case .bool: if let flag = literal.boolValue { return .value(.bool(flag)) }
+            case .text: if let text = literal.stringText { return .value(.string(text)) }
+            case .number, .object: break
+            }
+        }
         if let text = literal.numberText {
             if let whole = Int64(text) { return .value(.int(whole)) }
             if let number = DecimalNumber(text) { return .value(.decimal(number)) }
