@@ -44,8 +44,10 @@ extension RandomSchema {
         entities[entity].attributes[place] = attribute
     }
 
-    /// Returns a path to an attribute of the same type: an attribute of a parent that leads to this entity, or of any entity on a higher
-    /// level.
+    /// Returns a path to an attribute with the type of `attribute`, or `nil` if there is no such attribute.
+    ///
+    /// A short path leads to an attribute of an entity that has a relationship to this entity. A long path goes two or three levels up,
+    /// to an attribute of any entity.
     private func path(_ entity: Int, _ attribute: AttributeDefinition, _ random: inout SplitMix64) -> String? {
         let isNear = random.isTrue(2, outOf: 3)
         let lineage = Set(lineage(entity).map { entities[$0].name })

@@ -16,8 +16,8 @@ final class CheckpointScheduler: Sendable {
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
 
     private struct State {
-        /// The number of logged bytes at the time when the last automatic checkpoint failed; `nil` if it did not fail. The next attempt
-        /// takes place when the log has grown enough after that.
+        /// The number of logged bytes at the time when the last automatic checkpoint failed; `nil` if it did not fail. The growth of the
+        /// log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
         /// The time from which the age of the last checkpoint is counted, in microseconds since 1970: the time of the first commit after
         /// the last automatic attempt, or after the opening. It is `nil` before that commit.

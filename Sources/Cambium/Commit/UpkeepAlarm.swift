@@ -34,8 +34,8 @@ final class UpkeepAlarm: Sendable {
 
     /// The number of bytes that were logged since the store was opened, according to the last commit.
     private let logged = Atomic(0)
-    // A write may see some of the limits before they are set and others afterwards. An unnecessary ring does no harm, and if a ring was
-    // missed, the next write rings.
+    // The limits are not set in one atomic step, so a write may read some old and some new limits. An unnecessary ring does no harm. If a
+    // write does not ring although it should, the next write rings.
     private let loggedLimit = Atomic(Int.max)
     private let oldByteLimit = Atomic(Int.max)
     private let oldTimeLimit = Atomic(Int64.max)

@@ -185,7 +185,9 @@ public struct WriteTransaction: ~Copyable {
     ) throws(CambiumError) {
         let ends = try draft.linkEnds(id, relationship, target)
         guard ends.relationship.isOrdered else {
-            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members cannot be moved.")
+            throw CambiumError(
+                .invalidInput,
+                "'\(relationship.name)' is not ordered, so its members cannot be moved. Declare it as ordered in the schema.")
         }
         guard index >= 0, index < draft.memberCount(ends) else {
             let count = draft.memberCount(ends)

@@ -69,8 +69,11 @@ extension Graph {
 extension RecordBinding {
     /// The error for an object that the graph, the edit or the transaction does not have.
     func missing(_ id: ObjectID) -> CambiumError {
-        let reason = id.isProvisional ? "It exists only in the edit that inserted it." : "It was deleted, or not yet inserted."
-        return CambiumError(.objectDeleted, "\(entity.name)/\(id.serialText) does not exist here. \(reason)")
+        let reason =
+            id.isProvisional
+            ? "It exists only in the edit that inserted it. Read it through that edit."
+            : "It was deleted, or it was not inserted yet. Read a version of the graph that contains it."
+        return CambiumError(.objectDeleted, "\(entity.name)/\(id.serialText) does not exist in this version of the graph. \(reason)")
     }
 }
 

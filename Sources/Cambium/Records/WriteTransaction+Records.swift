@@ -40,7 +40,10 @@ extension WriteTransaction {
         self = writer.takeTarget().takeTransaction()
         if case .failure(let error) = outcome, ops.opCount != opCount {
             partialSave =
-                (error as? CambiumError) ?? CambiumError(.invalidInput, "A record could not be saved: \(error)", underlying: error)
+                (error as? CambiumError)
+                ?? CambiumError(
+                    .invalidInput, "A record was changed only in part: \(error). Correct the cause, and repeat the transaction.",
+                    underlying: error)
         }
         return try outcome.get()
     }

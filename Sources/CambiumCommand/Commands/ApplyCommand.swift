@@ -7,9 +7,9 @@ struct ApplyCommand: ParsableCommand {
         commandName: "apply", abstract: "Replay the changes of one store into another.",
         discussion: Discussion.text(
             "Afterwards the target is a copy of the source: it has the same objects with the same ids, and the same transactions with "
-                + "their authors and times. The command creates the target if it does not exist. Transactions that the target has already "
-                + "are not applied again. So repeat the command if it was interrupted, or if the source has grown. A target with other "
-                + "changes is refused.",
+                + "their authors and times. The command creates the target if it does not exist. Transactions that the target already has "
+                + "are not applied again. So repeat the command if it was interrupted, or if the source has grown. The command "
+                + "refuses a target with changes that the source does not have.",
             examples: "cambium apply notes mirror"))
 
     @Argument(help: "The store to read the changes from.") var source: String

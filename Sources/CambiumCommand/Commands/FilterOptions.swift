@@ -5,8 +5,8 @@ import Cambium
 struct FilterOptions: ParsableArguments {
     @Option(
         help: .init(
-            "Pass only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. Objects of entities "
-                + "without its names do not satisfy it.", valueName: "condition"))
+            "Pass only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. An object does not "
+                + "satisfy it if its entity lacks a property that the condition names.", valueName: "condition"))
     var `where`: String?
     @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []
 

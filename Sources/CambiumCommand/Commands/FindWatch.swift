@@ -17,7 +17,7 @@ struct FindWatch {
 
     /// Follows a store until the process ends.
     ///
-    /// - Parameter query: Returns the query and the nested objects for the first graph.
+    /// - Parameter query: Returns the query to follow, and the tree of nested objects to print, for the first graph.
     func run(_ query: (Graph) throws -> (Query, IncludeTree)) throws -> Never {
         let follower = try StoreFollower(of: path)
         var graph = follower.graph

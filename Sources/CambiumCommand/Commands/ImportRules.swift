@@ -42,7 +42,8 @@ struct ImportValueOptions: ParsableArguments {
     @Option(help: .init("Replace the members of a to-many relationship by the given ones, or append these.", valueName: "rule"))
     var toMany = ImportOptions.ToMany.replace
     @Option(
-        help: .init("Create a stub for an identity that has no object, skip the reference, or reject the row.", valueName: "rule"))
+        help: .init(
+            "If a reference names an object that does not exist: create a stub, skip the reference, or reject the row.", valueName: "rule"))
     var references = ImportOptions.Reference.create
 }
 

@@ -14,7 +14,7 @@ enum PromptHelp {
             ("... sort -\(attribute)", "sorts; a key with - before it descends"),
             ("... limit 10 offset 20", "shows a part of the rows"),
             ("... select \(attribute), tags.@count", "shows these values; 'distinct' removes repeated rows"),
-            ("... count", "counts; also: sum PATHS, min, max, avg, count-distinct"),
+            ("... count", "counts the rows; also: sum PATHS, min, max, avg, count-distinct"),
             ("... group by \(attribute)", "shows a row for each value; having CONDITION selects rows"),
             ("explain \(name) ...", "prints the steps of a query"),
             ("show \(name)/1", "shows one object; also: show \(name) IDENTITY; include PATHS nests others"),

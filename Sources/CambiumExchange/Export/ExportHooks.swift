@@ -8,7 +8,8 @@ public import CambiumModel
 public struct ExportHooks: Sendable {
     public enum Decision: Sendable { case write, leaveOut }
 
-    /// Receives an object of the graph and the row that was made of it, and may change the row. An error that it throws ends the export.
+    /// Receives an object of the graph and the row that was made from it, and may change the row. Returns whether the export writes the
+    /// row. An error that the hook throws ends the export.
     public typealias WillExport = @Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision
 
     /// The hook that is called for each row, but not for objects that are nested in a row. Its result is written without a check, so the

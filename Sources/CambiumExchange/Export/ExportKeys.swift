@@ -14,9 +14,9 @@ final class ExportKeys {
         /// The key as it is written: the prefix of the object and the name, in quotes, with the colon.
         let quoted: [UInt8]
         let content: Content
-        /// The entity to which a relationship leads; its objects may have sub-entities of it. `nil` for an attribute.
+        /// The entity to which a relationship leads; a member may belong to one of its sub-entities. `nil` for an attribute.
         let declared: Entity?
-        /// The text with which the ids of these objects begin, if all of them have the same entity.
+        /// The text with which the ids of the members begin, if all members must have the same entity.
         let idBeginning: [UInt8]?
 
         fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {

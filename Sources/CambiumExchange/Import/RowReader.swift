@@ -55,7 +55,9 @@ struct RowReader {
         self.hashKey = hashKey
         self.options = RowRules(options)
         entities = try RowEntities(schema, resolver)
-        guard schema.entity(entity.number) != nil else { throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.") }
+        guard schema.entity(entity.number) != nil else {
+            throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'. Use an entity of the store's schema.")
+        }
         target = entity.number
         isMapped = options.mapping != nil
         declared = entity.number
@@ -155,7 +157,8 @@ struct RowReader {
             guard above.family.contains(number) else {
                 let pointer = discriminatorPointer(found, entities[declared].counted, tokens)
                 throw RowFailure(
-                    code: .unknownEntity, pointer: pointer, message: "'\(below.name)' is not a sub-entity of '\(above.name)'")
+                    code: .unknownEntity, pointer: pointer,
+                    message: "'\(below.name)' is not a sub-entity of '\(above.name)'; name '\(above.name)' or a sub-entity of it")
             }
         }
         return number

@@ -185,7 +185,7 @@ struct GraphProof {
 
     // MARK: Properties of all pages
 
-    /// Proves that the pages that replace leaves without content have no content.
+    /// Proves that the constant pages, which replace leaves without content, have no content.
     private mutating func proveConstants() {
         let known = space.constants
         for page in known.all {

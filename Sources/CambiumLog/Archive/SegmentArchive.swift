@@ -121,7 +121,7 @@ package struct SegmentArchive: Sendable {
         func lost() -> CambiumError {
             CambiumError(
                 .notFound,
-                "The archive lacks the changes of transactions \(segment) to \(end): its segments do not have all of them. "
+                "The archive lacks some of the transactions \(segment) to \(end), whose changes the store has removed. "
                     + "Use a complete copy of the archive.",
                 place: .init(file: "\(volume.name)/\(place)"))
         }

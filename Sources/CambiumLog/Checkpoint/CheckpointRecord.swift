@@ -54,7 +54,7 @@ package struct CheckpointRecord: Sendable {
     package var pageDirectory: UInt32
     package var schema: SchemaCatalog
     package var chunks: [Chunk]
-    /// The Merkle tree over the log up to the transaction; `nil` if the log could not be read up to it, and in format 1.
+    /// The Merkle tree over the log up to the transaction; `nil` in format 1, or if the writer could not read the log up to there.
     package var tree: MerkleTree?
     /// The data that a record of format 1 contains in addition to the pages. In later formats, the pages contain this data.
     package var firstFormat: FirstFormatNames?

@@ -1,7 +1,8 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The directory of a store that is being created. The mark contains the name of each file, durably, before the file is created.
+/// The directory of a store that is being created. Before this volume creates a file, it durably writes the name of the file into the
+/// creation mark.
 ///
 /// The mark itself is not visible through this volume. The lock of this volume is the lock that the creation already holds.
 final class CreationVolume: Volume {

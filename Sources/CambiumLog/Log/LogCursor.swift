@@ -230,8 +230,8 @@ struct LogCursor {
         (unfinished, left) = (nil, nil)
     }
 
-    /// Whether a segment without frames was replaced by another segment with the same name after it was opened. If so, the caller opens the
-    /// new segment.
+    /// Closes the open segment if its file was replaced before the cursor read a frame from it. Returns whether this is so; the caller then
+    /// opens the new file.
     private mutating func isReplaced() throws -> Bool {
         guard mayBeWritten, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
         do throws(CambiumError) {

@@ -17,7 +17,7 @@ package struct LogSalvage {
         package var end: LogReader.End?
     }
 
-    /// Calls `body` with each transaction that follows a checkpoint, or with every transaction, until the log is corrupt.
+    /// Calls `body` with each transaction after `base`, or with every transaction if `base` is `nil`. Stops where the log is corrupt.
     ///
     /// Skips bytes after the frames of a segment if the next segment continues where the frames end. Another process may write at the same
     /// time. Throws `.ioFailure` if the log cannot be read, and the errors of `body`. Complexity: O(bytes).

@@ -53,7 +53,7 @@ package struct AttributeConstraints: Sendable {
         return nil
     }
 
-    /// The maximum number of allowed values in a message.
+    /// A message lists at most this number of the allowed values.
     private static let shownCountMax = 50
 
     /// Returns the reason why no attribute can hold the value: it could not be written as JSON and read back.

@@ -17,8 +17,9 @@ struct DerivationResolver {
         places = Dictionary(definition.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the expression of an attribute, or `nil` if it is not derived or has a mistake. Complexity: O(properties of the
-    /// two entities) for the first expression that reads them, then O(1).
+    /// Returns the expression of an attribute, or `nil` if the attribute is not derived or has a mistake.
+    ///
+    /// Complexity: O(properties of the entities that the expression reads) for the first expression that reads them, then O(1).
     ///
     /// - Parameter index: The index of the entity that declares the attribute.
     mutating func resolve(_ attribute: AttributeDefinition, of index: Int, _ mistakes: inout SchemaMistakes) -> ResolvedDerivation? {

@@ -130,7 +130,8 @@ struct SchemaResolver {
     private func inheritedNames() -> [Int: Set<String>] {
         var found: [Int: Set<String>] = [:]
         var declared: Set<String> = []
-        // Each entity is visited twice: before its descendants, and after them with the names that it added.
+        // The loop visits each entity twice. Before the descendants, it adds the names of the entity to `declared`. After them, it
+        // removes these names.
         var pending: [(place: Int, names: [String]?)] = tree.order.filter { tree.parents[$0] == nil }.map { ($0, nil) }
         var children = [[Int]](repeating: [], count: tree.parents.count)
         for (place, parent) in tree.parents.enumerated() { if let parent { children[parent].append(place) } }

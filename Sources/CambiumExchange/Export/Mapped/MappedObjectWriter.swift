@@ -176,7 +176,8 @@ final class MappedObjectWriter {
         if case .attribute(_, _, let own)? = property?.content { conversion = own }
         let json = spelling(value, attribute, conversion, property?.reversal ?? FunctionReversal([]), fits: \.isScalar)
         if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }  // Otherwise refused.
-        throw refusal(place, keys, property?.pointer ?? "", "no value can refer to it: '\(attribute.name)' is \(value.json.text)")
+        let flaw = "no value in a row can refer to it, because '\(attribute.name)' is \(value.json.text); change the value or the mapping"
+        throw refusal(place, keys, property?.pointer ?? "", flaw)
     }
 
     // MARK: Reading back
