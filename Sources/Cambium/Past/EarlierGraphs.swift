@@ -105,8 +105,11 @@ package final class EarlierGraphs: Sendable {
         }
     }
 
+    /// Keeps a view for later calls, and returns its graph.
     @discardableResult
     private func keep(_ view: EarlierView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
+        // As soon as the view is kept, another thread may advance it.
+        let graph = view.graph
         state.withLock { state in
             state.replayedCount += replayedCount
             // A call of `forget` also releases the views that other threads were using.
@@ -117,6 +120,6 @@ package final class EarlierGraphs: Sendable {
                 byteCount -= state.views.removeFirst().byteCount
             }
         }
-        return view.graph
+        return graph
     }
 }
