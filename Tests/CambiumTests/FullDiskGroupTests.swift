@@ -125,6 +125,21 @@ import Testing
         try finish(volume, store, [1, 2, 3])
     }
 
+    @Test func `a save ignores a ref of a transaction that a full disk rolled back`() throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Schema(of: Tag.self), durability: .synced)
+        var lost = Tag("lost")
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(code { try store.write { try $0.save(&lost) } } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        var other = Tag("other")
+        try store.save(&other)
+        #expect(lost.ref?.id == other.ref?.id)
+        lost.name = "found"
+        try store.save(&lost)
+        #expect(try store.fetch(Tag.self).map(\.name) == ["other", "found"])
+    }
+
     private func outcome(_ ticket: Ticket) -> CambiumError.Code? {
         let box = Box(outcome: Guarded(nil), isDone: DispatchSemaphore(value: 0))
         ticket.whenSettled { result in

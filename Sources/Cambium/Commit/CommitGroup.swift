@@ -86,5 +86,13 @@ final class FrameFate: @unchecked Sendable {
     /// Whether the kernel has the bytes of the frame.
     @exclusivity(unchecked) var isWritten = false
     /// The reason why the frame was not written.
-    @exclusivity(unchecked) var failure: CambiumError?
+    @exclusivity(unchecked) private(set) var failure: CambiumError?
+    /// The outcomes of the transactions, for refs to the objects that they inserted.
+    @exclusivity(unchecked) var outcomes: [TransactionOutcome] = []
+
+    /// Records that the frame was not written, so that its transactions are rolled back.
+    func fail(_ error: CambiumError) {
+        failure = error
+        for outcome in outcomes { outcome.rollBack() }
+    }
 }

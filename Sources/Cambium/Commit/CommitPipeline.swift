@@ -56,7 +56,10 @@ final class CommitPipeline: Sendable {
             }
             let outcome = transaction.outcome
             let pending = try publish(transaction, author, checks, level, waiter, upkeep: &upkeep)
-            outcome?.commit()
+            if let outcome {
+                outcome.commit()
+                pending.fate?.outcomes.append(outcome)
+            }
             return pending
         }
         writer.bell.ring()

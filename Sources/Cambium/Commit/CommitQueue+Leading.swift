@@ -129,7 +129,7 @@ extension CommitQueue {
             if writer.durability != .synced { writer.timeline.confirm(writer.timeline.head) }
             return .success(byteCount)
         } catch {
-            fate.failure = error
+            fate.fail(error)
             fate = FrameFate()
             if let graph = writtenGraph {
                 writtenGraph = nil

@@ -7,4 +7,7 @@ final class TransactionOutcome: Sendable {
     var isCommitted: Bool { committed.withLock { $0 } }
 
     func commit() { committed.withLock { $0 = true } }
+
+    /// Takes back `commit()`, because the transaction could not be written.
+    func rollBack() { committed.withLock { $0 = false } }
 }
