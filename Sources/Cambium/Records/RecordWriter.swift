@@ -110,14 +110,14 @@ public struct RecordWriter: ~Copyable {
     }
 
     @usableFromInline
-    mutating func writeNull(_ property: Int) throws {
+    mutating func writeNull<Wrapped>(_ property: Int, _ type: Wrapped.Type) throws {
         switch current.binding.properties[property] {
         case .attribute: if wantsAttributes { try put(property, .null) }
         case .relationship(let relationship, _):
             if relationship.isToMany {
-                try writeMembers(property) { _, _ in }
+                try writeMembers(property, of: type) { _, _ in }
             } else if wantsRelationships {
-                try setTarget(property, nil)
+                try setTarget(property, nil, of: type)
             }
         }
     }
@@ -264,28 +264,33 @@ public struct RecordWriter: ~Copyable {
     @usableFromInline
     mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
         guard writesRelationship(property) else { return }
-        try setTarget(property, try saveNested(&record, property))
+        try setTarget(property, try saveNested(&record, property), of: Record.self)
     }
 
     mutating func saveNested<Record: EntityRecord>(_ record: inout Record, _ property: Int) throws -> ObjectID {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. If there is no new target, a link to a record that contains the current
-    /// record stays, because reading omits such records.
-    mutating func setTarget(_ property: Int, _ wanted: ObjectID?) throws {
+    /// Links the current object to one object, or to no object. If there is no new target, and the property is a record, a link to a record
+    /// that contains the current record stays, because reading omits such records.
+    mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
         let before = target.members(relationship, of: id).first
         if before == wanted { return }
         if let wanted { return try target.link(id, relationship, wanted) }
-        if let before, !path.contains(before) { try target.unlink(id, relationship, before) }
+        if let before, !isOmitted(before, type) { try target.unlink(id, relationship, before) }
     }
 
-    /// Sets the members of a to-many relationship. Members that contain the current record stay, because reading omits them.
+    /// Whether reading omits an object from the values of a type: the object contains the current record, and the type is a record.
+    private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool { path.contains(id) && type is any EntityRecord.Type }
+
+    /// Sets the members of a to-many relationship. Members that reading omits stay, at their places.
     ///
     /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
-    mutating func writeMembers(_ property: Int, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void) throws {
+    mutating func writeMembers<Member>(
+        _ property: Int, of type: Member.Type, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void
+    ) throws {
         guard let (id, relationship) = relationship(property) else { return }
         var wanted: [ObjectID] = []
         try collect(&self, &wanted)
@@ -293,7 +298,9 @@ public struct RecordWriter: ~Copyable {
         let present = target.members(relationship, of: id)
         var kept: Set<ObjectID> = []
         wanted.removeAll { !kept.insert($0).inserted }
-        wanted += present.filter { path.contains($0) && kept.insert($0).inserted }
+        for (index, member) in present.enumerated() where isOmitted(member, type) && kept.insert(member).inserted {
+            wanted.insert(member, at: min(index, wanted.count))
+        }
         if present == wanted { return }
         let known = Set(present)
         for member in present where !kept.contains(member) { try target.unlink(id, relationship, member) }

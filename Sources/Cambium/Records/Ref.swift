@@ -55,7 +55,7 @@ extension Ref: RelatedValue, ArrayElement {
     }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        if row.writesRelationship(property) { try row.setTarget(property, try row.existing(self)) }
+        if row.writesRelationship(property) { try row.setTarget(property, try row.existing(self), of: Ref.self) }
     }
 
     public static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Ref? { row.reference(to: place) }

@@ -32,7 +32,7 @@ extension ArrayElement where Self: RelatedValue {
     public static func array(property: Int, of row: inout RecordReader) throws -> [Self] { try row.related(property) }
 
     public static func write(_ array: inout [Self], property: Int, to row: inout RecordWriter) throws {
-        try row.writeMembers(property) { row, ids in
+        try row.writeMembers(property, of: Self.self) { row, ids in
             for index in array.indices { ids.append(try array[index].save(in: &row, property)) }
         }
     }
@@ -60,7 +60,7 @@ extension Set: PropertyValue where Element: RelatedValue {
     public init(property: Int, of row: inout RecordReader) throws { self = Set(try row.related(property) as [Element]) }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        try row.writeMembers(property) { row, ids in
+        try row.writeMembers(property, of: Element.self) { row, ids in
             var saved: Set = []
             for var member in self {
                 ids.append(try member.save(in: &row, property))

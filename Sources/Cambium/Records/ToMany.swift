@@ -116,7 +116,7 @@ extension ToMany: PropertyValue {
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         guard case .given(let refs) = source else { return }
-        try row.writeMembers(property) { row, ids in
+        try row.writeMembers(property, of: Ref<Record>.self) { row, ids in
             for ref in refs { ids.append(try row.existing(ref)) }
         }
     }

@@ -1,0 +1,83 @@
+import Cambium
+import Testing
+
+/// An employee that can be linked to itself by refs.
+private struct Employee: EntityRecord {
+    var name: String
+    var manager: Ref<Employee>?
+    var peers: Set<Ref<Employee>> = []
+    var deputies: [Ref<Employee>] = []
+    var guests = ToMany<Employee>()
+    var ref: Ref<Employee>?
+
+    static let recordSchema = RecordSchema<Employee>("Employee") {
+        RecordProperty("name", \.name)
+        RecordProperty("manager", \.manager)
+        RecordProperty("peers", \.peers)
+        RecordProperty("deputies", \.deputies)
+        RecordProperty("guests", \.guests)
+    }
+
+    init(_ name: String) { self.name = name }
+
+    init(from row: inout RecordReader) throws {
+        name = try row.read(0)
+        manager = try row.read(1)
+        peers = try row.read(2)
+        deputies = try row.read(3)
+        guests = try row.read(4)
+        ref = row.ref()
+    }
+
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write(0, &name)
+        try row.write(1, &manager)
+        try row.write(2, &peers)
+        try row.write(3, &deputies)
+        try row.write(4, &guests)
+    }
+}
+
+@Suite("Links of saved records")
+struct RecordLinkTests {
+    @Test("refs to the object itself are removed like any other")
+    func ownRefs() throws {
+        let store = try Store.inMemory(schema: Schema(of: Employee.self))
+        var ada = Employee("Ada")
+        try store.save(&ada)
+        let ref = try #require(ada.ref)
+        (ada.manager, ada.peers, ada.deputies, ada.guests) = (ref, [ref], [ref], [ref])
+        try store.save(&ada)
+        let linked = try store.graph.load(ref)
+        #expect(linked.manager == ref)
+        #expect(Array(linked.peers) == [ref])
+        #expect(linked.deputies == [ref])
+        #expect(Array(linked.guests) == [ref])
+        (ada.manager, ada.peers, ada.deputies, ada.guests) = (nil, [], [], [])
+        try store.save(&ada)
+        let read = try store.graph.load(ref)
+        #expect(read.manager == nil)
+        #expect(read.peers.isEmpty)
+        #expect(read.deputies.isEmpty)
+        #expect(read.guests.isEmpty)
+    }
+
+    @Test("an object that was omitted from a record because it contains the record keeps its place")
+    func omittedPlace() throws {
+        let store = try Library.store()
+        var people = [Person("Anna"), Person("Ben"), Person("Cleo")]
+        try store.save(&people)
+        people[1].friends = [people[0], people[2]]
+        try store.save(&people[1])
+        people[0].friends = [people[1]]
+        try store.save(&people[0])
+        var anna = try store.graph.load(try #require(people[0].ref))
+        #expect(anna.friends.first?.friends.map(\.name) == ["Cleo"])
+        let receipt = try store.save(&anna)
+        #expect(!receipt.hasChanges)
+        anna.friends[0].friends.append(Person("Dora"))
+        try store.save(&anna)
+        let ben = try store.graph.load(try #require(people[1].ref))
+        #expect(ben.friends.map(\.name) == ["Anna", "Cleo", "Dora"])
+    }
+}
