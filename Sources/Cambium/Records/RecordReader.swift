@@ -199,7 +199,10 @@ public struct RecordReader: ~Copyable {
     mutating func members<Record: EntityRecord>(_ property: Int) throws -> ToMany<Record> {
         guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
         if edited == nil, uncommitted == nil { return ToMany(StoredMembers(relatedOrigin(), graph, place, relationship)) }
-        return ToMany(read: places(relationship, end).map { reference(to: $0) })
+        let owner: Ref<Record> = ref()
+        return ToMany(
+            read: places(relationship, end).map { reference(to: $0) },
+            of: MembersOwner(id: owner.id, relationship: relationship.number, origin: owner.origin))
     }
 
     mutating func reference<Record: EntityRecord>(to place: ObjectPlace) -> Ref<Record> {

@@ -261,6 +261,14 @@ public struct RecordWriter: ~Copyable {
     /// Whether this call of `write(to:)` is for relationships, and writes this one.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
+    /// Whether members are those of the property that is being written, as they were read. If the owner had another id, because it was
+    /// inserted by an edit or by a transaction that was rolled back, it counts as the current object.
+    func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
+        guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
+        if owner.id == id || (owner.id.isProvisional && !id.isProvisional) { return true }
+        return owner.origin.isRolledBack(except: target.outcome)
+    }
+
     @usableFromInline
     mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
         guard writesRelationship(property) else { return }

@@ -11,8 +11,8 @@ internal import CambiumBytes
 public struct ToMany<Record: EntityRecord>: Sendable {
     private enum Source {
         case stored(StoredMembers)
-        /// The members of an owner that was read from an edit or inside of a transaction. A save leaves them as they are.
-        case read([Ref<Record>])
+        /// The members of an owner that was read from an edit or inside of a transaction.
+        case read([Ref<Record>], of: MembersOwner)
         case given([Ref<Record>])
         case unknown
     }
@@ -21,7 +21,7 @@ public struct ToMany<Record: EntityRecord>: Sendable {
 
     init(_ members: StoredMembers) { source = .stored(members) }
 
-    init(read refs: [Ref<Record>]) { source = .read(refs) }
+    init(read refs: [Ref<Record>], of owner: MembersOwner) { source = .read(refs, of: owner) }
 
     /// Creates a collection for a new record that leaves the members open: a save does not change them. `[]` removes them.
     public init() { source = .unknown }
@@ -44,29 +44,39 @@ public struct ToMany<Record: EntityRecord>: Sendable {
     /// Returns the records of all members. Throws as `Graph.load(_:)` and `Ref.load()` do. Complexity: O(members).
     public func load() throws -> [Record] {
         switch source {
-        case .given(let refs), .read(let refs): return try refs.map { try $0.load() }
+        case .given(let refs), .read(let refs, of: _): return try refs.map { try $0.load() }
         case .stored(let members): return try members.graph.load(members.ids)
         case .unknown: return []
         }
     }
 }
 
+/// The object and the relationship whose members a collection has.
+struct MembersOwner: Sendable {
+    let id: ObjectID
+    let relationship: PropertyNumber
+    /// The origin of refs to the object.
+    let origin: RefOrigin
+}
+
 /// The members of a relationship of one object, in one graph.
 final class StoredMembers: Sendable {
     let origin: RefOrigin
     let graph: Graph
-    private let owner: ObjectPlace
+    private let place: ObjectPlace
     private let relationship: Relationship
     private let known = Guarded<[ObjectID]?>(nil)
 
-    init(_ origin: RefOrigin, _ graph: Graph, _ owner: ObjectPlace, _ relationship: Relationship) {
-        (self.origin, self.graph, self.owner, self.relationship) = (origin, graph, owner, relationship)
+    init(_ origin: RefOrigin, _ graph: Graph, _ place: ObjectPlace, _ relationship: Relationship) {
+        (self.origin, self.graph, self.place, self.relationship) = (origin, graph, place, relationship)
     }
+
+    var owner: MembersOwner { MembersOwner(id: graph.id(of: place), relationship: relationship.number, origin: origin) }
 
     /// The ids of the members. The first call reads them.
     var ids: [ObjectID] {
         if let known = known.withLock({ $0 }) { return known }
-        let ids = graph.memberIDs(graph.end(relationship), of: owner)
+        let ids = graph.memberIDs(graph.end(relationship), of: place)
         known.withLock { $0 = ids }
         return ids
     }
@@ -74,7 +84,7 @@ final class StoredMembers: Sendable {
     /// The number of members. Complexity: O(1).
     var count: Int {
         if let known = known.withLock({ $0 }) { return known.count }
-        return graph.memberCount(graph.end(relationship), of: owner)
+        return graph.memberCount(graph.end(relationship), of: place)
     }
 }
 
@@ -85,7 +95,7 @@ extension ToMany: RandomAccessCollection {
     public var endIndex: Int {
         switch source {
         case .stored(let members): members.count
-        case .given(let refs), .read(let refs): refs.count
+        case .given(let refs), .read(let refs, of: _): refs.count
         case .unknown: 0
         }
     }
@@ -94,7 +104,7 @@ extension ToMany: RandomAccessCollection {
     public subscript(index: Int) -> Ref<Record> {
         switch source {
         case .stored(let members): Ref(members.ids[index], members.origin)
-        case .given(let refs), .read(let refs): refs[index]
+        case .given(let refs), .read(let refs, of: _): refs[index]
         case .unknown: [][index]
         }
     }
@@ -115,9 +125,15 @@ extension ToMany: PropertyValue {
     public init(property: Int, of row: inout RecordReader) throws { self = try row.members(property) }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        guard case .given(let refs) = source else { return }
+        guard row.writesRelationship(property) else { return }
+        switch source {
+        case .stored(let members): if row.writesMembers(property, of: members.owner) { return }
+        case .read(_, of: let owner): if row.writesMembers(property, of: owner) { return }
+        case .given: break
+        case .unknown: return
+        }
         try row.writeMembers(property, of: Ref<Record>.self) { row, ids in
-            for ref in refs { ids.append(try row.existing(ref)) }
+            for ref in self { ids.append(try row.existing(ref)) }
         }
     }
 }

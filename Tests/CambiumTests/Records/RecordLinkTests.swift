@@ -62,6 +62,28 @@ struct RecordLinkTests {
         #expect(read.guests.isEmpty)
     }
 
+    @Test("the members of another record can be assigned")
+    func assignedMembers() throws {
+        let store = try Library.store()
+        var book = Book("Emma", tags: [Tag("novel")])
+        try store.save(&book)
+        var classic = Tag("classic")
+        classic.books = try #require(try store.graph.find(Tag.self, identity: "novel")).books
+        try store.save(&classic)
+        try store.write { transaction in
+            var modern = Tag("modern")
+            modern.books = try #require(try transaction.find(Tag.self, identity: "classic")).books
+            try transaction.save(&modern)
+        }
+        var (edit, old) = (store.edit(), Tag("old"))
+        old.books = try #require(try edit.find(Tag.self, identity: "modern")).books
+        try edit.save(&old)
+        try store.commit(&edit)
+        let tags = try store.fetch(Tag.self)
+        #expect(tags.map(\.name) == ["novel", "classic", "modern", "old"])
+        #expect(try tags.map { try $0.books.load().map(\.title) } == [["Emma"], ["Emma"], ["Emma"], ["Emma"]])
+    }
+
     @Test("an object that was omitted from a record because it contains the record keeps its place")
     func omittedPlace() throws {
         let store = try Library.store()
