@@ -169,6 +169,6 @@ struct EditPlan {
         // If the edit's members have its order already, the others stay where they are. They can be objects whose deletion was taken back.
         if own == current.filter(wantedIDs.contains) { return }
         let goal = own + current.filter { !wantedIDs.contains($0) }
-        for move in EditOrder(from: current, to: goal).moves { try target.move(id, relationship, move.id, to: move.index) }
+        for step in MemberOrder.steps(from: current, to: goal) { try target.move(id, relationship, step.member, to: step.index) }
     }
 }

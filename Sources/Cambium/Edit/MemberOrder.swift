@@ -1,0 +1,69 @@
+import CambiumModel
+
+/// The steps that put the members of an ordered relationship into another order. Members of a longest ascending run stay in place.
+enum MemberOrder {
+    /// A member that is inserted at an index, or moved to it. The index applies after the step.
+    struct Step: Equatable {
+        let member: ObjectID
+        let index: Int
+        let isNew: Bool
+    }
+
+    /// Returns as few moves as possible, and an insertion for each new member.
+    ///
+    /// - Parameters:
+    ///   - present: The members in their current order. All of them are wanted.
+    ///   - wanted: The members in the wanted order, without duplicates.
+    ///
+    /// Complexity: O(n log n).
+    static func steps(from present: [ObjectID], to wanted: [ObjectID]) -> [Step] {
+        if present == wanted { return [] }
+        let staying = staying(present, wanted)
+        let places = Dictionary(present.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        var steps: [Step] = []
+        // The number of present members up to the last member that stays, and the number of those that are still to be moved.
+        var (passed, waiting) = (0, 0)
+        var moved: Set<ObjectID> = []
+        for (position, member) in wanted.enumerated() {
+            let place = places[member]
+            if let place, staying.contains(member) {
+                waiting += present[passed..<place].count { !moved.contains($0) }
+                passed = place + 1
+                continue
+            }
+            if let place {
+                if place < passed { waiting -= 1 }
+                moved.insert(member)
+            }
+            // The preceding members are the wanted ones, and those that are still to be moved.
+            steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
+        }
+        return steps
+    }
+
+    /// Returns the members of a longest run that has the same order in both arrays.
+    ///
+    /// Source: M. Fredman, "On computing the length of longest increasing subsequences", Discrete Mathematics 11, 1975.
+    private static func staying(_ current: [ObjectID], _ wanted: [ObjectID]) -> Set<ObjectID> {
+        let places = Dictionary(wanted.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let sequence = current.compactMap { places[$0] }
+        // For each length, the index of the least last element of a run of this length. For each element, the index of the previous element
+        // in its run.
+        var (ends, previous) = ([Int](), [Int](repeating: -1, count: sequence.count))
+        for (index, place) in sequence.enumerated() {
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if sequence[ends[middle]] < place { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { previous[index] = ends[low - 1] }
+            if low == ends.count { ends.append(index) } else { ends[low] = index }
+        }
+        var (run, index) = (Set<ObjectID>(), ends.last ?? -1)
+        while index >= 0 {
+            run.insert(wanted[sequence[index]])
+            index = previous[index]
+        }
+        return run
+    }
+}
