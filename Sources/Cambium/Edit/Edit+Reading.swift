@@ -98,7 +98,7 @@ extension Edit {
 
     /// Returns the id of the object with these identity values, in the order of `entity.identity`, or `nil` if there is no such object.
     ///
-    /// If several objects have the values, which a commit would refuse, this returns one of them. Complexity: O(changed objects).
+    /// If several objects have the values, which a commit would refuse, this returns one of them. Complexity: O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let entity = own(entity), !values.isEmpty, values.count == entity.identity.count else { return nil }
         var wanted: [Value] = []
@@ -109,10 +109,7 @@ extension Edit {
             wanted.append(stored.withoutNegativeZero)
         }
         if let found = base.find(entity, identity: values), hasIdentity(found, entity, wanted) { return found }
-        let candidates = overlay.objects.filter { id, state in
-            state.inserted != nil || entity.identity.contains { state.values[$0.number] != nil }
-        }
-        return candidates.keys.filter { hasIdentity($0, entity, wanted) }.min()
+        return identities.candidates(entity, wanted).filter { hasIdentity($0, entity, wanted) }.min()
     }
 
     /// Returns the id of the object with these identity values. Throws `.unknownName` if there is no such entity.
@@ -122,6 +119,9 @@ extension Edit {
 
     private func hasIdentity(_ id: ObjectID, _ entity: Entity, _ wanted: [Value]) -> Bool {
         guard let found = liveEntity(of: id), entity.family.contains(found.number) else { return false }
-        return zip(entity.identity, wanted).allSatisfy { current($0, of: id).withoutNegativeZero == $1 }
+        return identity(of: id, entity) == wanted
     }
+
+    /// Returns the values by which a search compares identities.
+    func identity(of id: ObjectID, _ entity: Entity) -> [Value] { entity.identity.map { current($0, of: id).withoutNegativeZero } }
 }

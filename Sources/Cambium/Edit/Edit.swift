@@ -22,6 +22,7 @@ public struct Edit: Sendable {
     /// The graph on which the changes are based.
     public internal(set) var base: Graph
     private(set) var overlay = EditOverlay()
+    private(set) var identities = EditIdentities()
     private(set) var history = EditHistory()
     /// The number of the edit in its provisional ids.
     let number: UInt64
@@ -110,6 +111,17 @@ public struct Edit: Sendable {
     mutating func write(_ write: EditWrite) {
         overlay.apply(write, .forwards)
         history.note(write)
+        switch write {
+        case .insertion(let id, _): noteIdentity(of: id)
+        case .value(let place, _, _): noteIdentity(of: place.id, ifChangedBy: place.property)
+        case .deletion, .target, .list, .member: break
+        }
+    }
+
+    private mutating func noteIdentity(of id: ObjectID, ifChangedBy property: PropertyNumber? = nil) {
+        guard let entity = knownEntity(of: id), !entity.identity.isEmpty else { return }
+        if let property, !entity.identity.contains(where: { $0.number == property }) { return }
+        identities.note(id, entity, identity(of: id, entity))
     }
 
     mutating func nextDeletion() -> Int {

@@ -35,7 +35,7 @@ extension Edit {
 
     /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
     ///
-    /// Throws as `load(_:)` does. Complexity: O(changed objects), and as `load(_:)`.
+    /// Throws as `load(_:)` does. Complexity: O(1) expected, and as `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
         try find(try base.binding(type).entity, identity: values.map(\.attributeValue)).map { try load(type, $0) }
     }

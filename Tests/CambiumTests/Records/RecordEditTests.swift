@@ -158,6 +158,25 @@ struct RecordEditTests {
         #expect(!edit.canUndo)
     }
 
+    @Test("a record is found by the identity that undo and redo give it")
+    func identity() throws {
+        var edit = store.edit()
+        var read = try edit.load(ref)
+        read.id = 5
+        try edit.save(&read)
+        var anne = Writer(id: 1, name: "Anne")
+        try edit.save(&anne)
+        func refs() throws -> [Ref<Writer>?] { try [1, 5].map { try edit.find(Writer.self, identity: $0)?.ref } }
+        #expect(try refs() == [anne.ref, ref])
+        edit.undo()
+        #expect(try refs() == [nil, ref])
+        edit.undo()
+        #expect(try refs() == [ref, nil])
+        edit.redo()
+        edit.redo()
+        #expect(try refs() == [anne.ref, ref])
+    }
+
     @Test("a save that fails changes neither the edit nor the record")
     func failing() throws {
         var edit = store.edit()

@@ -1,0 +1,27 @@
+import CambiumModel
+
+/// The objects that an edit inserted or gave another identity, by the values of the identity.
+///
+/// Identities that an object no longer has are kept, so that undo and redo need not change this index. A search therefore compares the
+/// objects that it finds.
+struct EditIdentities: Sendable {
+    private struct Key: Hashable {
+        let root: EntityNumber
+        let attributes: [PropertyNumber]
+        let values: [Value]
+
+        init(_ entity: Entity, _ values: [Value]) {
+            (root, attributes, self.values) = (entity.root, entity.identity.map(\.number), values)
+        }
+    }
+
+    private var objects: [Key: Set<ObjectID>] = [:]
+
+    /// Adds an object that has these identity values now.
+    mutating func note(_ id: ObjectID, _ entity: Entity, _ values: [Value]) {
+        objects[Key(entity, values), default: []].insert(id)
+    }
+
+    /// Returns the objects that have or had these identity values. Complexity: O(1) expected.
+    func candidates(_ entity: Entity, _ values: [Value]) -> Set<ObjectID> { objects[Key(entity, values)] ?? [] }
+}
