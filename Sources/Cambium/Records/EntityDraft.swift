@@ -126,11 +126,14 @@ struct EntityDraft {
         "The key path of .\(option) at \(place) leads to no stored property of a record. Use a property that its recordSchema lists."
     }
 
-    /// Removes properties that an ancestor declares.
-    mutating func drop(_ names: Set<String>) {
+    /// Removes everything that an ancestor declares: properties, the identity, unique sets and indexes.
+    mutating func drop(_ ancestor: EntityDraft) {
+        let names = ancestor.declaredNames
+        definition.unique.removeAll(where: ancestor.definition.unique.contains)
+        definition.indexes.removeAll(where: ancestor.definition.indexes.contains)
+        definition.identity.removeAll(where: ancestor.definition.identity.contains)
         definition.attributes.removeAll { names.contains($0.name) }
         definition.relationships.removeAll { names.contains($0.name) }
-        definition.identity.removeAll { names.contains($0) }
         for name in names { declared[name] = nil }
     }
 

@@ -76,7 +76,7 @@ struct SchemaAssembly {
         var seen: Set<String> = [drafts[index].definition.name]
         var ancestor = drafts[index].definition.parent
         while let name = ancestor, seen.insert(name).inserted, let parent = indexByName[name] {
-            drafts[index].drop(drafts[parent].declaredNames)
+            drafts[index].drop(drafts[parent])
             ancestor = drafts[parent].definition.parent
         }
     }

@@ -1,4 +1,5 @@
 import Cambium
+import CambiumModel
 import Testing
 
 @Suite("Schemas of records")
@@ -93,5 +94,48 @@ struct RecordSchemaTests {
         try store.save(&value)
         #expect(try store.fetch(Party.self).map(\.name) == ["a"])
         #expect(try store.graph.find(Derived.self, identity: "a")?.size == 3)
+    }
+
+    @Test("a record of a sub-entity repeats inherited sets without effect, and may have its own identity")
+    func repeatedSets() throws {
+        struct Base: EntityRecord {
+            var code: String
+            var name: String
+            var ref: Ref<Base>?
+            static let recordSchema = RecordSchema<Base>("Base") {
+                RecordProperty("code", \.code, .unique)
+                RecordProperty("name", \.name, .indexed)
+            }
+            init(from row: inout RecordReader) throws {
+                (code, name) = (try row.read(0), try row.read(1))
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws {
+                try row.write(0, &code)
+                try row.write(1, &name)
+            }
+        }
+        struct Sub: EntityRecord {
+            var code: String
+            var name: String
+            var ref: Ref<Sub>?
+            static let recordSchema = RecordSchema<Sub>("Sub", parent: Base.self) {
+                RecordProperty("code", \.code, .unique)
+                RecordProperty("name", \.name, .identity, .indexed)
+            }
+            init(from row: inout RecordReader) throws {
+                (code, name) = (try row.read(0), try row.read(1))
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws {
+                try row.write(0, &code)
+                try row.write(1, &name)
+            }
+        }
+        let schema = try Schema(of: Sub.self)
+        let sub = try #require(schema.entity("Sub"))
+        #expect(sub.identity.map(\.name) == ["name"])
+        #expect(sub.uniqueSets.count == 2)
+        #expect(sub.indexes.count == 1)
     }
 }
