@@ -249,9 +249,9 @@ public struct RecordReader: ~Copyable {
                 "More than \(Self.depthMax) records contain each other at \(name ?? "an object"). "
                     + "Declare one of the properties as Ref or ToMany.")
         }
-        let (outerBinding, outerNext) = (binding, next)
+        let (outerBinding, outerNext, inner) = (binding, next, try bound(Record.self))
         path.append(outer)
-        binding = try bound(Record.self)
+        binding = inner
         move(to: place)
         defer {
             path.removeLast()

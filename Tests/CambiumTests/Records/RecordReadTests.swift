@@ -44,6 +44,51 @@ struct RecordReadTests {
         #expect(errors.count == 1)
     }
 
+    @Test("a nested record that does not fit the schema does not affect the records after it")
+    func unfitNested() throws {
+        struct Name: EntityRecord {
+            var name: String
+            var ref: Ref<Name>?
+            static let recordSchema = RecordSchema<Name>("Node") { RecordProperty("name", \.name) }
+            init(from row: inout RecordReader) throws { name = try row.read(0) }
+            mutating func write(to row: inout RecordWriter) throws {}
+        }
+        struct Unfit: EntityRecord {
+            var size: Int
+            var ref: Ref<Unfit>?
+            static let recordSchema = RecordSchema<Unfit>("Node") { RecordProperty("size", \.size) }
+            init(from row: inout RecordReader) throws { size = try row.read(0) }
+            mutating func write(to row: inout RecordWriter) throws {}
+        }
+        struct Node: EntityRecord {
+            var near: Name?
+            var far: Unfit?
+            var ref: Ref<Node>?
+            static let recordSchema = RecordSchema<Node>("Node") {
+                RecordProperty("near", \.near)
+                RecordProperty("far", \.far)
+            }
+            init(from row: inout RecordReader) throws { (near, far) = (try row.read(0), try row.read(1)) }
+            mutating func write(to row: inout RecordWriter) throws {}
+        }
+        let schema = try Schema {
+            EntityDefinition("Node") {
+                AttributeDefinition("name", .string)
+                RelationshipDefinition("near", to: "Node")
+                RelationshipDefinition("far", to: "Node")
+            }
+        }
+        let store = try Store.inMemory(schema: schema)
+        try store.write { transaction in
+            let first = try transaction.insert("Node", ["name": "first"])
+            let second = try transaction.insert("Node", ["name": "second"], links: ["near": [first]])
+            try transaction.link(first, "far", second)
+        }
+        let (nodes, errors) = try store.graph.collect(RecordQuery<Node>())
+        #expect(errors.count == 1)
+        #expect(nodes.map(\.near?.name) == ["first"])
+    }
+
     @Test("the schema lists the allowed values of an enum")
     func allowedValues() throws {
         let store = try Library.store()
