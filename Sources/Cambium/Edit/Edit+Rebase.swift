@@ -32,7 +32,8 @@ extension Edit {
         }
         let drops = try EditDrops(conflicts, policy, of: self, on: graph)
         var rebased = Edit(continuing: self, on: graph)
-        _ = try EditPlan(self, drops).apply(to: &rebased)
+        let plan = EditPlan(self, drops)
+        _ = try rebased.group { (edit: inout Edit) throws(CambiumError) in try plan.apply(to: &edit) }
         rebased.clearHistory()
         return rebased
     }

@@ -4,21 +4,46 @@ struct EditHistory: Sendable {
     private(set) var undone: [[EditWrite]] = []
     /// The writes of the step in progress.
     private(set) var open: [EditWrite] = []
+    /// The groups in progress, the outermost first.
+    private var groups: [Group] = []
+
+    private struct Group {
+        /// The number of writes before the group.
+        let mark: Int
+        /// The indexes of the group's writes of lists.
+        var lists: [EditPlace: Int] = [:]
+    }
+
     /// The number of groups in progress.
-    private(set) var depth = 0
+    var depth: Int { groups.count }
 
     /// Begins a step, or a part of the step in progress. Returns the number of writes before it.
     mutating func begin() -> Int {
-        depth += 1
+        groups.append(Group(mark: open.count))
         return open.count
     }
 
-    mutating func note(_ write: EditWrite) { open.append(write) }
+    /// Adds a write to the step in progress. A group has one write for each list, because each write of a list contains all members.
+    mutating func note(_ write: EditWrite) {
+        if case .list(let place, _, let after) = write, let group = groups.indices.last {
+            if let index = groups[group].lists[place], index < open.count, case .list(place, let before, _) = open[index] {
+                open[index] = .list(place, before: before, after: after)
+                return
+            }
+            groups[group].lists[place] = open.count
+        }
+        open.append(write)
+    }
 
     /// Ends a step or a part of a step. If there are no writes, there is no step.
     mutating func end() {
-        depth = max(0, depth - 1)
-        if depth > 0 || open.isEmpty { return }
+        if let ended = groups.popLast(), !groups.isEmpty {
+            let writes = Array(open.suffix(max(0, open.count - ended.mark)))
+            open.removeLast(writes.count)
+            for write in writes { note(write) }
+            return
+        }
+        if open.isEmpty { return }
         done.append(open)
         open = []
         undone = []
