@@ -44,6 +44,12 @@ import Testing
     @Test func `reading by id returns what the bound attribute returns`() throws {
         let title = try store.schema.required("Note").requiredAttribute("title")
         #expect(store.graph[note, title] == "Paris")
+        let written = try store.write { transaction in
+            try transaction.set(note, "title", to: "Rome")
+            return transaction[note, title]
+        }.result
+        #expect(written == "Rome" && store.graph[note, title] == "Rome")
+        try store.write { try $0.set(note, title, to: "Paris") }
         #expect(store.graph.column(title).string(at: try #require(store.graph.place(of: note))) == "Paris")
     }
 

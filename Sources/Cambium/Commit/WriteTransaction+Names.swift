@@ -9,7 +9,7 @@ extension WriteTransaction {
     public subscript(_ id: ObjectID, _ attribute: String) -> Value {
         get throws(CambiumError) {
             let attribute = try entity(of: id).requiredAttribute(attribute)
-            return value(of: attribute, of: id) ?? .null
+            return draft.value(of: attribute, of: id) ?? .null
         }
     }
 

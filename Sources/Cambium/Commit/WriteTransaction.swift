@@ -209,9 +209,11 @@ public struct WriteTransaction: ~Copyable {
     /// Returns whether the transaction has an object with this id.
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
-    /// Returns the value of an attribute, including the changes of the transaction. Returns `nil` if there is no such object, and null if
-    /// its entity does not have the attribute.
-    public borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? { draft.value(of: attribute, of: id) }
+    /// The value of an attribute of an object, including the changes of the transaction. Null if the object's entity does not have the
+    /// attribute.
+    ///
+    /// `nil` if there is no such object.
+    public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
 
     /// Returns the ids to which a relationship leads, including the changes of the transaction. Returns `nil` if there is no such object,
     /// and no ids if its entity does not have the relationship.
@@ -220,7 +222,7 @@ public struct WriteTransaction: ~Copyable {
     }
 
     /// Returns the object whose only identity attribute has this text, or `nil` if there is no such object.
-    public borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
+    package borrowing func find(_ entity: Entity, identity text: String) -> ObjectID? {
         draft.find(entity, identity: text)
     }
 

@@ -25,9 +25,8 @@ extension Store {
     /// empty, with a new number, and `body` fills it. All of this is one transaction.
     ///
     ///     try store.migrate(to: definition) { before, transaction in
-    ///         let old = try before.schema.required("Note")
-    ///         for id in before.objects(of: old) {
-    ///             guard case .string(let text)? = before.value(of: try old.requiredAttribute("year"), of: id) else { continue }
+    ///         for id in try before.objects(of: "Note") {
+    ///             guard case .string(let text) = try before[id, "year"] else { continue }
     ///             try transaction.set(id, "year", to: Int64(text).map { .int($0) } ?? .null)
     ///         }
     ///     }
