@@ -29,9 +29,7 @@ struct RecordExport {
             throw CambiumError(
                 .objectDeleted, "The record of '\(entity.name)' was never saved, so no graph has its object. Save the record first.")
         }
-        guard ref.origin.storeKey == graph.storeKey else {
-            throw CambiumError(.misuse, "The record of '\(entity.name)' belongs to another store. Pass a graph of its store.")
-        }
+        try ref.check(graph.storeKey)
         guard let place = graph.place(of: ref.id) else {
             throw CambiumError(
                 .objectDeleted, "\(entity.name)/\(ref.id.serial) does not exist in this graph. It was deleted, or not yet inserted.")

@@ -158,6 +158,21 @@ struct RecordEncodingTests {
         #expect(try text(ExportedRecord(changed, in: earlier, options)).contains("two"))
     }
 
+    @Test("the ref of a transaction that was rolled back does not export the object that got its id")
+    func rolledBack() throws {
+        struct Stop: Error {}
+        var (lost, other) = (Song(8), Song(9))
+        #expect(throws: Stop.self) {
+            try store.write { transaction in
+                try transaction.save(&lost)
+                throw Stop()
+            }
+        }
+        try store.save(&other)
+        #expect(lost.ref?.id == other.ref?.id)
+        #expect(throws: EncodingError.self) { try text(ExportedRecord(lost, in: store.graph)) }
+    }
+
     @Test("a record that was never saved, was deleted, or is of another store is an error")
     func withoutObject() throws {
         var gone = lists[1]
