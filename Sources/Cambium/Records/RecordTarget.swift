@@ -4,6 +4,8 @@ struct RecordTarget: ~Copyable {
     private(set) var transaction: WriteTransaction?
     private(set) var edit: Edit?
     let storeKey: UInt64
+    /// Whether a call may have changed the transaction.
+    private(set) var hasChanged = false
 
     init(_ transaction: consuming WriteTransaction) {
         storeKey = transaction.draft.original.storeKey
@@ -40,7 +42,10 @@ struct RecordTarget: ~Copyable {
     }
 
     mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
-        if let id = try transaction?.insert(entity, values) { return id }
+        if let id = try transaction?.insert(entity, values) {
+            hasChanged = true
+            return id
+        }
         if let id = try edit?.insert(entity, values) { return id }
         preconditionFailure("A target has a transaction or an edit.")
     }
@@ -48,11 +53,13 @@ struct RecordTarget: ~Copyable {
     mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         try transaction?.set(id, values)
         try edit?.set(id, values)
+        hasChanged = true
     }
 
     mutating func delete(_ id: ObjectID) throws(CambiumError) {
         try transaction?.delete(id)
         try edit?.delete(id)
+        hasChanged = true
     }
 
     // MARK: Links
@@ -64,16 +71,19 @@ struct RecordTarget: ~Copyable {
     mutating func link(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil) throws(CambiumError) {
         try transaction?.link(id, relationship, target, at: index)
         try edit?.link(id, relationship, target, at: index)
+        hasChanged = true
     }
 
     mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
         try transaction?.unlink(id, relationship, target)
         try edit?.unlink(id, relationship, target)
+        hasChanged = true
     }
 
     mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         try transaction?.move(id, relationship, target, to: index)
         try edit?.move(id, relationship, target, to: index)
+        hasChanged = true
     }
 
     // MARK: Refs

@@ -34,11 +34,13 @@ extension WriteTransaction {
     ) throws -> Result {
         try checkUsable()
         let binding = try binding(type)
-        let opCount = ops.opCount
+        let (opCount, isHook) = (ops.opCount, recording == .comparison)
         var writer = RecordWriter(RecordTarget(self), binding)
         let outcome: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
+        // While a hook of an import runs, changes do not become ops.
+        let mayHaveChanged = isHook && writer.target.hasChanged
         self = writer.takeTarget().takeTransaction()
-        if case .failure(let error) = outcome, ops.opCount != opCount {
+        if case .failure(let error) = outcome, mayHaveChanged || ops.opCount != opCount {
             partialSave =
                 (error as? CambiumError)
                 ?? CambiumError(

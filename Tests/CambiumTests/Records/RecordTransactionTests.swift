@@ -139,6 +139,22 @@ struct RecordTransactionTests {
         #expect(try store.fetch(Writer.self) { $0.name == "Zoe" }.map(\.id) == [2])
     }
 
+    @Test("a caught error of a save in part fails the import whose hook saved")
+    func partialSaveOfHook() throws {
+        let other = try Library.store()
+        var foreign = Tag("foreign")
+        try other.save(&foreign)
+        let hooks = ImportHooks(Writer.self) { [foreign] transaction, ref, _ in
+            var writer = try transaction.load(ref)
+            (writer.name, writer.books) = ("half", [Book("Volpone", tags: [foreign])])
+            _ = try? transaction.save(&writer)
+        }
+        let (writer, rows) = (try store.schema.required("Writer"), Array(#"[{"id": 2, "name": "Ben"}]"#.utf8))
+        let error = try #require(throws: CambiumError.self) { try store.importRows(writer, from: [.bytes(rows)], hooks: hooks) }
+        #expect(error.code == .misuse)
+        #expect(try store.fetch(Writer.self).map(\.name) == ["Jane"])
+    }
+
     @Test("a hook of an import reads the record of its row")
     func hook() throws {
         let hooks = ImportHooks(Writer.self) { transaction, ref, _ in
