@@ -8,7 +8,6 @@
 
         private static let attributeOptions: Set<String> = [
             "identity", "unique", "indexed", "json", "default", "min", "max", "minLength", "maxLength", "regex", "derived", "rebuild",
-            "exclude",
             "followParent", "withoutParent",
         ]
         private static let relationshipOptions: Set<String> = ["inverse", "onDelete", "ordered", "clone", "minCount", "maxCount"]

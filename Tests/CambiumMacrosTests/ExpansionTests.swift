@@ -136,6 +136,10 @@
             #expect(properties("@Relationship(inverse: nil) var a: [Item]") == [#"RecordProperty("a", \Self.a)"#])
         }
 
+        @Test func `a relationship may be excluded from clones`() {
+            #expect(properties("@Relationship(.exclude) var a: [Item]") == [#"RecordProperty("a", \Self.a, .exclude)"#])
+        }
+
         @Test func `one declaration may have several properties`() {
             #expect(
                 properties("var a, b: Int, c = 1") == [
