@@ -9,7 +9,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     private let indexByKeyPath: [PropertyKey: Int]
 
     /// The name of the entity.
-    public var entity: String { description.entity }
+    var entity: String { description.entity }
 
     /// Creates a description. `SchemaDefinition(of:)` checks it.
     ///
