@@ -3,8 +3,8 @@ import Synchronization
 
 /// Wakes the tasks that wait for readers to see the next transaction.
 ///
-/// While no task waits, ringing is one relaxed load. It cannot miss a task: the task first adds itself, and then reads the visible graph,
-/// under the same mutex under which the writer has set that graph.
+/// While no task waits, ringing is one relaxed load. The load cannot miss a task: a task first adds itself to the waiters, and then reads
+/// the visible graph. The writer sets that graph under the same mutex. So either the task reads the new graph, or the ring finds the task.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]

@@ -10,7 +10,7 @@ extension CommitPipeline {
     }
 
     /// Commits the digest of the newest graph, computed from the digest of an earlier graph. The op refers to the transaction directly
-    /// before its own, because a replay can compare no other digest.
+    /// before its own, because a replay has only the graph of that transaction when it reads the op.
     func record(_ known: KnownDigest, _ author: Author) throws -> Receipt {
         defer { withExtendedLifetime(known) {} }
         let pending = try commit(author, nil, checks: .none, waiter: .thread, as: .digest, for: "recordDigest") { transaction in

@@ -36,10 +36,10 @@ final class CommitPipeline: Sendable {
             try writer.checkOpen()
             let level = try level(asked)
             let (lock, timeline) = (writer.lock, writer.timeline)
-            // The steps before the closure take almost no time, except the search for a request.
+            // Before the closure, only the search for a request takes notable time, so only that search is counted.
             if author.requestID != nil { lock.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
-                // The transaction of the request may not be durable yet.
+                // The transaction that applied the request may not be durable yet, so the caller waits for it.
                 var pending = queue.join(nil, timeline.head, level, waiter)
                 pending.refusal = refusal
                 return pending
@@ -48,7 +48,7 @@ final class CommitPipeline: Sendable {
             if use == .commit { lock.stopCounting() }
             try body(&transaction)
             lock.resumeCounting()
-            // The closure may have caught the error because of which the transaction failed.
+            // The closure may have caught the error that made the transaction unusable.
             try transaction.checkUsable()
             // The store remembers a request with its outcome, so a request that changed nothing becomes a transaction without ops.
             if transaction.ops.opCount == 0, author.requestID == nil || transaction.isRehearsal {
@@ -67,8 +67,8 @@ final class CommitPipeline: Sendable {
         return pending
     }
 
-    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the tree. If its time is earlier
-    /// than that of the last transaction, the copy gets the later time. Does not wait for the disk.
+    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the Merkle tree. If its time is
+    /// earlier than that of the last transaction, the copy gets the later time. Does not wait for the disk.
     ///
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
     /// of `Draft.replay`.
@@ -123,12 +123,14 @@ final class CommitPipeline: Sendable {
         let now = writer.environment.now()
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
-        // No frame is written during a rotation, so the transaction waits as a synced transaction does.
+        // While the log changes to a new segment (a rotation), no frame is written. So every transaction then waits for its group, as a
+        // synced one does.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
-        // The group, or the state of the writer, releases the previous version before the pages of that version are freed.
         let observed = writer.recent.isWanted ? (before: timeline.head, metadata: metadata(author, at: now, as: record)) : nil
+        // `publish` calls the closure before it frees pages. The closure replaces the group's or the writer's reference to the previous
+        // version, so that the pages of that version can be freed.
         let graph = try timeline.publish(draft, isUnconfirmed: isSynced) {
             if let observed {
                 writer.recent.add($0, after: observed.before, observed.metadata) { timeline.supersededByteCount(of: $0) }

@@ -67,7 +67,8 @@ extension CommitQueue {
         do {
             return try log.beginSync()
         } catch {
-            // The lock is held during all of this, so that the next commit builds on the remaining version and leads its group.
+            // The writer's lock is held until the rollback is complete. So the next commit builds on the remaining version and leads its
+            // group.
             rollBack()
             isSyncing = false
             throw error
@@ -93,8 +94,8 @@ extension CommitQueue {
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
-            // Transactions that arrived during the sync build on the lost transactions. They are never written, because the writer is
-            // poisoned.
+            // Transactions that arrived during the sync build on the lost transactions. They are never written, because the log refuses all
+            // writes after a failed sync.
             rollBack()
             let failed = openGroup
             openGroup = CommitGroup()

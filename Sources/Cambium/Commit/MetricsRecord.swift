@@ -13,7 +13,7 @@ final class MetricsRecord: Sendable {
     let waitingCommitCount = Atomic(0)
     let upkeep = Guarded(Upkeep())
 
-    /// The numbers of the work that is done from time to time, while other threads write.
+    /// The numbers of checkpoints and packing, which run while other threads write.
     struct Upkeep {
         var checkpointCount = 0
         var failedCheckpointCount = 0

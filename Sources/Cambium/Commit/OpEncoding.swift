@@ -6,11 +6,11 @@ import CambiumModel
 /// Encodes and writes ops while the caller creates more of them. Uses a dedicated thread if the ops are many or large.
 ///
 /// SENDABLE: before there is a dedicated thread, only the appending thread uses the writer. After that, only the dedicated thread uses it,
-/// until it was joined.
+/// until `finish` has joined that thread.
 final class OpEncoding: @unchecked Sendable {
-    /// The number of ops from which the thread is used.
+    /// The number of ops at which the dedicated thread is started.
     static let opCountMin = 16
-    /// The number of objects in one op from which the thread is used.
+    /// The number of objects in one op at which the dedicated thread is started.
     private static let objectCountMin = 1024
     /// The maximum number of ops that wait. A block of an import has up to 8192 objects.
     private static let opCountMax = 4

@@ -12,14 +12,14 @@ struct PendingCommit: Sendable {
     let byteCount: Int
     /// Whether the transaction is written together with the other transactions of its group.
     let isStaged: Bool
-    /// The fate of the frame with the transactions that were staged when the commit joined its group: the commit's own transaction, or
-    /// transactions that it may have read. `nil` if no transaction was staged at that time.
+    /// The fate of the frame with the transactions that were staged when the commit joined its group. They are the commit's own
+    /// transaction, or transactions that it may have read. `nil` if no transaction was staged at that time.
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
     let leads: Bool
-    /// The error of a commit that did nothing, because its request is known. It is reported once the transaction of that request is
-    /// durable.
+    /// The error of a commit that did nothing, because its request was applied before. It is reported once the transaction of that request
+    /// is durable.
     var refusal: CambiumError?
 
     /// The result of the commit, provided that it becomes as durable as it must be.

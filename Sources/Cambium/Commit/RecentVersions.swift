@@ -3,8 +3,8 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The newest versions of a store, which give an observer each transaction without a replay. No version is kept unless some code observes
-/// each transaction.
+/// The newest versions of a store, which give an observer each transaction without a replay. Versions are kept only while some code
+/// observes each transaction.
 ///
 /// The writer adds a version before readers see it, so an observer must first compare it with the visible graph. The memory is bounded by
 /// the number of versions and by the bytes of the pages that only they reach. The last two versions always stay.
@@ -42,7 +42,7 @@ final class RecentVersions: Sendable {
 
     // MARK: Observers
 
-    /// Keeps versions beginning with the next transaction, until `endInterest` was called as many times.
+    /// Keeps versions, beginning with the next transaction, until each call of this method was followed by a call of `endInterest`.
     func beginInterest() {
         state.withLock { state in
             state.interestCount += 1
@@ -109,8 +109,8 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Replaces the last version by a packed version of the same transaction. The previous version may have to keep the pages that packing
-    /// superseded.
+    /// Replaces the last version by a packed version of the same transaction. The previous version may still use the pages that packing
+    /// superseded. Their bytes then count for that version.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
         state.moments[place(number)]?.graph = packed
@@ -145,7 +145,7 @@ final class RecentVersions: Sendable {
                 released.append(remove(number, from: &state))
                 state.numbers = state.numbers.lowerBound..<number
             }
-            // The next transaction will supersede other pages of the last version.
+            // The next transaction will supersede other pages of the last version, so the recorded number is no longer valid.
             if let number = state.numbers.last {
                 state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
                 state.moments[place(number)]?.byteCount = 0

@@ -9,7 +9,7 @@ final class Sealing: Sendable {
         /// The last known segment to which the writer appends. The segments before it get no more frames.
         var openSegment: TransactionNumber
         var isClosed = false
-        /// Whether no more work may begin, however small it is.
+        /// Whether no more work may begin, not even the small merges that are allowed after `isClosed` is set.
         var isAbandoned = false
         var failure: CambiumError?
     }
@@ -40,10 +40,10 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Removes covered segments, and seals those open segments that other segments follow. Then merges one run of retired segments, and one
-    /// run of other segments.
+    /// Removes segments whose transactions another segment also contains (covered segments). Seals those open segments that other segments
+    /// follow. Then merges one run of retired segments, and one run of other segments.
     ///
-    /// So one call writes at most twice `LogTuning.mergedByteCountMax` for merging.
+    /// For merging, one call therefore writes at most twice `LogTuning.mergedByteCountMax`.
     func tidy() { run { $0.tidyNow() } }
 
     private func run(_ body: @escaping @Sendable (Sealing) -> Void) {
@@ -53,7 +53,7 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // If a segment covers other segments but differs from them, nothing is sealed or merged.
+        // If a segment differs from the segments that it covers, the removal fails. In that case, nothing is sealed or merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })
     }
@@ -96,7 +96,7 @@ final class Sealing: Sendable {
     }
 
     /// Waits for the work in progress, and for small segments in the queue. Other segments stay unchanged, because no file may be renamed
-    /// after the lock was released.
+    /// after the store's lock was released.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync {}

@@ -7,7 +7,7 @@ struct StoreLock: Sendable {
     private let lock: any VolumeLock
     private let volume: any Volume
     private let store: [UInt8]
-    /// The file that the next checkpoint continues or begins.
+    /// The file of pages to which the next checkpoint is written. It may not exist yet.
     private let pageFile: UInt64
     /// The file of pages from which the store was opened; `nil` if the whole log was replayed.
     private let sourceFile: UInt64?

@@ -7,28 +7,28 @@ import Synchronization
 /// A write compares its numbers with limits, without taking a lock. If a limit is reached, the write rings the alarm after it has released
 /// the writer's lock. The closure that is then called decides whether there is work, and sets new limits.
 final class UpkeepAlarm: Sendable {
-    /// The numbers of the write that rings the alarm.
+    /// The numbers that a write compares with the limits.
     struct Reading {
         /// The time of the write, in microseconds since 1970.
         let time: Int64
         let heapByteCount: Int
         let isMemoryTight: Bool
-        /// Whether the pages are in the reserve.
+        /// Whether so few pages are left that only deletions may use them (the reserve).
         let isFull: Bool
     }
 
     struct Limits {
-        /// The number of logged bytes at which every write rings.
+        /// The number of logged bytes from which every write rings the alarm.
         var loggedByteCount = Int.max
-        /// The number of logged bytes at which a write rings at `oldTime` or later.
+        /// The number of logged bytes from which a write rings the alarm if its time is `oldTime` or later.
         var oldByteCount = Int.max
         var oldTime = Int64.max
-        /// The number of bytes of pages on the heap up to which no write rings because of scarce memory.
+        /// If memory is scarce, a write rings the alarm if pages take more than this number of bytes on the heap.
         var heapByteCount = Int.max
-        /// Whether a write rings while the pages are in the reserve.
+        /// Whether a write rings the alarm while the pages are in the reserve (see `Reading.isFull`).
         var watchesReserve = false
 
-        /// Limits at which no write rings.
+        /// Limits that no write reaches.
         static let never = Limits()
     }
 

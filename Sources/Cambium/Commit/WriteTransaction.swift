@@ -8,8 +8,8 @@ public import CambiumModel
 /// continue. If the closure throws, the transaction has no effect. Rules that concern the whole graph (mandatory properties, uniqueness,
 /// numbers of members, denied deletions) are checked once, at the end.
 ///
-/// If a change fails after it has begun, for example because of the disk, the transaction fails: every later call throws, and so does its
-/// commit.
+/// If a change fails after it has begun, for example because of the disk, the transaction fails. Every later call then throws, and so does
+/// the commit.
 ///
 ///     try store.write(Author(actor: "jane")) { transaction in
 ///         let note = try transaction.insert("Note", ["title": "Paris"])
@@ -20,11 +20,11 @@ public struct WriteTransaction: ~Copyable {
     /// The ops of the transaction. The ops of an import are appended once they are known.
     var ops: OpWriter
     var recording = Recording.ops
-    /// Whether to keep no part of the transaction, not even the fact that its request arrived.
+    /// Whether the store forgets the transaction, including its request. Such a transaction records no ops.
     var isRehearsal = false
-    /// The error of a save that changed only some of its records. It fails the transaction.
+    /// The error of a call that saved only some of its records. Because of it, the transaction cannot be committed.
     var partialSave: CambiumError?
-    /// The outcome, for the refs of records that the transaction inserted; `nil` if there are none.
+    /// Reports to the refs of inserted records whether the transaction was committed; `nil` if no record was inserted.
     var outcome: TransactionOutcome?
     let environment: StoreEnvironment
     /// The time of the preceding transaction. The time of this transaction is not earlier.
@@ -140,11 +140,11 @@ public struct WriteTransaction: ~Copyable {
     // MARK: Links
 
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
-    /// or at the end if `index` is `nil`. If the objects are already linked, nothing changes. But if an `index` is passed, the target moves
-    /// to it.
+    /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
+    /// changes.
     ///
-    /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a target that
-    /// the relationship cannot hold, and an index outside of the relationship. After an error, nothing is changed.
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, for a
+    /// target that the relationship cannot hold, and for an index outside of the relationship. After an error, nothing is changed.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {
@@ -226,7 +226,7 @@ public struct WriteTransaction: ~Copyable {
         draft.find(entity, identity: text)
     }
 
-    /// Returns the object with these identity values, or `nil` if there is no such object.
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object.
     public borrowing func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         draft.find(entity, identity: values)
     }
@@ -252,7 +252,7 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Do this in a separate transaction.")
     }
 
-    /// Records ops for all changes of the draft since it began to track them.
+    /// Records ops for all changes of the draft since the draft began to track changes.
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }

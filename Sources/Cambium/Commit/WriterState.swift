@@ -32,7 +32,7 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var isClosed = false
     /// The time of the last transaction.
     @exclusivity(unchecked) var lastTime: Timestamp
-    /// The number of bytes in committed files of ops.
+    /// The number of bytes of the separate files that hold the ops of large committed transactions (files of ops).
     @exclusivity(unchecked) private var opsFileByteCount = 0
 
     init(
@@ -121,8 +121,7 @@ final class WriterState: @unchecked Sendable {
         lock.hold { (log?.lastTransaction ?? timeline.head.transaction, lastTime) }
     }
 
-    /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
-    /// pages, and of the memory that pages take.
+    /// The numbers that `Store.memory` returns.
     var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) {
         lock.hold(for: "memory") {
             (timeline.pinnedVersionCount, timeline.pinnedByteCount, timeline.pageByteCount, timeline.reservedByteCount)

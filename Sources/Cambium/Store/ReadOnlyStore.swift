@@ -6,7 +6,7 @@ import CambiumModel
 /// lock for which a writer waits. The graph is durable, because the log is synced before it is read.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
-    /// The findings in the part of the log up to the moment, which is the part that was read.
+    /// The findings of reading the log. Only the part up to the moment was read.
     public let recovery: RecoveryReport
 
     /// Reads a store from its newest checkpoint that is not later than the moment, and from the log after it.
@@ -17,7 +17,7 @@ public struct ReadOnlyStore: Sendable {
     /// - Parameters:
     ///   - path: The directory of the store.
     ///   - point: The moment to read.
-    ///   - memory: The budget for the memory of its pages.
+    ///   - memory: The memory budget for the pages of the graph.
     public init(at path: String, point: Point = .latest, memory: MemoryBudget = .standard) throws {
         try self.init(SystemVolume(root: path), point: point, memory: memory)
     }

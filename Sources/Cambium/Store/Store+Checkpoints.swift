@@ -4,8 +4,8 @@ public import CambiumModel
 /// Checkpoints and compaction.
 extension Store {
     /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; only one checkpoint is made at
-    /// a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to some MiB, and at
-    /// closing.
+    /// a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to some MiB, and before the
+    /// store is closed.
     ///
     /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
     /// `.invalidInput` for a store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the
@@ -38,13 +38,14 @@ extension Store {
     /// and message of each retired transaction remain, and a hash of its ops. Its changes, and the graphs before the checkpoint, can no
     /// longer be shown. Writers continue at the same time.
     ///
-    /// First packs the pages and makes a checkpoint, regardless of the retention. If the newest transaction already has a checkpoint, and
-    /// packing has changed pages, the new checkpoint replaces it. No transaction is committed for this.
+    /// First packs the pages (moves rows together, so that pages become free) and makes a checkpoint, regardless of the retention. If the
+    /// newest transaction already has a checkpoint, and packing has changed pages, the new checkpoint replaces the existing one. None of
+    /// this commits a transaction.
     ///
-    /// Nothing is retired before the checkpoint has been compared with a replay of the log. Throws `.notFound` if there is no such moment,
-    /// or if it is later than the newest transaction, and `.invalidInput` for an invalid retention: in these cases, nothing was written.
-    /// Throws `.damaged` if the comparison fails, `.ioFailure` if a disk operation fails, and `.misuse` inside the closure of a write.
-    /// Complexity: O(log + graph).
+    /// Nothing is retired before the checkpoint has been compared with a replay of the log. Throws `.notFound` if the moment of the
+    /// retention does not exist, or is later than the newest transaction. Throws `.invalidInput` for an invalid retention. In these cases,
+    /// nothing was written. Throws `.damaged` if the comparison fails, `.ioFailure` if a disk operation fails, and `.misuse` inside the
+    /// closure of a write. Complexity: O(log + graph).
     ///
     /// - Parameters:
     ///   - retention: The part of the log to keep.
@@ -81,6 +82,6 @@ extension Store {
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. The
-    /// next opening then checks every checkpoint completely, and replays the log after a sound checkpoint. See Docs/CHECKPOINTS.md.
+    /// next opening of the store checks every checkpoint completely, and replays the log after a sound checkpoint. See Docs/CHECKPOINTS.md.
     public static func onCorruptPages(_ body: @escaping @Sendable (CambiumError) -> Never) { CorruptPages.setHandler(body) }
 }

@@ -9,9 +9,9 @@ extension Store {
     /// exist. Throws `.ioFailure` if all of them are durable and the files cannot be closed. Throws `.misuse` inside the closure of a
     /// write; the store then stays open.
     ///
-    /// The graphs of the store stay unchanged, whichever process writes to the store next: a lease lists the chunks of the store's files
-    /// that they map. If the lease cannot be written, the lock is released when the last graph of the store is released. Complexity:
-    /// O(chunks).
+    /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. To ensure this, a lease
+    /// (a small file) lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released
+    /// only when the last of these graphs is released. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try writer.checkOutsideOfWrites("close")
         if !(writer.lock.hold { writer.isClosed }) { checkpoints?.makeAtClosing() }
@@ -21,7 +21,6 @@ extension Store {
             commits.stopTimer()
             return commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }
-        // If the store was closed before, there is nothing to do.
         guard let pending else { return }
         defer {
             writer.bell.end()

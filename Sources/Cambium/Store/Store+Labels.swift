@@ -3,7 +3,8 @@ public import CambiumModel
 
 /// Transactions that record facts about the store.
 extension Store {
-    /// Writes the digest of the newest graph to the log. A replay that computes another digest stops there.
+    /// Writes the digest of the newest graph to the log. Each later replay compares its own graph with the digest, and throws `.damaged` if
+    /// they differ.
     ///
     /// The digest is computed while other threads write. The writer's lock is held only while the digest is updated for the transactions
     /// that were committed in the meantime. Complexity: O(graph). Throws as `write` does.
@@ -37,11 +38,14 @@ extension Store {
                 guard existing == .move else {
                     throw CambiumError(
                         .ruleViolated,
-                        "Transaction \(other) already has the label '\(name)'. Choose another name, or move the label with --move.")
+                        "Transaction \(other) already has the label '\(name)'. Choose another name, or move the label ('existing: .move', "
+                            + "or '--move' on the command line).")
                 }
             }
             guard labelled <= newest.transaction else {
-                throw CambiumError(.notFound, "Transaction \(labelled) does not exist; the last transaction is \(newest.transaction).")
+                throw CambiumError(
+                    .notFound,
+                    "Transaction \(labelled) does not exist; the last transaction is \(newest.transaction). Label an existing transaction.")
             }
             try writing.record(.label(name, labelled))
         }

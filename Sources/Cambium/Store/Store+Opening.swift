@@ -124,7 +124,7 @@ extension Store {
         _ volume: any Volume, durability: Durability?, environment: StoreEnvironment = .system, tuning: LogTuning = .standard,
         memory: MemoryBudget = .standard
     ) throws -> Store {
-        // This check comes before anything is written, even before the lock file is written.
+        // Checks first, so that a directory without a store does not get a lock file.
         try StoreSettings.checkPresence(volume)
         let lock = try volume.lock(LogWriter.lockFileName)
         do {
@@ -136,7 +136,7 @@ extension Store {
         }
     }
 
-    /// Opens a store. The caller holds its lock. If this succeeds, the store takes over the lock.
+    /// Opens a store. The caller holds its lock. If the opening succeeds, the store takes over the lock.
     ///
     /// - Parameter content: the transactions that the log must have.
     private static func open(
@@ -162,7 +162,8 @@ extension Store {
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
-        // A writer need not share the checkpoint record, because it knows which chunks are in use. A shared record could not be dropped.
+        // A shared lock on the record protects a checkpoint from being dropped. A writer does not need that lock, because it knows which
+        // chunks are in use.
         pages.stored?.releaseShare()
         let storeLock = StoreLock(lock, of: log, pageFile: pages.file, sourceFile: pages.stored?.root.pageFile)
         let commits = CommitQueue(WriterState(timeline, log, storeLock, durability, environment), sealing)

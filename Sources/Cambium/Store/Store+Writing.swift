@@ -18,9 +18,9 @@ extension Store {
     ///     a weaker durability.
     ///   - body: Changes the transaction that it receives.
     /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
-    ///   if another request with its id was (in both cases `body` is not called); `.ruleViolated`; `.invalidInput` for a weaker durability
-    ///   than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse` inside the closure of
-    ///   another write of the store.
+    ///   if a different request with the same id was applied (in both cases, `body` is not called); `.ruleViolated`; `.invalidInput` for a
+    ///   weaker durability than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse`
+    ///   inside the closure of another write of the store.
     @discardableResult
     @inlinable
     public func write<Result>(
@@ -76,9 +76,9 @@ extension Store {
 
     /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
     ///
-    /// Waits for the preceding transactions, but never for the disk. Later transactions build on this transaction. Readers see it once it
-    /// is as durable as it must be. If the disk fails, the tickets of this transaction and of all transactions that build on it throw.
-    /// Throws as `write` does.
+    /// Waits for the preceding transactions, but never for the disk. Later transactions build on this transaction. Readers see this
+    /// transaction once it is as durable as `durability` requires. If the disk fails, the tickets of this transaction and of all
+    /// transactions that build on it throw. Throws as `write` does.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,
         _ body: (inout WriteTransaction) throws -> Result

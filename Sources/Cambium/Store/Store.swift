@@ -26,7 +26,7 @@ public final class Store: Sendable {
     let upkeep: GraphUpkeep
     /// `nil` for a store in memory.
     let checkpoints: CheckpointScheduler?
-    /// The graphs at earlier moments, some of which are kept; `nil` for a store in memory.
+    /// Makes graphs of earlier moments, and keeps the last few of them; `nil` for a store in memory.
     package let past: EarlierGraphs?
     let leases: Leases
     let liveQueries = LiveRegistry()
@@ -58,14 +58,14 @@ public final class Store: Sendable {
 
     /// Lets the kernel supply memory in advance, for this number of bytes of pages in addition to those in use. A clone or an import of a
     /// million objects takes about 100 MB, and the kernel supplies fresh memory more slowly than they fill it. After a clone, the store
-    /// itself keeps memory supplied in the background: as much as the clone took and a quarter more, but at most 160 MiB.
+    /// itself keeps memory supplied in the background. It keeps as much as the clone took and a quarter more, but at most 160 MiB.
     ///
     /// Waits for the transaction in progress, and returns when the memory is supplied. After that, the memory counts as resident. Traps
     /// with a message inside the closure of a write.
     package func reserveMemory(byteCount: Int) { writer.reserveMemory(byteCount: byteCount) }
 
-    /// The number of superseded versions that readers hold, and three numbers of bytes: of the pages that only these versions reach, of all
-    /// pages, and of the memory taken for pages. Waits for the transaction in progress, and traps with a message inside the closure of a
-    /// write. Complexity: O(versions and pages that readers hold).
+    /// The number of superseded versions that readers hold. Three numbers of bytes follow: of the pages that only these versions reach, of
+    /// all pages, and of the memory taken for pages. Waits for the transaction in progress, and traps with a message inside the closure of
+    /// a write. Complexity: O(versions and pages that readers hold).
     package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { writer.memory }
 }

@@ -10,7 +10,8 @@ import Dispatch
 ///     for try await graph in follower.graphs() { print(graph.objectCount) }
 ///
 /// A follower takes no lock for which the writer waits. The graphs are durable, because the log is synced before it is read. A follower
-/// reads from a checkpoint, which the writer keeps during that time. As the store grows, the follower moves to newer checkpoints.
+/// maps the pages of a checkpoint, and the writer keeps that checkpoint as long as the follower uses it. As the store grows, the follower
+/// moves to newer checkpoints.
 ///
 /// SENDABLE: mutable state is accessed only while `advancing` is held, or is under a lock.
 public final class StoreFollower: @unchecked Sendable {
@@ -30,7 +31,7 @@ public final class StoreFollower: @unchecked Sendable {
         var log: LogFollower
     }
 
-    /// The number of newer checkpoints at which a follower leaves its own. The writer always keeps the newest two.
+    /// A follower moves to a newer checkpoint if at least this number of newer ones exists. The writer always keeps the newest two.
     private static let newerCountMin = 2
 
     /// Reads a store from its newest checkpoint, and from its log up to the point where the log no longer verifies.
