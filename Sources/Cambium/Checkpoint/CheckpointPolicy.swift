@@ -80,7 +80,7 @@ extension CheckpointPolicy {
     /// Returns the checkpoints to drop. Complexity: O(checkpoints x (checkpoints + chunks)).
     ///
     /// - Parameters:
-    ///   - roots: the checkpoints, with their bytes of log, ascending.
+    ///   - roots: the checkpoints in ascending order, each with the size of the log since the preceding one.
     ///   - isFixed: whether a checkpoint must stay, regardless of its cost.
     ///   - pastByteCountMin: the number of bytes that checkpoints for earlier moments may take even if the newest checkpoint is small. It
     ///     has no effect if `pastPercent` is 0.

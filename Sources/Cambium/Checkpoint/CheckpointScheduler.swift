@@ -19,8 +19,8 @@ final class CheckpointScheduler: Sendable {
         /// The number of logged bytes at the time when the last automatic checkpoint failed; `nil` if it did not fail. The growth of the
         /// log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
-        /// The time from which the age of the last checkpoint is counted, in microseconds since 1970: the time of the first commit after
-        /// the last automatic attempt, or after the opening. It is `nil` before that commit.
+        /// The time from which the age of the last checkpoint is counted, in microseconds since 1970. It is the time of the first commit
+        /// after the last automatic attempt, or after the opening; `nil` before that commit.
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
@@ -85,7 +85,7 @@ final class CheckpointScheduler: Sendable {
 
     // MARK: Timing
 
-    /// Makes a checkpoint in the background if there are many bytes of log, if memory or pages are short, or if the last checkpoint is old.
+    /// Makes a checkpoint in the background if the log after the last checkpoint is long or old, or if memory or pages are short.
     private func consider(_ reading: UpkeepAlarm.Reading) {
         let newest = checkpointer.newest
         let isDue = state.withLock { state in
@@ -116,7 +116,7 @@ final class CheckpointScheduler: Sendable {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
             limits.oldTime = Self.sum(doneTime, tuning.checkpointInterval)
         } else {
-            // The next commit rings the alarm regardless of its numbers, because its time is not known yet.
+            // The interval begins with the next commit. So that commit rings the alarm regardless of its numbers.
             (limits.oldByteCount, limits.oldTime) = (.min, .min)
         }
         writer.alarm.set(limits)
@@ -128,8 +128,8 @@ final class CheckpointScheduler: Sendable {
         return isTooMuch ? .max : sum
     }
 
-    /// The number of logged bytes at the time of the newest checkpoint. If a later automatic checkpoint failed, the number at the time of
-    /// that failure.
+    /// The number of logged bytes at the time of the newest checkpoint. If an automatic checkpoint has failed since, the number at the time
+    /// of that failure.
     private func tailBegin(_ state: State, _ newest: NewestCheckpoint) -> Int { max(newest.loggedByteCount, state.failedByteCount ?? .min) }
 
     /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.

@@ -1,9 +1,9 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The tree over the log up to a checkpoint. The next checkpoint continues it.
+/// The Merkle tree over the transactions up to a checkpoint. The next checkpoint continues the tree.
 struct CheckpointTree {
-    /// `nil` if the log could not be read, which `verify` reports. A checkpoint without a tree has no other fault.
+    /// `nil` if the log could not be read, which `verify` reports. A checkpoint without a tree is otherwise sound.
     private(set) var tree: MerkleTree? = MerkleTree()
     /// The position after the last transaction in the tree; `nil` for the beginning of the log.
     private(set) var end: LogPrefix?
@@ -24,7 +24,7 @@ struct CheckpointTree {
             try known.append(LogReader(volume), after: end, upTo: position.transaction)
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
-            // A corrupt log stays corrupt, and another attempt would read all of it again.
+            // A corrupt log stays corrupt, and each further attempt would read all of it again. So later checkpoints have no tree, either.
             self.tree = nil
         }
     }

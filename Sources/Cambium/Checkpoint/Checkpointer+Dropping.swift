@@ -43,7 +43,8 @@ extension Checkpointer {
         var roots: [(number: TransactionNumber, root: KeptCheckpoint)] = []
         for number in numbers.reversed() {
             if let anchor, number < anchor {
-                // A process was reading this checkpoint when the log before the anchor was retired, so the checkpoint stayed.
+                // A compaction retired the log before the anchor, but could not drop this older checkpoint, because a process was reading
+                // it.
                 dropped.append(number)
             } else if let root = try keptCheckpoint(number) {
                 roots.append((number, root))
@@ -57,7 +58,7 @@ extension Checkpointer {
         return try drop(dropped)
     }
 
-    /// Measures the log before each checkpoint whose log was not measured yet.
+    /// Measures the log between each checkpoint and the preceding one, unless it was measured before.
     private func measure(_ roots: inout [(number: TransactionNumber, root: KeptCheckpoint)]) throws(CambiumError) {
         guard let first = roots.firstIndex(where: { $0.root.logByteCount == nil }) else { return }
         let begin = max(0, first - 1)

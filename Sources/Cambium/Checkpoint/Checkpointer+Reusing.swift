@@ -13,7 +13,7 @@ extension Checkpointer {
     /// Makes unneeded chunks available again, and removes unneeded files. Call it only while `making` is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
-    /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space.
+    /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space, which new pages then need not allocate.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
         // If a record is corrupt, a process may have opened that checkpoint while it was sound. So no chunk is used again until the record
         // has been removed.
@@ -38,11 +38,12 @@ extension Checkpointer {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }
 
-    /// If memory is scarce, maps stored chunks from the file instead of memory. The steps are so short that writers do not notice them.
+    /// If memory is scarce, replaces the memory of stored chunks by mappings of the file. The steps are so short that writers do not notice
+    /// them.
     ///
     /// - Parameter taken: for each chunk, whether a checkpoint owns it, even if only earlier moments need it.
     func releaseMemory(of taken: [Bool]) {
-        // The bytes of a compressed chunk in the file differ from the bytes in memory.
+        // A compressed chunk cannot be mapped, because its bytes in the file differ from its bytes in memory.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
         let stored = taken.indices.filter { taken[$0] && !packed.contains($0) }
         let isShort = timeline.budget.isTight

@@ -45,7 +45,7 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If the next step fails, the transaction has either its old record or the new one.
+        // If the next step fails, the file may be the old record or the new one. So the properties of the old record are forgotten.
         kept[snapshot.transaction] = nil
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
         chunks = next

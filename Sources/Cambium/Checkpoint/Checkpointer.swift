@@ -38,7 +38,7 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
-    /// The leases of graphs that outlived their store before this store was opened.
+    /// The leases of graphs that were still in use when earlier stores were closed.
     @exclusivity(unchecked) var leases: ChunkLeases
     /// Whether chunks were taken for a table after the chunks of all checkpoints were last examined.
     @exclusivity(unchecked) var holdsTableChunks = false
@@ -93,10 +93,11 @@ final class Checkpointer: @unchecked Sendable {
 
     /// Makes a checkpoint of the newest graph. If that graph already has a checkpoint, does nothing unless `again` is true.
     func make(again: Bool) throws -> CheckpointReceipt {
-        // After this sync, another sync under the writer's lock has little left to write.
+        // Syncs before the writer's lock is taken, so that a sync under that lock has little left to write.
         if !(writer.lock.hold { writer.isClosed }) { try syncLog() }
         return try whileNoneIsMade {
-            // The last checkpoint failed. If its record exists nevertheless, the chunks of its table stay in use.
+            // The last checkpoint took chunks for its table, and then failed. These chunks become available again, unless its record exists
+            // nevertheless.
             if holdsTableChunks { try reclaim(keptChunks()) }
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {
                 return CheckpointReceipt(transaction: newest.transaction, byteCount: 0, droppedCount: 0)

@@ -120,7 +120,7 @@ extension Compactor {
             let before = EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1))
             replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
         } catch {
-            // An interrupted compaction has already made this comparison before it retired the first segment.
+            // A part of the log before the checkpoint was retired. The compaction that began to retire it has already made this comparison.
             if error.code == .notFound { return }
             throw error
         }

@@ -64,7 +64,7 @@ struct GraphUpkeep: Sendable {
     /// Does one step of a plan. Call it only while the writer's lock is held.
     private func step(_ plan: inout PackingPlan) throws {
         try writer.checkOpen()
-        // A version that readers see is never rolled back.
+        // A version that readers see is never rolled back, so it can be confirmed and then packed.
         if timeline.head.transaction == writer.graph.transaction { timeline.confirm(timeline.head) }
         try timeline.pack(&plan) { writer.showPacked($0) }
         timeline.prepareNext()

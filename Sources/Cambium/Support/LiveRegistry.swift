@@ -39,7 +39,7 @@ final class LiveRegistry: Sendable {
     fileprivate struct State {
         var seats: [Int: Seat] = [:]
         var numbersByKey: [LiveKey: Set<Int>] = [:]
-        /// The seats whose properties are not known yet. Every change concerns them.
+        /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
         var nextNumber = 0
         /// The last graph whose changes the pump has reported; `nil` without a pump.
@@ -196,7 +196,8 @@ extension LiveRegistry.State {
         seats[number]?.keys = []
     }
 
-    /// Records that the properties of the queries have other meanings beginning with a transaction.
+    /// Marks the properties of the queries as unknown, because a transaction has changed the schema. A query that already knows the
+    /// transaction is omitted.
     fileprivate mutating func forgetKeys(before transaction: TransactionNumber) {
         for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }
     }
@@ -211,7 +212,7 @@ extension LiveRegistry.State {
         return seats[number]?.waiter
     }
 
-    /// Ends a query. An error takes the place of the news, which another pump would not continue.
+    /// Ends a query. If there was an error, discards the news, because no pump reports the changes that follow them.
     fileprivate mutating func end(_ number: Int, _ ending: LiveRegistry.Ending) {
         guard var seat = seats[number], seat.ending == nil else { return }
         seats[number] = nil

@@ -27,8 +27,8 @@ public struct Author: Sendable, Hashable {
     /// requests has no digest, only the ids are compared. `RequestHasher` computes digests.
     public var requestDigest: RequestDigest?
 
-    /// Creates an author. A commit throws `.limitExceeded` for a text that is too long, and `.invalidInput` for an empty request id, or
-    /// for a digest without a request id.
+    /// Creates an author. A commit throws `.limitExceeded` for a text that is too long. It throws `.invalidInput` for an empty request id,
+    /// and for a digest without a request id.
     public init(actor: String? = nil, message: String? = nil, requestID: String? = nil, requestDigest: RequestDigest? = nil) {
         self.actor = actor
         self.message = message

@@ -6,8 +6,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// A lock for long work: a thread that waits for it sleeps. The lock knows its holder. So if a thread takes it twice, the thread gets an
-/// error instead of waiting for itself. The lock also measures how long it is held.
+/// A lock for long work: a thread that waits for it sleeps. The lock knows its holder. So a thread that takes the lock twice gets an error,
+/// or traps, instead of waiting for itself. The lock also measures how long it is held.
 ///
 /// SENDABLE: many threads may use the operating system's mutex; `holder` and the measurements are atomic; only the holder uses the rest.
 final class WriterLock: @unchecked Sendable {
