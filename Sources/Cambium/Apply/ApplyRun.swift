@@ -11,7 +11,7 @@ struct ApplyRun {
     private let past: EarlierGraphs
     /// The last transaction that the target has when the run begins.
     private var present = TransactionNumber.none
-    /// The number of the source's transactions that were written when the target was created for this run: 1 for a new target, otherwise 0.
+    /// If the target was created for this run, 1, because the creation has written the first transaction of the source. Otherwise 0.
     private let createdCount: Int
     private var lastPending: PendingCommit?
     /// The number of transactions that were written after the target was last made durable, and the number of their bytes.
@@ -39,7 +39,7 @@ struct ApplyRun {
             throw CambiumError(.invalidInput, "A store in memory has no log to compare with. Apply to a store on disk.")
         }
         let reader = try LogReader(source)
-        // After this call, the log contains everything that was committed before it.
+        // Waits, so that the log contains everything that was committed before this run.
         try store.waitForDisk()
         let last = try lastRecord(of: volume)
         do {
@@ -116,7 +116,8 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Two copies of one store that were both changed may have different histories up to the same last transaction.
+    /// Compares the graphs after the target's last transaction. They may differ although that transaction is equal, if both stores are
+    /// changed copies of one store.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

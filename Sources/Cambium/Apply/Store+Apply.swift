@@ -30,13 +30,14 @@ extension Store {
 
     /// Applies the changes of one store to the store at a path, as `apply(from:)` does.
     ///
-    /// If there is no store at the path, a new store is created. It gets the durability of the source, and its tree has the same root.
+    /// If there is no store at the path, a new store is created. It gets the durability of the source, and its Merkle tree gets the same
+    /// root.
     ///
     /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
     /// another process writes to the target.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {
         let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
-        // This check precedes the creation of anything.
+        // Checks first, so that a wrong path of the source creates no target.
         try StoreSettings.checkPresence(source)
         try target.checkIsOutside(of: source)
         return try target.withDirectory { try apply(from: source, to: target) }
@@ -57,7 +58,8 @@ extension Store {
             try store.close()
             return run.report
         } catch {
-            // The caller needs the error of the run. The next opening does the work that closing could not do.
+            // Ignores an error of closing, because the caller needs the error of the run. The next opening does the work that closing could
+            // not do.
             try? store.close()
             throw error
         }

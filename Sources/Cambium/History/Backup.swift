@@ -6,7 +6,7 @@ public import CambiumModel
 public struct Backup: Sendable, Equatable {
     /// The last transaction in the copy.
     public private(set) var transaction = TransactionNumber.none
-    /// The number of checkpoints in the copy. With them, the copy can be opened without a long replay.
+    /// The number of bytes of the copy.
     public private(set) var byteCount = 0
     /// The number of checkpoints in the copy. With them, the copy opens quickly.
     package private(set) var checkpointCount = 0
@@ -18,7 +18,8 @@ public struct Backup: Sendable, Equatable {
             do {
                 return try Self.copy(reader, retiredEnd, to: volume)
             } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
-                // The copy may lack the checkpoint that replaces the transactions that were retired during the copy.
+                // The log only seems corrupt: transactions were retired during the copy, and the copy may lack the checkpoint that replaces
+                // them.
                 throw Self.compacted(error)
             }
         }
@@ -58,7 +59,7 @@ public struct Backup: Sendable, Equatable {
                     + "\(reader.archiveHint())")
         }
         var settings = reader.settings
-        // After this, the copy and its source change independently, so the copy gets a new id.
+        // The copy and its source will have different later transactions, so the copy gets a new id.
         settings.store = environment.randomBytes(16)
         settings.indexSecret = environment.randomBytes(16)
         let (byteCount, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
@@ -75,7 +76,7 @@ public struct Backup: Sendable, Equatable {
 }
 
 extension Store {
-    /// Copies a store with its whole history: the same transactions, the same root of the tree, and its checkpoints.
+    /// Copies a store with its whole history: the same transactions, the same root of the Merkle tree over them, and the checkpoints.
     ///
     /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
     ///

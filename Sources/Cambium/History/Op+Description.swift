@@ -19,8 +19,8 @@ extension Op {
         }
     }
 
-    /// Returns whether the op refers to an object. The op does not refer to objects that it changes by cascades, or on the other side of a
-    /// link.
+    /// Returns whether the op names an object. Objects that the op changes only indirectly, through a cascade or an inverse relationship,
+    /// do not count.
     package func names(_ id: ObjectID, _ schema: Schema) -> Bool {
         switch self {
         case .schema, .label, .digest: return false
@@ -69,7 +69,7 @@ extension Schema {
 }
 
 extension SerialRuns {
-    /// Complexity: O(runs).
+    /// Returns whether one of the runs contains a serial. Complexity: O(runs).
     package func contains(_ serial: UInt64) -> Bool {
         runs.contains { serial >= $0.first && serial < $0.first + UInt64($0.count) }
     }

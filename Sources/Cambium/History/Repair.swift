@@ -11,7 +11,8 @@ public struct Repair: Sendable {
     public internal(set) var transactionCount = 0
     public internal(set) var objectCount = 0
     public internal(set) var linkCount = 0
-    /// The root of the tree over the new store, 64 hexadecimal digits. If nothing is missing, it is the root of the old store.
+    /// The root of the Merkle tree over the transactions of the new store, 64 hexadecimal digits. If nothing is missing, the old store has
+    /// the same root.
     public internal(set) var root = ""
     /// The faults of the old store; empty if nothing is corrupt or missing.
     public internal(set) var findings: [String] = []
@@ -34,7 +35,7 @@ public struct Repair: Sendable {
             return (try LogReader(volume), nil)
         } catch {
             let isMissing = error.code == .notFound
-            // An interrupted creation is not a store, regardless of its files.
+            // If the creation of the store was interrupted, there is nothing to repair.
             guard error.code == .damaged || isMissing, try !StoreCreation.isInterrupted(volume) else { throw error }
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
@@ -56,10 +57,11 @@ public struct Repair: Sendable {
         }
     }
 
-    /// The maximum number of attempts of a repair. A new attempt begins if the old store changed at the time when corruption was found.
+    /// The maximum number of attempts of a repair. A new attempt begins if the old store changed while the previous attempt found
+    /// corruption. Such corruption may only be an unfinished write.
     private static let attemptCountMax = 10
 
-    /// States that the old store changed at the time when corruption was found.
+    /// Ends an attempt, because the old store changed while the attempt found corruption.
     private struct Changed: Error {}
 
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
@@ -95,8 +97,8 @@ public struct Repair: Sendable {
     private static func verified(_ report: Repair, _ volume: any Volume) throws -> Repair {
         let verification = try Verification(volume)
         var report = report
-        // A forged log may contain data that no commit allows, such as two objects with one identity. The repair saves such data unchanged,
-        // and reports it.
+        // A forged log may contain data that a commit would refuse, such as two objects with one identity. The repair saves such data
+        // unchanged, and reports it.
         report.findings += verification.findings
         (report.transactionCount, report.root) = (verification.transactionCount, verification.root)
         return report
@@ -110,9 +112,9 @@ extension Store {
     /// The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other processes may write
     /// to the old store: if the store changed at the time when corruption was found, the repair starts again.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, `.damaged` if nothing verifies, and
-    /// `.ioFailure` if a file cannot be read or written. If it throws, there is no store in the new place. Complexity: O(log + graph) for
-    /// each checkpoint that is used.
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if nothing verifies.
+    /// Throws `.ioFailure` if a file cannot be read or written. After an error, there is no store in the new directory. Complexity: O(log +
+    /// graph) for each checkpoint that is used.
     ///
     /// - Parameters:
     ///   - path: the directory of the old store.

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// One attempt to save a store: the state that has been proven so far, and the log to which it is written.
+/// One attempt to repair a store: the state that was verified so far, and the new log to which its transactions are written.
 struct RepairRun {
     private let log: LogReader
     private let salvage: LogSalvage
@@ -21,7 +21,7 @@ struct RepairRun {
     /// The last transaction that was saved.
     private var last: TransactionNumber { timeline.head.transaction }
 
-    /// Saves everything that the log and the checkpoints prove. Throws `.damaged` if they prove nothing.
+    /// Saves everything in the log and the checkpoints that verifies. Throws `.damaged` if nothing verifies.
     mutating func save() throws {
         var base: LogPrefix?
         var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)
@@ -33,7 +33,8 @@ struct RepairRun {
             base = LogPrefix(root)
         }
         if last == .none { throw firstCorruption ?? LogReader.withoutTransaction(log.volume) }
-        // If the log was read to its end without corruption, later transactions were written afterwards and are not lost.
+        // If the log was read to its end without corruption, HEAD may name later transactions. These transactions were written after the
+        // reading, and are not lost.
         if lastCorruption != nil { try noteLostEnd() }
         report.objectCount = timeline.head.objectCount
         report.linkCount = timeline.head.linkCount
@@ -44,12 +45,12 @@ struct RepairRun {
     private mutating func saveLog(after base: LogPrefix?) throws -> LogSalvage.Outcome {
         let outcome = try salvage.read(after: base) { record in
             if case .redacted = record.payload {
-                let message = "The changes of transaction \(record.number) were retired. Name the archive if there is one."
+                let message = "The changes of transaction \(record.number) were retired. Pass the archive that contains them, if any."
                 throw CambiumError(.damaged, message, place: .init(file: record.file))
             }
             var draft = timeline.draft()
             try draft.replay(record)
-            // The graph changes after the log, because the graph must match the content of the new log.
+            // Publishes only after the record was written, because the graph must match the content of the new log.
             try writer.append(record)
             try timeline.publish(draft)
         }
@@ -99,7 +100,10 @@ struct RepairRun {
         let gap = try RepairGap(lost, stored.timeline.head, root, salvage, writer.lastTime)
         try gap.write(stored.timeline.head, root, to: writer, timeline)
         guard timeline.head.digest() == stored.timeline.head.digest() else {
-            throw CambiumError(.damaged, "The state of the checkpoint of transaction \(root.transaction) cannot be written as changes.")
+            throw CambiumError(
+                .damaged,
+                "The state of the checkpoint of transaction \(root.transaction) cannot be written as changes. "
+                    + "Restore the store from a backup.")
         }
         report.missing.append(lost)
         report.findings.append(

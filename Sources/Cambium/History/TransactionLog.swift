@@ -76,7 +76,7 @@ public struct TransactionLog {
                 try follower.advance { if try !body(Entry($0)) { throw Stop() } }
                 usleep(UInt32(clamping: interval.microseconds))
             }
-        } catch is Stop {}  // The regular end.
+        } catch is Stop {}  // `body` has returned `false`.
     }
 
     /// Returns the number of segments, and the number of their bytes up to the last transaction.

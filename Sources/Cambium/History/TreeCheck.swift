@@ -1,10 +1,10 @@
 internal import CambiumLog
 import CambiumModel
 
-/// Compares the trees of checkpoints and of HEAD with the tree over the log.
+/// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log.
 ///
-/// A checksum only shows that a transaction did not change after it was written. If a transaction of another history replaces it, with
-/// checksums that match, its leaf differs, and so do all later trees.
+/// A checksum only shows that a transaction did not change after it was written. If a transaction from another history replaces it, the
+/// checksums may match. But its leaf in the tree differs, and so do all later trees.
 struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of those checkpoints whose transactions have not been appended yet.

@@ -7,7 +7,7 @@ public struct Verification: Sendable {
     /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports it.
     public private(set) var isSound = true
     public private(set) var transactionCount = 0
-    /// The root of the tree over all transactions, 64 hexadecimal digits (RFC 6962).
+    /// The root of the Merkle tree over all transactions, 64 hexadecimal digits (RFC 6962).
     public private(set) var root = ""
     /// The digest of the graph that results from the log; `nil` if the log cannot be replayed.
     public private(set) var digest: GraphDigest?
@@ -98,8 +98,8 @@ public struct Verification: Sendable {
         return true
     }
 
-    /// Returns the state with which the replay begins: the state before the first transaction, or the checkpoint that replaces the retired
-    /// transactions.
+    /// Returns the state with which the replay begins: the empty graph before the first transaction, or the checkpoint that replaces the
+    /// retired transactions.
     private func beginning(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> LoadedCheckpoint {
         if retiredEnd == .none { return LoadedCheckpoint(before: reader) }
         for number in try CheckpointRecord.list(reader.volume).reversed() where number >= retiredEnd {

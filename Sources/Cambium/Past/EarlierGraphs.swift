@@ -9,7 +9,8 @@ import CambiumModel
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))
 ///     let after = try past.graph(at: .transaction(TransactionNumber(rawValue: 42)))  // replays one transaction
 ///
-/// The last few moments are kept. A request for a later moment continues from one of them. See Docs/CHECKPOINTS.md.
+/// The graphs of the last few requests are kept. If one of them is earlier than the requested moment, the replay continues from it. See
+/// Docs/CHECKPOINTS.md.
 package final class EarlierGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int
@@ -48,9 +49,9 @@ package final class EarlierGraphs: Sendable {
 
     /// Returns the graph at a moment. The graph stays unchanged as long as any code holds it, even if the store changes.
     ///
-    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment, or if
-    /// the transactions that lead to it were retired, even if the graph was returned before. Throws `.damaged` if the log up to the moment
-    /// is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
+    /// The graph is durable, because the log is synced before it is read. Throws `.notFound` if there is no store or no such moment. Throws
+    /// it also if the transactions that lead to the moment were retired, even if the graph was returned before. Throws `.damaged` if the
+    /// log up to the moment is corrupt. Complexity: O(log between the moment and the preceding checkpoint or kept moment).
     package func graph(at point: Point) throws -> Graph {
         try graph(at: EarlierMoment(point) { try EarlierView.labels(volume) })
     }
@@ -108,11 +109,11 @@ package final class EarlierGraphs: Sendable {
     /// Keeps a view for later calls, and returns its graph.
     @discardableResult
     private func keep(_ view: EarlierView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
-        // As soon as the view is kept, another thread may advance it.
+        // Reads the graph first: as soon as the view is kept, another thread may take it and advance it.
         let graph = view.graph
         state.withLock { state in
             state.replayedCount += replayedCount
-            // A call of `forget` also releases the views that other threads were using.
+            // If `forget` was called while this thread used the view, the view is released, too.
             guard state.forgottenCount == forgottenCount else { return }
             state.views.append(view)
             var byteCount = state.views.reduce(0) { $0 + $1.byteCount }

@@ -28,7 +28,7 @@ struct EarlierMoment: Equatable {
 
     static let latest = EarlierMoment()
 
-    /// Whether a transaction is after the moment.
+    /// Whether the moment is before a transaction.
     func isBefore(_ record: LogRecord) -> Bool { !has(record.number, record.metadata.time) }
 
     /// Whether a transaction with this number and time is not after the moment.
@@ -44,7 +44,8 @@ struct EarlierMoment: Equatable {
             throw CambiumError(.notFound, "Transaction 0 does not exist: transactions count from 1, and a store has no state before that.")
         }
         if let number, isLogRead, number > reached {
-            throw CambiumError(.notFound, "Transaction \(number) does not exist; the last transaction is \(reached).")
+            throw CambiumError(
+                .notFound, "Transaction \(number) does not exist; the last transaction is \(reached). Name an earlier transaction.")
         }
         if let time, reached == .none { throw CambiumError(.notFound, "The store was created after \(time). Name a later time.") }
     }

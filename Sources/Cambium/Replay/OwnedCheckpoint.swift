@@ -8,7 +8,7 @@ struct OwnedPages {
     let stored: PageFile?
     /// The checkpoints that were skipped.
     let passedOver: [TransactionNumber]
-    /// The leases of graphs that outlived their store.
+    /// The leases of graphs that were still in use when earlier stores were closed.
     let leases: ChunkLeases
     /// The file that the next checkpoint continues; `nil` if it begins a new one.
     let continuedFile: UInt64?
@@ -16,16 +16,16 @@ struct OwnedPages {
     let file: UInt64
 }
 
-/// The second step of an opening for writing: chunks that no owner needs may be used again, and new pages have a file.
+/// The second step of an opening for writing: finds the chunks that no owner needs, and the file for new pages.
 ///
-/// The next step is a `ReplayedStore`. A replay writes pages, so the available chunks must be known before it.
+/// The next step is a `ReplayedStore`. A replay writes pages, so the available chunks must be known before the replay.
 struct OwnedCheckpoint: ~Copyable {
     let loaded: LoadedCheckpoint
     let pages: OwnedPages
 
-    /// Only for a writer that holds the lock of the store. Throws if a disk operation fails.
+    /// Prepares the pages for a writer. Call it only while the lock of the store is held. Throws if a disk operation fails.
     ///
-    /// - Parameter newFile: a number that no file of the store had before.
+    /// - Parameter newFile: the number of a new file of pages, which no file of the store had before.
     init(_ loaded: consuming LoadedCheckpoint, newFile: UInt64) throws(CambiumError) {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)

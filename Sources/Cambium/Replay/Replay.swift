@@ -2,7 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The only way to create a graph from a log. A reader begins it with a loaded checkpoint, and a writer with an owned checkpoint.
+/// Creates the graph of a log, beginning with a checkpoint or with the first transaction. There is no other way to create it. A reader
+/// begins it with a loaded checkpoint, and a writer with an owned checkpoint.
 struct Replay {
     let timeline: Timeline
     let origin: Origin
@@ -20,7 +21,7 @@ struct Replay {
     struct Origin {
         /// The last transaction in the checkpoint; `.none` if the whole log is replayed.
         var transaction = TransactionNumber.none
-        /// The flaws of the checkpoints that were skipped.
+        /// The reasons why checkpoints were skipped.
         var flaws: [String] = []
     }
 

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step of an opening for writing: the graph results from the whole log, and the end of the log has been evaluated.
+/// The last step of an opening for writing: the whole log was replayed, and the condition of its end is known.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages
