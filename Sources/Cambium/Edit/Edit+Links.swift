@@ -4,12 +4,12 @@ public import CambiumModel
 /// Linking objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
 extension Edit {
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
-    /// or at the end if `index` is `nil`. If the objects are already linked, nothing changes. But if an `index` is passed, the target moves
-    /// to it.
+    /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
+    /// changes.
     ///
-    /// Throws `.notFound` for a missing object; `.invalidInput` for a relationship that the object's entity does not have, a target that
-    /// the relationship cannot hold, and an index outside of the relationship. After an error, nothing is changed. Complexity: O(1)
-    /// expected, O(members) for an ordered relationship.
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, for a
+    /// target that the relationship cannot hold, and for an index outside of the relationship. After an error, nothing is changed.
+    /// Complexity: O(1) expected, O(members) for an ordered relationship.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {
@@ -48,7 +48,9 @@ extension Edit {
     public mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         guard relationship.isOrdered else {
-            throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members cannot be moved.")
+            throw CambiumError(
+                .invalidInput,
+                "'\(relationship.name)' is not ordered, so its members cannot be moved. Declare it as ordered in the schema.")
         }
         let members = currentMembers(relationship, of: id)
         guard index >= 0, index < members.count else {
@@ -74,7 +76,9 @@ extension Edit {
         let entity = try requiredEntity(of: id)
         _ = try requiredEntity(of: target)
         guard let own = entity.relationship(relationship.number), own == relationship else {
-            throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
+            throw CambiumError(
+                .invalidInput,
+                "\(text(of: id)) has no relationship '\(relationship.name)'. Look the relationship up in the edit's schema.")
         }
         try check(target, for: own, of: text(of: id))
         return own
@@ -98,7 +102,7 @@ extension Edit {
         }
     }
 
-    /// Returns the links from a new object that a caller requests, all of them checked.
+    /// Checks the links that a caller requests for a new object, and returns them.
     func linkTargets(
         _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
     ) throws(CambiumError) -> [(Relationship, ObjectID)] {
@@ -130,8 +134,8 @@ extension Edit {
         if let inverse, !(relationship.isOwnInverse && id == target) { addEnd(target, inverse, id, at: nil) }
     }
 
-    /// Removes the target of a to-one relationship. If the target is deleted, it keeps its own end, so that its deletion has the same
-    /// effect at the commit as before.
+    /// Removes the target of a to-one relationship. If the edit has deleted the target, the target keeps its end of the link. So the delete
+    /// rules of the target still apply to the link at the commit.
     private mutating func clear(_ relationship: Relationship, of id: ObjectID) {
         guard let target = rawMembers(relationship, of: id).first, !isDeleted(target) else { return }
         disconnect(id, relationship, target)

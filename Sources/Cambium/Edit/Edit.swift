@@ -64,8 +64,8 @@ public struct Edit: Sendable {
 
     /// Undoes the last step. Each call that changes something is a step, and so is each group. Returns whether there was a step.
     ///
-    /// The steps are cleared by a commit, and by rebasing to a moment that changed an object of the edit. Complexity: O(changes of the
-    /// step).
+    /// The steps are cleared by a commit, and by a rebase onto a graph in which an object of the edit has changed. Complexity: O(changes of
+    /// the step).
     @discardableResult
     public mutating func undo() -> Bool {
         guard let step = history.takeDone() else { return false }
@@ -139,7 +139,7 @@ public struct Edit: Sendable {
     }
 }
 
-/// The data for which a change in the store conflicts with an edit.
+/// The properties for which an edit detects conflicts with changes in the store.
 public enum EditTracking: Sendable {
     /// The properties that the edit writes.
     case writes

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A change in the store that touches data of an edit, and that has a different effect from the edit.
+/// A change in the store that contradicts an edit: both concern the same part of an object, and have different results.
 ///
 ///     for conflict in edit.conflicts(with: store.graph) { print(conflict) }
 public struct EditConflict: Sendable, CustomStringConvertible {

@@ -33,7 +33,7 @@ struct EditConflictFinder {
         for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
         for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
         for place in (edit.reads?.places ?? []).sorted() { compareRead(place) }
-        // The order of one object's conflicts follows the schema, and sorting keeps it.
+        // Sorts by object. The conflicts of one object keep the order in which they were found, which is that of the schema.
         return found.enumerated().sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }.map(\.element)
     }
 
@@ -76,7 +76,8 @@ struct EditConflictFinder {
         add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
     }
 
-    /// Returns whether the edit gives an object a value, a member or another order. Removing members of a deleted object does not count.
+    /// Returns whether the edit gives an object a value, a member or another order. If the store has deleted the object, removed members do
+    /// not count, because the deletion removes them, too.
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
         if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
         if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }
@@ -87,7 +88,8 @@ struct EditConflictFinder {
         }
     }
 
-    /// Reports the objects that the edit links and that the store has deleted. A target without a named inverse has no changes of its own.
+    /// Reports the objects that the edit links and that the store has deleted. If the relationship has no named inverse, the edit has no
+    /// changes of the target, so `compare` has not examined the target.
     private mutating func compareTargets(of id: ObjectID) {
         guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
         for relationship in entity.relationships where state.hasLinks(relationship.number) {

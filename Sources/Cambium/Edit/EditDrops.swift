@@ -10,7 +10,7 @@ struct EditDrops {
     var objects = Set<ObjectID>()
     /// The ordered relationships that get exactly the edit's members, although the store has changed them.
     var forced = Set<EditPlace>()
-    /// The graph of the store's side; `nil` if nothing is given up.
+    /// The newer graph of the store; `nil` if no conflicts were resolved.
     private var theirs: Graph?
 
     init() {}
@@ -41,16 +41,17 @@ struct EditDrops {
         keep(deletions, edit)
     }
 
-    /// Discards calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay.
+    /// Discards calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay in the store.
     private mutating func keep(_ deletions: Set<Int>, _ edit: Edit) {
         if deletions.isEmpty { return }
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
-    /// Removes the links that cannot exist because of objects and relationships that stay as they are in the store. If a to-one
-    /// relationship loses a change, it loses all of its changes, and so do the to-one relationships at the other ends of its links. If the
-    /// edit removed a link before it deleted an end, and the link now stays, that object also stays, because its cascade would reach the
-    /// other end. If the edit deleted an object that stays in an earlier call, a later deletion whose cascade reaches it does not happen.
+    /// Removes the links that cannot exist because of objects and relationships that stay as they are in the store. Repeats this, because a
+    /// dropped change can rule out others: If a to-one relationship loses a change, it loses all of its changes, and so do the to-one
+    /// relationships at the other ends. If the edit removed a link before it deleted one of its objects, and the link now stays, this
+    /// object also stays. Otherwise, its cascade would reach the other object. A deletion whose cascade would reach an object that stays is
+    /// dropped, too.
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
         while true {
@@ -67,7 +68,7 @@ struct EditDrops {
         }
     }
 
-    /// Returns the calls of `delete` with a cascade that reaches an object of the store's side.
+    /// Returns the calls of `delete` whose cascade would reach an object that stays as it is in the store.
     private func deletionsReachingObjects(_ edit: Edit) -> Set<Int> {
         guard let theirs, !objects.isEmpty else { return [] }
         var found = Set<Int>()

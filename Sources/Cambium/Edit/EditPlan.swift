@@ -114,7 +114,8 @@ struct EditPlan {
                     !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 let ownRelationship = try target.own(relationship, of: own)
-                // A target whose deletion was taken back is the store's side: the edit saw no target, because it had deleted the object.
+                // If the edit deleted the target, and this deletion was dropped, the link stays. The edit has no target here only because
+                // it deleted the object.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
                 }
@@ -139,8 +140,8 @@ struct EditPlan {
         }
     }
 
-    /// Replaces the members of an ordered relationship by those of the edit, if the objects exist and the edit's side wins their other
-    /// ends.
+    /// Replaces the members of an ordered relationship by those of the edit. Omits objects that no longer exist, and those whose end of the
+    /// relationship stays as it is in the store.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
         _ target: inout some EditTarget & ~Copyable
@@ -155,7 +156,7 @@ struct EditPlan {
         }
     }
 
-    /// Whether the store's side wins a member's own end of a relationship.
+    /// Whether a member, or its end of a relationship, stays as it is in the store.
     private func isTaken(_ member: ObjectID, _ relationship: Relationship) -> Bool {
         drops.objects.contains(member) || relationship.inverse.map { drops.ends.contains(EditPlace(member, $0)) } ?? false
     }
@@ -166,7 +167,8 @@ struct EditPlan {
         let current = target.currentMembers(relationship, of: id)
         let (known, wantedIDs) = (Set(current), Set(wanted))
         let own = wanted.filter(known.contains)
-        // If the edit's members have its order already, the others stay where they are. They can be objects whose deletion was taken back.
+        // If the members that the edit knows are already in its order, the other members stay where they are. These can be objects that the
+        // edit deleted, if the deletion was dropped.
         if own == current.filter(wantedIDs.contains) { return }
         let goal = own + current.filter { !wantedIDs.contains($0) }
         for step in MemberOrder.steps(from: current, to: goal) { try target.move(id, relationship, step.member, to: step.index) }

@@ -18,8 +18,8 @@ public struct EditPreview: ~Copyable {
         provisionalIDs = Dictionary(ids.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. A cursor of the query must come
-    /// from a graph.
+    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. If the query has a cursor, the
+    /// cursor must come from a graph, because previews return other ids.
     public borrowing func find(_ query: Query) throws -> [ObjectID] {
         let provisionalIDs = provisionalIDs
         return try graph.find(query).map { provisionalIDs[$0] ?? $0 }

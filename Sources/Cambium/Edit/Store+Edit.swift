@@ -4,11 +4,11 @@ import CambiumModel
 extension Store {
     /// Returns an edit without changes on the newest graph. Complexity: O(1).
     ///
-    /// - Parameter tracking: The data for which a change in the store conflicts with the edit.
+    /// - Parameter tracking: The properties for which the edit detects conflicts with changes in the store.
     public func edit(tracking: EditTracking = .writes) -> Edit { Edit(of: graph, tracking: tracking) }
 
     /// Commits an edit in one transaction. The transaction compares the edit with the graph on which the transaction is based, so no change
-    /// is lost between the comparison and the commit. The edit is then empty and based on the graph after the commit.
+    /// is lost between the comparison and the commit. Afterwards, the edit is empty and based on the graph after the commit.
     ///
     /// The comparison is done under the writer's lock. A caller with an old base should rebase the edit first, which needs no lock. An edit
     /// without changes writes nothing.
