@@ -21,7 +21,7 @@ struct ImportRun {
     /// The rows that broke a rule which is checked only after the rows are applied. The next run of the batch omits them.
     private var refused: [Int: ImportReport.RowError] = [:]
 
-    /// The maximum number of rows that may break such rules before the import fails.
+    /// The maximum number of rows in `refused`. If more rows break such rules, the import fails.
     static let refusedCountMax = 1000
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
@@ -48,7 +48,7 @@ struct ImportRun {
         if options.absent == .delete, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "Absent objects are known only after all rows are read. Omit the batch size.")
         }
-        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch must have at least one row.") }
+        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch size must be 1 or more.") }
         let graph = store.graph
         if let scope = options.absentScope { try graph.check(Query(entity.name, where: scope)) }
         let input = try ImportInput(sources, entity, options, graph.schema, hashKey: graph.hashKey)
@@ -93,7 +93,8 @@ struct ImportRun {
                 throw CambiumError(.conflict, "The schema changed while the import read rows. Import the rows again.")
             }
             isAtEnd = try apply(feed, &batch, to: &transaction)
-            // When objects are deleted, their unique values become available for other objects.
+            // Deleted objects release their unique values. So if absent objects are deleted, duplicates are searched only after the
+            // deletion.
             if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
             if options.effect == .commit { try transaction.deriveOps() }
             try deleteAbsent(&batch, from: &transaction)
@@ -202,8 +203,8 @@ extension Store {
     /// the changed objects.
     ///
     /// - Parameters:
-    ///   - entity: The files or bytes with the rows, which are read in order.
-    ///   - sources: The files or bytes with the rows, which are read one after the other.
+    ///   - entity: The entity of the objects that the rows describe.
+    ///   - sources: The files or bytes with the rows, which are read in order.
     ///   - options: The rules of the import.
     ///   - hooks: The program's changes to each row.
     ///   - author: The author of the transactions.

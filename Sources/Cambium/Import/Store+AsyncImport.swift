@@ -78,7 +78,7 @@ extension Store {
             group.addTask {
                 do {
                     try await write(channel)
-                    // A cancelled sequence may end as if it had no more values.
+                    // A cancelled sequence may end as if it had no more values, so the end of the sequence is not yet a success.
                     channel.end(Result { try Task.checkCancellation() })
                 } catch {
                     channel.end(.failure(error))

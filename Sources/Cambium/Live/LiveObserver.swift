@@ -68,7 +68,7 @@ extension Store {
     /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
     /// task when there are no live queries.
     fileprivate func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
-        // The sequence is released here, because it keeps alive the graph at which it begins.
+        // Keeps only the iterator, because the sequence would keep the graph alive at which it begins.
         let observer = changes(from: graph.transaction, .coalesced).makeAsyncIterator()
         let registry = liveQueries
         return Task {
@@ -79,7 +79,8 @@ extension Store {
                 }
                 registry.end(nil, from: number)
             } catch {
-                // After a cancellation, the number of the pump is out of date, or no live query remains.
+                // If the registry has cancelled this task, the call has no effect: the number of the pump is out of date, or no live query
+                // remains.
                 registry.end(error, from: number)
             }
         }

@@ -29,7 +29,8 @@ extension Store {
 
 /// The results of a query, from transaction to transaction. `Store.live(_:sections:)` returns this sequence.
 ///
-/// Each iterator begins with the whole result. A sequence and its iterators keep the store open until it is closed.
+/// Each iterator begins with the whole result. As long as a sequence or an iterator exists, the store stays open, unless the program closes
+/// it.
 public struct LiveQuery: AsyncSequence, Sendable {
     public typealias Element = LiveUpdate
 

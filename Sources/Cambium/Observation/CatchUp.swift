@@ -3,9 +3,10 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The replay for an observer that lags so far that the store no longer keeps the versions that it needs.
+/// Replays the log for an observer that lags too far: the store no longer keeps the versions that the observer needs.
 ///
-/// It reads some transactions at a time, in a separate page space, so that the versions of consecutive transactions share pages.
+/// Each reading replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions share
+/// pages.
 final class CatchUp: Sendable {
     private struct State {
         var view: EarlierView?
@@ -24,7 +25,7 @@ final class CatchUp: Sendable {
     private static let logByteCountMax = 1 << 20
     private static let pinnedByteCountMax = 16 << 20
 
-    /// Replays the log up to one transaction, and continues reading up to another. Waits for the disk.
+    /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.
     ///
     /// Throws `.notFound` if the log no longer leads to the transaction, and `.damaged` if the log is corrupt.
     init(_ volume: any Volume, after number: TransactionNumber, budget: MemoryBudget) throws {
@@ -55,7 +56,7 @@ final class CatchUp: Sendable {
             do {
                 try read(&state, upTo: last, cancellation)
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
-                // In the meantime, a nearer checkpoint may contain the next transactions.
+                // A compaction may have replaced the log before this position by a checkpoint. A new view begins with that checkpoint.
                 let view = try Self.view(volume, at: state.before.transaction, budget)
                 (state.view, state.before) = (view, view.graph)
                 try read(&state, upTo: last, cancellation)

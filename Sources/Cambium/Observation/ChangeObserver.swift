@@ -20,7 +20,7 @@ final class ChangeObserver {
     func next() async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true
-        // The program may keep an iterator that has ended.
+        // The program may keep an iterator that has ended, so the versions in its seat are released now.
         defer { if isFinished { seat.end() } }
         try Task.checkCancellation()
         var held = seat.take()
@@ -41,7 +41,7 @@ final class ChangeObserver {
     private func newest(_ held: inout ObserverSeat.Held) async throws -> Graph {
         let (writer, last) = (store.writer, last)
         while true {
-            // A closed store does not show further graphs.
+            // Reads this before the graph: if the store was closed by now, it shows no later graph.
             let isEnded = writer.bell.isEnded
             let newest = writer.graph
             guard newest.transaction >= last else {
@@ -51,7 +51,7 @@ final class ChangeObserver {
                         + "Read its newest graph, and continue after its transaction.")
             }
             if isEnded || newest.transaction > last { return newest }
-            // The wait may be long. When the next transaction arrives, the ring will also contain this one.
+            // The wait may be long, so the replay is released. It is not needed again: the store keeps the versions from now on.
             held.catchUp = nil
             if delivery == .coalesced, held.graph == nil { held.graph = newest }
             await writer.bell.wait { writer.graph.transaction > last }

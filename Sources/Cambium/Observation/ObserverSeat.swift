@@ -51,8 +51,8 @@ private final class ObserverLoan: Loan {
     /// The versions that the observer needs; `nil` if transactions are coalesced.
     private let recent: RecentVersions?
     private let state = Guarded(State())
-    /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both are those of `Timestamp.max` while
-    /// the observer waits for a delivery.
+    /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both have the value of `Timestamp.max`
+    /// while the observer waits for a delivery.
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 

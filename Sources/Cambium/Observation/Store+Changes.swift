@@ -14,11 +14,11 @@ extension Store {
     /// log. A consumer that requests nothing for a minute no longer holds graphs. If it later requests more, it continues after its last
     /// transaction.
     ///
-    /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, it throws `CancellationError`. It
-    /// throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it were retired: in that case, read
-    /// the newest graph, and continue after its transaction. A store in memory has no log, so it throws `.expired` if a consumer lags by
-    /// more than 4,096 transactions or 64 MiB of changes. It throws `.damaged` if the log to be replayed is corrupt. After an error, the
-    /// sequence ends.
+    /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, the sequence throws
+    /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it
+    /// were retired. After `.expired`, read the newest graph, and continue after its transaction. A store in memory has no log, so it
+    /// throws `.expired` if a consumer lags by more than 4,096 transactions or 64 MiB of changes. It throws `.damaged` if the log to be
+    /// replayed is corrupt. After an error, the sequence ends.
     ///
     /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
     /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
@@ -49,7 +49,8 @@ extension Store {
 
 /// The transactions of a store with their changes, in order. `Store.changes(from:_:)` returns this sequence.
 ///
-/// Each iterator begins at the same transaction. A sequence and its iterators keep the store open until it is closed.
+/// Each iterator begins at the same transaction. As long as a sequence or an iterator exists, the store stays open, unless the program
+/// closes it.
 public struct ChangeSequence: AsyncSequence, Sendable {
     public typealias Element = CommittedChanges
 
