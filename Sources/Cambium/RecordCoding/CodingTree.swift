@@ -3,8 +3,9 @@ import FoundationEssentials
 
 /// A JSON tree that can be read from any decoder and written to any encoder.
 ///
-/// A decoder is asked for null, Bool, whole numbers, other numbers, texts, objects and arrays, in this order, because a decoder without
-/// types would read any value as a text. Then it is asked for dates and data, which only some formats have as types of their own.
+/// The initializer asks a decoder for null, Bool, whole numbers, other numbers, texts, objects and arrays, in this order. Texts come after
+/// numbers, because a decoder without types would read any value as a text. Dates and data come last, because only some formats have such
+/// types.
 struct CodingTree {
     let value: JSONValue
 

@@ -73,7 +73,8 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         translation.variables[variable.key] = PredicateTranslation.Variable(level: translation.level, path: names)
         defer { translation.variables[variable.key] = nil }
         let part = try translation.part(transform, "the right side of ?")
-        // If the value is null, a negative test is false here, because the result is nil in Swift.
+        // In Swift, an optional chain on nil gives nil, and the predicate is false. So the condition must be false for null, even if it is
+        // a negation.
         guard case .condition(let condition) = part else { return part }
         let isPresent = Condition.comparison(FieldComparison(Operand(.path(QueryPath(names))), .notEqual, .value(.null)))
         return .condition(isPresent && condition)

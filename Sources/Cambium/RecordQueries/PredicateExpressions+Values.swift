@@ -24,7 +24,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part { .value(.null) }
 }
 
-/// The forms of constants.
+/// Translates the constants of a predicate.
 private enum PredicateConstant {
     static func part(_ value: Any) -> PredicateTranslation.Part? {
         switch value {
@@ -113,7 +113,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 /// A property of a collection that a query can express.
 enum CollectionStep { case count, isEmpty }
 
-/// A type whose key paths `count` and `isEmpty` can be recognized. A key path of a concrete type equals only a key path of the same type.
+/// A type whose key paths `count` and `isEmpty` can be recognized. A key path equals only a key path of the same concrete type, so each
+/// type compares with its own key paths.
 private protocol CountedCollection { static func step(_ keyPath: AnyKeyPath) -> CollectionStep? }
 
 extension Array: CountedCollection {

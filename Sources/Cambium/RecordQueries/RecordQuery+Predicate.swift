@@ -6,7 +6,7 @@ extension RecordQuery {
     ///     let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
     ///
     /// The predicate is translated once, and no part of it runs for each object. Its comparisons have the same meaning as in the query
-    /// language: texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
+    /// language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
     ///
     /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic. Throws `.unknownName`
     /// for a property that the record's schema does not list.
@@ -30,14 +30,14 @@ struct PredicateTranslation {
     /// on members cannot refer to their owner.
     struct Variable {
         let level: Int
-        /// The path from the object of the variable's level, for a variable of `flatMap` or of an optional chain.
+        /// For a variable of `flatMap` or of an optional chain: the path to its value from the object of the innermost closure.
         var path: [String] = []
     }
 
     var variables: [PredicateExpressions.VariableID: Variable] = [:]
     /// The number of nested closures, such as those of `allSatisfy`, that enclose the expression.
     var level = 0
-    /// The path to the expression, for errors.
+    /// The positions of the enclosing expressions, the outermost first, for errors.
     var way: [String] = []
 
     /// A translated expression.

@@ -1,7 +1,7 @@
 /// Queries inside of a transaction, with its changes so far.
 ///
-/// If the schema has ordered indexes, each of these calls brings them up to date for the changes so far, on pages that it releases
-/// afterwards. A loop should therefore not ask after each change.
+/// If the schema has ordered indexes, each of these calls updates the indexes for the changes so far, on temporary pages. A loop should
+/// therefore not query after each change.
 extension WriteTransaction {
     /// Returns the records of an entity that satisfy a condition, by ascending id.
     ///
