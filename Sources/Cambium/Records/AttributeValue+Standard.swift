@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-// Each initializer reads the value directly from its column; all other types are converted from a `Value`.
+// `Bool`, `String`, `Double` and whole numbers are read directly from their columns. All other types are converted from a `Value`.
 
 extension Bool: AttributeValue {
     public static var attributeType: AttributeType { .bool }

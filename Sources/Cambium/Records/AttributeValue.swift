@@ -23,7 +23,7 @@ public protocol AttributeValue: PropertyValue {
     /// names the object.
     init(attributeValue: Value) throws
 
-    /// The value to store. Null is stored if the attribute is optional.
+    /// The value to store. It may be null only if the attribute is optional.
     var attributeValue: Value { get }
 
     /// Returns the value of an object in a bound column; `nil` if it is null, or if the type cannot hold it.

@@ -11,9 +11,9 @@
 extension Edit {
     /// Returns the record of an object. Its properties count as read, if the edit tracks reads.
     ///
-    /// Throws `.objectDeleted` if the edit does not have the object; `.misuse` for a ref of another store; `.unknownName` if the record
-    /// does not fit the schema of the base; `.unexpectedValue` for a value that the record cannot hold, such as a mandatory property that
-    /// an inserted object does not have yet. Complexity: O(properties and records inside of the record).
+    /// Throws `.objectDeleted` if the edit does not have the object, `.misuse` for a ref of another store, and `.unknownName` if the record
+    /// does not fit the schema of the base. Throws `.unexpectedValue` for a value that the record cannot hold. For example, a mandatory
+    /// property of an inserted object may still be null. Complexity: O(properties and records inside of the record).
     public func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
         try ref.check(base.storeKey)
         return try load(Record.self, ref.id)
@@ -64,8 +64,8 @@ extension Edit {
     /// Deletes the object of a record, and the objects that its cascade rules reach in this edit. Afterwards, `ref` is `nil`, and so is the
     /// ref of each record inside of it whose object was deleted.
     ///
-    /// Throws `.objectDeleted` if the record was never saved or the edit does not have the object, and `.misuse` if it is of another store.
-    /// After an error, the edit and the record are unchanged.
+    /// Throws `.objectDeleted` if the record was never saved or the edit does not have the object, and `.misuse` if the record belongs to
+    /// another store. After an error, the edit and the record are unchanged.
     public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
         var deleted = record
         try withWriter(Record.self) { writer in try writer.delete(&deleted) }

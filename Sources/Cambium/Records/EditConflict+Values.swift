@@ -32,7 +32,9 @@ extension EditConflict {
     public func values<Record: EntityRecord, V: AttributeValue>(of keyPath: KeyPath<Record, V>) throws -> EditConflictValues<V>? {
         try values(keyPath) { state in
             guard let value: V = try value(state) else {
-                throw CambiumError(.unexpectedValue, "\(place) is null on one side, but the record's property is not optional.")
+                throw CambiumError(
+                    .unexpectedValue,
+                    "\(place) is null on one side, but the record's property is not optional. Declare the property as optional.")
             }
             return value
         }

@@ -18,10 +18,10 @@ final class EditedRows {
 
     func id(of place: ObjectPlace) -> ObjectID { place.unplacedNumber.map { inserted[$0] } ?? edit.base.id(of: place) }
 
-    /// Returns the value of an attribute. It counts as a read of the caller, as a value that the edit returns does.
+    /// Returns the value of an attribute. This counts as a read of the caller, because the caller receives the value in a record.
     func value(_ attribute: Attribute, at place: ObjectPlace) -> Value { edit[id(of: place), attribute] ?? .null }
 
-    /// Returns the members of a relationship in their order, or ascending. They count as a read of the caller.
+    /// Returns the members of a relationship: in its order if it is ordered, otherwise ascending. This counts as a read of the caller.
     func members(_ relationship: Relationship, of place: ObjectPlace) -> [ObjectPlace] {
         (edit.members(relationship, of: id(of: place)) ?? []).compactMap { self.place(of: $0) }
     }

@@ -145,8 +145,8 @@ struct EntityDraft {
 }
 
 extension PropertyForm {
-    /// Whether a property can have both forms. Two records may differ in the order of a relationship, because only one of them must state
-    /// it.
+    /// Whether a property can have both forms. Two records may differ in whether a relationship is ordered, because only one of them must
+    /// state this.
     func isSame(as other: PropertyForm) -> Bool {
         switch (self, other) {
         case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):

@@ -1,8 +1,9 @@
 extension Graph {
     /// Returns the record of an object.
     ///
-    /// Throws `.objectDeleted` if the graph does not contain the object; `.unknownName` if the record does not fit the store's schema;
-    /// `.unexpectedValue` for a stored value that the record cannot hold. Complexity: O(properties and records inside of the record).
+    /// Throws `.objectDeleted` if the graph does not contain the object, and `.unknownName` if the record does not fit the store's schema.
+    /// Throws `.unexpectedValue` for a stored value that the record cannot hold. Complexity: O(properties and records inside of the
+    /// record).
     public func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
         try ref.check(storeKey)
         return try load(Record.self, ref.id)
@@ -11,7 +12,7 @@ extension Graph {
     /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
-    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction that is under way.
+    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction in progress.
     func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID, _ uncommitted: UncommittedOrigins?) throws -> Record {
         var reader = RecordReader(self, try binding(type), uncommitted)
         return try reader.record(of: id)
@@ -57,7 +58,7 @@ extension Graph {
         return RecordFinder(self, binding, identities)
     }
 
-    /// Calls `body` for each object, with a function that reads the record and throws if it cannot.
+    /// Calls `body` for each object, with a function that reads the record of the object, or throws if the record cannot be read.
     func forEachRecord<Record: EntityRecord>(
         _ ids: [ObjectID], _ uncommitted: UncommittedOrigins? = nil, _ body: (ObjectID, () throws -> Record) throws -> Void
     ) throws {
@@ -78,17 +79,18 @@ extension RecordBinding {
 }
 
 extension Ref {
-    /// Throws `.misuse` if the object is of another store, and `.objectDeleted` if the transaction that inserted it was rolled back.
+    /// Throws `.misuse` if the object belongs to another store, and `.objectDeleted` if the transaction that inserted it was rolled back.
     ///
     /// - Parameter outcome: The outcome of the transaction in which the ref is used; `nil` outside of transactions.
     func check(_ storeKey: UInt64, _ outcome: TransactionOutcome? = nil) throws(CambiumError) {
         let entity = Record.recordSchema.entity
         guard origin.storeKey == storeKey else {
-            throw CambiumError(.misuse, "A ref to '\(entity)' is of another store. Load it from a graph of its store.")
+            throw CambiumError(.misuse, "A ref to '\(entity)' belongs to another store. Load it from a graph of its store.")
         }
         if origin.isRolledBack(except: outcome) {
             throw CambiumError(
-                .objectDeleted, "A ref to '\(entity)' is of a transaction that was rolled back. Save the record, then use its new ref.")
+                .objectDeleted,
+                "A ref to '\(entity)' comes from a transaction that was rolled back. Save the record, then use its new ref.")
         }
     }
 }

@@ -17,14 +17,14 @@
     ///     .package(url: "...", from: "1.0.0", traits: ["Macros"])
     ///
     /// Each stored property becomes an attribute or a relationship of the entity, depending on its type. If the initial value is a literal,
-    /// or a case such as `.retail`, it becomes the default of the attribute. Any other initial value, such as `UUID()`, is used only by
-    /// Swift.
+    /// or a case such as `.retail`, it becomes the default of the attribute. Any other initial value, such as `UUID()`, applies only when
+    /// the program creates the struct.
     ///
     /// An initial value that the options refuse is not a default, either. So `@Attribute(.minLength(1)) var title = ""` is possible: the
     /// program must set the title before the first save, which fails otherwise.
     ///
     /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates only the other requirements.
-    /// Both functions count the properties from 0 in the order of their declaration, without transient properties.
+    /// `init(from:)` and `write(to:)` number the properties from 0 in the order of their declaration, without transient properties.
     ///
     /// The generated members are `public` or `package` if the struct is. Mistakes are reported as errors of the compiler, most of them with
     /// a change that corrects the mistake.
@@ -33,7 +33,7 @@
     ///   - name: The name of the entity, a literal. The default is the name of the struct.
     ///   - parent: The record of the parent entity, whose properties the entity inherits.
     ///   - isAbstract: Whether only sub-entities of this entity have objects.
-    ///   - unique: Lists of attributes whose values no two objects share.
+    ///   - unique: Lists of attributes. No two objects have the same values of all attributes of a list.
     ///   - indexes: Lists of attributes with an ordered index: `name`, `-name` for descending order, `name[c]` for text without regard to
     ///     case.
     ///   - userInfo: Texts that the schema keeps for programs.
@@ -57,7 +57,7 @@
     @attached(peer)
     public macro Identity(_ options: PropertyOption...) = #externalMacro(module: "CambiumMacros", type: "IdentityMacro")
 
-    /// Sets options of an attribute. An attribute without options needs no marker.
+    /// Sets options of an attribute. An attribute without options does not need this macro.
     ///
     ///     @Attribute(.minLength(1), .indexed) var title: String
     ///     @Attribute(.named("firstName")) var name: String
@@ -69,13 +69,13 @@
     @attached(peer)
     public macro Attribute(_ options: PropertyOption...) = #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
 
-    /// Sets options, an inverse (as a key path) and a delete rule of a relationship. A relationship without them needs no marker.
+    /// Sets options, an inverse (as a key path) and a delete rule of a relationship. A relationship without them does not need this macro.
     ///
     ///     struct Note { @Relationship(inverse: \Item.note, onDelete: .cascade) var items: [Item] }
     ///     struct Item { var note: Ref<Note>? }
     ///
     /// Only one of the two sides can refer to the other by a key path. If both do, the compiler reports a circular reference. The store
-    /// needs the name on only one side; a string is possible on both sides.
+    /// needs the inverse on only one side. The name of the inverse, as a string, is possible on both sides.
     ///
     /// - Parameters:
     ///   - options: Options of relationships.

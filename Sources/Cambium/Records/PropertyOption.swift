@@ -45,7 +45,7 @@ public struct PropertyOption: Sendable {
     public static func max(_ value: Value) -> Self { Self(effect: .max(value)) }
     /// The minimum length: in Unicode scalars for text, in bytes for data.
     public static func minLength(_ length: Int) -> Self { Self(effect: .minLength(length)) }
-    /// The maximum length, in the same units.
+    /// The maximum length: in Unicode scalars for text, in bytes for data.
     public static func maxLength(_ length: Int) -> Self { Self(effect: .maxLength(length)) }
     /// A regular expression in RE2 syntax that must match the whole text.
     public static func regex(_ pattern: String) -> Self { Self(effect: .regex(pattern)) }
@@ -60,13 +60,14 @@ public struct PropertyOption: Sendable {
 
     // MARK: Clones
 
-    /// A clone gets a new UUID, or its own time.
+    /// In a clone, the attribute gets a new UUID, or the time at which the clone is made.
     public static func rebuild(_ value: Rebuilt) -> Self { .userInfo(["rebuild": value.rawValue]) }
-    /// A clone gets the default, or null, for an attribute; it does not follow a relationship.
+    /// In a clone, an attribute gets its default, or null. A clone does not follow a relationship with this option.
     public static var exclude: Self { .userInfo(["exclude": ""]) }
-    /// A clone gets the value of this attribute of its parent's clone. `^.id` refers to one level higher.
+    /// In a clone, the attribute gets the value that the attribute `name` has in the clone of the parent. `^.^.id` refers to the parent's
+    /// parent.
     public static func followParent(_ name: String) -> Self { Self(effect: .followParent(.name(name))) }
-    /// A clone gets the value of this attribute of its parent's clone, such as `\Note.id`.
+    /// In a clone, the attribute gets the value that another attribute, such as `\Note.id`, has in the clone of the parent.
     public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
     /// The value in a clone that has no parent to follow. Without this option, cloning such an object fails.
     public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }

@@ -74,8 +74,10 @@ final class RecordBinding: Sendable {
                 throw CambiumError(.unknownName, "'\(property.name)' does not lead to the entity '\(wanted)' in the store.")
             }
             guard relationship.isToMany == (cardinality != .toOne) else {
-                let found = relationship.isToMany ? "several objects" : "one object"
-                throw CambiumError(.unknownName, "'\(property.name)' leads to \(found) in the store. Declare \(type).\(property.name) so.")
+                let found =
+                    relationship.isToMany
+                    ? "several objects in the store. Use an array, a Set or ToMany" : "one object in the store. Use a record or a Ref"
+                throw CambiumError(.unknownName, "'\(property.name)' leads to \(found) for \(type).\(property.name).")
             }
             guard relationship.isOrdered || cardinality != .orderedToMany else {
                 throw CambiumError(

@@ -6,7 +6,7 @@ internal import CambiumJSON
 /// Each property is read by its name, or by its index in the record's schema, which the macro uses. Reading in the order of the schema is
 /// fastest. Errors name the object and the property.
 ///
-/// A reader cannot be copied: the rows that it reads may belong to a transaction that is under way.
+/// A reader cannot be copied, because the rows that it reads may belong to a transaction in progress.
 public struct RecordReader: ~Copyable {
     let graph: Graph
     private var cursor: RowCursor
@@ -21,8 +21,8 @@ public struct RecordReader: ~Copyable {
     private var path: [ObjectPlace] = []
     /// The index of the property that will probably be read next by name.
     private var next = 0
-    /// The origins of the records' own refs, and of refs to other objects, except in transactions. The latter is created when a property
-    /// needs it.
+    /// `own` is the origin of the records' own refs, and `related` is the origin of refs to other objects. `related` is created when a
+    /// property needs it. In transactions, `uncommitted` replaces both.
     private let own: RefOrigin
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
@@ -32,7 +32,7 @@ public struct RecordReader: ~Copyable {
 
     /// Creates a reader that must move to an object before it reads.
     ///
-    /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction that is under way.
+    /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction in progress.
     init(_ graph: Graph, _ binding: RecordBinding, _ uncommitted: UncommittedOrigins? = nil) {
         self.graph = graph
         self.binding = binding
@@ -130,7 +130,7 @@ public struct RecordReader: ~Copyable {
         return cursor.isNull(field)
     }
 
-    /// Whether the object is this record's or contains this record.
+    /// Whether the object is that of this record, or that of a record that contains this record.
     private func contains(_ place: ObjectPlace) -> Bool { place == self.place || path.contains(place) }
 
     private func isToMany(_ property: Int) -> Bool {
@@ -144,7 +144,7 @@ public struct RecordReader: ~Copyable {
         return value
     }
 
-    // In an edit, the values of all types take the way through `Value`.
+    // In an edit, the following methods read a `Value`, because no column contains the changed values.
 
     func int(_ property: Int) throws -> Int64 {
         if edited != nil {
@@ -209,7 +209,7 @@ public struct RecordReader: ~Copyable {
         uncommitted?.ref(to: id(of: place)) ?? Ref(id(of: place), relatedOrigin())
     }
 
-    /// Returns the members of a relationship in their order, or ascending.
+    /// Returns the members of a relationship: in its order if it is ordered, otherwise by ascending id.
     private func places(_ relationship: Relationship, _ end: EndHandle) -> [ObjectPlace] {
         if let edited { return edited.members(relationship, of: place) }
         var places = Array(graph.members(end, of: place))
@@ -277,7 +277,8 @@ public struct RecordReader: ~Copyable {
         guard let number, binding.entity.number == number || binding.entity.family.contains(number) else {
             throw CambiumError(
                 .unexpectedValue,
-                "\(name ?? "The object") is not of the entity '\(binding.entity.name)', which the record is a view of.")
+                "\(name ?? "The object") is not of the entity '\(binding.entity.name)', which the record is a view of. "
+                    + "Load the object as a record of its own entity.")
         }
     }
 

@@ -99,7 +99,7 @@ struct RecordTarget: ~Copyable {
 }
 
 extension WriteTransaction {
-    // A property of an optional that cannot be copied can only be read by a method.
+    // Swift reads a property of an optional that cannot be copied only through a method.
     fileprivate func currentOutcome() -> TransactionOutcome? { outcome }
 
     /// Returns the outcome that refs to objects of the transaction share.

@@ -18,9 +18,10 @@ public struct RecordWriter: ~Copyable {
     /// The record that is being written.
     private struct Frame {
         let binding: RecordBinding
-        /// `nil` until the values of the attributes are known.
+        /// The object of the record; `nil` until the values of its attributes were written.
         var id: ObjectID?
-        /// The inverse of the relationship through which the save reached the record. The other side writes it.
+        /// The inverse of the relationship through which the save reached the record. It is not written here, because the containing record
+        /// writes the link.
         let arrival: PropertyNumber?
         /// The index of the property that will probably be written next by name.
         var next = 0

@@ -14,8 +14,8 @@ public struct Ref<Record: EntityRecord>: Sendable {
 
     /// Returns the record of the object, read from the graph or the edit of this ref.
     ///
-    /// Throws `.misuse` if the ref holds no graph (in that case, call `load(_:)` of a graph, an edit or a transaction), `.objectDeleted` if
-    /// the graph does not contain the object, and as `Graph.load(_:)` does.
+    /// Throws `.misuse` if the ref holds no graph; in that case, call `load(_:)` of a graph, an edit or a transaction. Throws
+    /// `.objectDeleted` if the graph does not contain the object. Otherwise throws as `Graph.load(_:)` does.
     public func load() throws -> Record {
         switch origin.moment {
         case .graph(let graph): return try graph.load(self)
@@ -92,9 +92,9 @@ final class RefOrigin: Sendable {
         moment = .edit(edit)
     }
 
-    /// Whether the objects are of a transaction that is not committed, other than a transaction that is under way.
+    /// Whether the objects come from a transaction that was not committed. The transaction in progress does not count.
     ///
-    /// - Parameter outcome: The outcome of the transaction that is under way; `nil` if there is no such transaction.
+    /// - Parameter outcome: The outcome of the transaction in progress; `nil` if there is no such transaction.
     func isRolledBack(except outcome: TransactionOutcome? = nil) -> Bool {
         guard let own = self.outcome else { return false }
         return own !== outcome && !own.isCommitted

@@ -1,6 +1,6 @@
 /// A type that refers to an object, so that a property of this type is a relationship: a record, or a `Ref` to a record.
 public protocol RelatedValue: LinkedValue {
-    /// Returns the value for an object, or `nil` if the object contains the current row.
+    /// Returns the value for an object. Returns `nil` if the value is a record that contains the current record.
     static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self?
 
     /// Saves the value if it is a record, and returns its object.
@@ -66,7 +66,7 @@ extension Set: PropertyValue where Element: RelatedValue {
                 ids.append(try member.save(in: &row, property))
                 saved.insert(member)
             }
-            // The members have refs now, which may affect their equality.
+            // Builds the set again, because the members have refs now, which may affect their equality.
             self = saved
         }
     }

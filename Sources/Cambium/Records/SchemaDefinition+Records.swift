@@ -63,7 +63,7 @@ struct SchemaAssembly {
         return drafts.map(\.definition)
     }
 
-    /// Returns the stored name for which a key path or a name stands.
+    /// Returns the stored name to which a key path or a name refers.
     private func name(of name: PropertyName) -> String? {
         switch name {
         case .name(let text): text
@@ -81,7 +81,7 @@ struct SchemaAssembly {
         }
     }
 
-    /// Adds the inverse to relationships that another relationship states as its inverse.
+    /// Completes inverses: if a relationship A states B as its inverse, B gets the inverse A.
     private mutating func addInverses(_ drafts: inout [EntityDraft], _ indexByName: [String: Int]) {
         for draft in drafts {
             for relationship in draft.definition.relationships {

@@ -23,7 +23,7 @@ public struct ToMany<Record: EntityRecord>: Sendable {
 
     init(read refs: [Ref<Record>], of owner: MembersOwner) { source = .read(refs, of: owner) }
 
-    /// Creates a collection for a new record that leaves the members open: a save does not change them. `[]` removes them.
+    /// Creates a collection whose members are unknown: a save does not change them. The literal `[]` removes them.
     public init() { source = .unknown }
 
     /// Creates the members from refs. If the relationship is ordered, it has the order of the refs; duplicates count once.

@@ -7,8 +7,8 @@ extension WriteTransaction {
     /// another record.
     ///
     /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if it belongs to another store. Throws `.unknownName`
-    /// if the record does not fit the store's schema, and as `insert`, `set` and `link` do. An error after some records were saved fails
-    /// the transaction: each later call throws it, and so does the commit.
+    /// if the record does not fit the store's schema, and as `insert`, `set` and `link` do. If an error occurs after some records were
+    /// saved, the transaction fails: each later call throws the error, and so does the commit.
     public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
         try withWriter(Record.self) { writer in _ = try writer.save(&record) }
     }
