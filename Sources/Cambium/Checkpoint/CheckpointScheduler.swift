@@ -57,7 +57,7 @@ final class CheckpointScheduler: Sendable {
         defer { state.withLock { setAlarm($0) } }
         do {
             let receipt = try checkpointer.make(again: again)
-            // If the transaction already has a checkpoint, no bytes are written.
+            // If the transaction already has a checkpoint, no bytes are written, and no checkpoint is counted.
             if receipt.byteCount > 0 { writer.metrics.upkeep.withLock { $0.noteCheckpoint(ticks: TickClock.ticks(since: begin)) } }
             return receipt
         } catch {

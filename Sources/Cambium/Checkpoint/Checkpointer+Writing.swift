@@ -34,7 +34,8 @@ extension Checkpointer {
             next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
-            // The next process that opens the store writes to these chunks first. Otherwise, each process would enlarge the file.
+            // Because of this mark, the next process that opens the store writes to these chunks first. Otherwise, each process would
+            // enlarge the file.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }

@@ -31,7 +31,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the last checkpoint failed. If the kernel cannot write memory that is mapped from a file, it reports the failure only once,
     /// and then treats the bytes as written. So the next checkpoint writes these bytes itself.
     @exclusivity(unchecked) private var hasFailed = false
-    /// The tree over the log up to the last checkpoint. After `end`, any thread may read it.
+    /// The Merkle tree over the log up to the last checkpoint. After `end` was called, any thread may read the tree.
     @exclusivity(unchecked) var tree: CheckpointTree
     /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because the data may
     /// exist nowhere else.
@@ -96,8 +96,8 @@ final class Checkpointer: @unchecked Sendable {
         // Syncs before the writer's lock is taken, so that a sync under that lock has little left to write.
         if !(writer.lock.hold { writer.isClosed }) { try syncLog() }
         return try whileNoneIsMade {
-            // The last checkpoint took chunks for its table, and then failed. These chunks become available again, unless its record exists
-            // nevertheless.
+            // The last checkpoint took chunks for its table, but was not completed. These chunks become available again, unless its record
+            // exists nevertheless.
             if holdsTableChunks { try reclaim(keptChunks()) }
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {
                 return CheckpointReceipt(transaction: newest.transaction, byteCount: 0, droppedCount: 0)

@@ -45,7 +45,7 @@ extension Compactor {
         _ sealer: SegmentSealer, _ compaction: inout Compaction
     ) throws {
         let volume = checkpointer.volume
-        // The last segment may also contain transactions after the anchor.
+        // The last segment may also contain transactions after the anchor, so it is split there.
         if retiredEnd < anchor, let last = try LogDirectory.segments(volume, upTo: anchor).last {
             compaction.logByteCount += try sealer.split(last, after: anchor)
         }
@@ -54,7 +54,7 @@ extension Compactor {
                 .damaged, "No segment begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
-        // If its retirement was interrupted, the last retired segment may still have files of ops.
+        // If its retirement was interrupted, the last retired segment may still have files of ops. So it is retired again.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {

@@ -12,7 +12,7 @@ struct Compactor {
 
     /// Retires the part of the log that a retention does not keep. Writers continue at the same time.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
-        // This check comes before anything is written, so that a refused compaction writes nothing.
+        // Checks the retention first, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
         // Earlier graphs in memory share checkpoints that the compaction may drop.
@@ -69,7 +69,7 @@ struct Compactor {
             do {
                 return .newest(notAfter: try EarlierView(checkpointer.volume, at: point, memory: .standard).graph.transaction)
             } catch let error as CambiumError where error.code == .notFound {
-                // All transactions that remain in the log are later than this time.
+                // All transactions that remain in the log are later than this time, so there is nothing to retire.
                 if case .time = point { return .none }
                 throw error
             }

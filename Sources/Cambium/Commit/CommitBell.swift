@@ -1,7 +1,7 @@
 internal import CambiumBytes
 import Synchronization
 
-/// Wakes the tasks that wait for readers to see the next transaction.
+/// Wakes the tasks that wait until readers can see the next transaction.
 ///
 /// While no task waits, ringing is one relaxed load. The load cannot miss a task: a task first adds itself to the waiters, and then reads
 /// the visible graph. The writer sets that graph under the same mutex. So either the task reads the new graph, or the ring finds the task.

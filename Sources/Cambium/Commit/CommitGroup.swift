@@ -79,7 +79,7 @@ final class CommitGroup: @unchecked Sendable {
     }
 }
 
-/// The fate of the transactions that are written in one frame.
+/// Whether the transactions of one frame were written, or why they were not written.
 ///
 /// SENDABLE: threads write it only while they hold the store's writing lock, and read it after the group is settled.
 final class FrameFate: @unchecked Sendable {

@@ -24,7 +24,7 @@ final class CommitPipeline: Sendable {
     /// - Parameters:
     ///   - use: the purpose for which the time of the lock is counted. For a commit, the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
-    ///   - body: makes the changes. It is not called if the author's request is already known; settling reports that.
+    ///   - body: makes the changes. It is not called if the author's request was applied before. In that case, `settle` throws.
     func commit(
         _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: CommitQueue.Waiter, as use: WriterLock.Use = .commit,
         for call: String = "write", _ body: (inout WriteTransaction) throws -> Void

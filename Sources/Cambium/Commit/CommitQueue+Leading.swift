@@ -25,7 +25,7 @@ extension CommitQueue {
             if sync != nil { writer.metrics.noteSync() }
             writer.noteLogged()
             let (outcome, failed, next) = end(group, synced)
-            // Other commits may join the next group once the lock is free.
+            // Reads the count under the lock, because other commits may join the next group once the lock is free.
             return (outcome, failed, next, next.map { $0.threadCount > 0 } ?? false)
         }
         writer.bell.ring()
@@ -117,7 +117,7 @@ extension CommitQueue {
     /// Transactions that were written before stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
-    /// Does the same for the transactions that have joined `group`.
+    /// Passes the staged transactions, which have joined `group`, to the kernel. Otherwise does the same as `writeStaged()`.
     private func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
         guard let log = writer.log else { return .success(0) }
         do throws(CambiumError) {

@@ -63,8 +63,8 @@ final class CommitQueue: @unchecked Sendable {
 
     // MARK: Joining a group
 
-    /// Prepares a staged transaction for waiting in the open group. Call it before its version is published, while the writer's lock is
-    /// held.
+    /// Records the newest written version, to which the timeline rolls back if staged transactions cannot be written. Call it before the
+    /// version of a staged transaction is published, while the writer's lock is held.
     func expectStaged() { if writtenGraph == nil { writtenGraph = writer.timeline.head } }
 
     /// Makes `graph` the newest graph of the open group. Call it only while the writer's lock is held.
@@ -80,7 +80,7 @@ final class CommitQueue: @unchecked Sendable {
         let isDurable: Bool =
             switch level {
             case .memory: true
-            // A transaction without changes may have read changes that are not durable yet.
+            // A transaction without changes may have read changes that are not durable yet. In that case, it waits for their sync.
             case .synced: number == nil && !isSyncing && log?.isDurable ?? true
             case .buffered:
                 !(log?.hasStaged ?? false) && (number == nil || !isSyncDue(at: time, interval))

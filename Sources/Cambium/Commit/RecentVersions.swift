@@ -6,8 +6,8 @@ import Synchronization
 /// The newest versions of a store, which give an observer each transaction without a replay. Versions are kept only while some code
 /// observes each transaction.
 ///
-/// The writer adds a version before readers see it, so an observer must first compare it with the visible graph. The memory is bounded by
-/// the number of versions and by the bytes of the pages that only they reach. The last two versions always stay.
+/// The writer adds a version before readers see it, so an observer must not use a version that is newer than the visible graph. The memory
+/// is bounded by the number of versions and by the bytes of the pages that only they reach. The last two versions always stay.
 final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {

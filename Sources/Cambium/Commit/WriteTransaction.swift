@@ -27,7 +27,7 @@ public struct WriteTransaction: ~Copyable {
     /// Reports to the refs of inserted records whether the transaction was committed; `nil` if no record was inserted.
     var outcome: TransactionOutcome?
     let environment: StoreEnvironment
-    /// The time of the preceding transaction. The time of this transaction is not earlier.
+    /// The time of the preceding transaction. This transaction gets the same or a later time.
     let timeMin: Timestamp
 
     init(draft: consuming Draft, ops: OpWriter, environment: StoreEnvironment, timeMin: Timestamp) {
@@ -50,7 +50,8 @@ public struct WriteTransaction: ~Copyable {
     /// Inserts an object. Attributes without a value get their defaults.
     ///
     /// Throws `.invalidInput` for an abstract entity, an entity or attribute that the schema does not have, or a value of the wrong type.
-    /// Throws `.ruleViolated` for a value that the attribute does not allow, and `.limitExceeded` if the hierarchy has no serial left.
+    /// Throws `.ruleViolated` for a value that the attribute does not allow, and `.limitExceeded` if the hierarchy has used all serials
+    /// (the numbers in object ids).
     public mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)] = []) throws(CambiumError) -> ObjectID {
         let entity = try schema.current(entity)
         guard !entity.isAbstract else {
@@ -72,8 +73,9 @@ public struct WriteTransaction: ~Copyable {
     ///
     ///     let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     ///
-    /// Throws as `insert(_:_:)` does, and `.unknownName` if the schema does not have a name. Throws as `link(_:_:_:at:)` does for an object
-    /// that a relationship cannot hold, and `.invalidInput` for two objects of a to-one relationship. After an error, nothing is changed.
+    /// Throws as `insert(_:_:)` does, and `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does for an
+    /// object that a relationship cannot hold, and `.invalidInput` for two targets of a to-one relationship. After an error, nothing is
+    /// changed.
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]

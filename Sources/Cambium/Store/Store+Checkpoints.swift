@@ -51,8 +51,9 @@ extension Store {
     ///   - retention: The part of the log to keep.
     ///   - archive: The directory that receives the retired segments. They are durable there before they are retired. The directory does
     ///     not exist yet, is empty, or contains retired segments of this store. From the store and this directory, `Store.backUp` creates a
-    ///     store with the whole history. Throws `.conflict` if it is the archive of another store, `.cannotCreate` if it contains something
-    ///     else, and `.locked` if another process is adding to it. In these cases, nothing was retired. See Docs/ARCHIVE.md.
+    ///     store with the whole history. Throws `.conflict` if the directory is the archive of another store, `.cannotCreate` if it
+    ///     contains something else, and `.locked` if another process is adding to it. In these cases, nothing was retired. See
+    ///     Docs/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {

@@ -56,8 +56,7 @@ extension Store {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
                     do {
-                        // The first check precedes the wait for other writers. The second check follows when it is the turn of this
-                        // transaction.
+                        // The first check precedes the wait for other writers. The second check comes when this transaction begins.
                         try cancellation.check()
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
                             try cancellation.check()

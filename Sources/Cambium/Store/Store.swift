@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// This class has no mutable state. Its calls are forwarded to the parts that have it.
 public final class Store: Sendable {
-    /// The condition in which the opening of the store found the end of the log.
+    /// The findings of the opening, such as bytes at the end of the log that a crash left incomplete.
     public let recovery: RecoveryReport
 
     let writer: WriterState

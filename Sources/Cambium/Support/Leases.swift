@@ -8,7 +8,7 @@ protocol Loan: AnyObject, Sendable {
     /// The time at which the loan is released; `.max` if there is no such time.
     var endTime: Timestamp { get }
 
-    /// Releases the versions. The loan has ended then.
+    /// Releases the versions, which ends the loan.
     func release()
 }
 
@@ -73,6 +73,6 @@ final class Leases: Sendable {
         }
     }
 
-    /// Call it only while `state` is locked.
+    /// Sets `firstEndTime`. Call it only while `state` is locked.
     private func noteFirstEnd(_ time: Timestamp) { firstEndTime.store(time.microsecondsSince1970, ordering: .relaxed) }
 }

@@ -111,7 +111,7 @@ final class LiveRegistry: Sendable {
         }
     }
 
-    /// Removes a query. The pump ends with the last one.
+    /// Removes a query. The pump ends with the last query.
     func remove(_ number: Int) {
         let pump = state.withLock { state -> Task<Void, Never>? in
             state.removeKeys(of: number)
@@ -240,7 +240,7 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Takes the news for one query.
+    /// Returns the news for one query, and clears it.
     fileprivate mutating func take(_ number: Int) -> (LiveRegistry.News?, LiveRegistry.Ending?) {
         guard var seat = seats[number] else { return (nil, .closed) }
         guard seat.hasNews, let newest = newest ?? lastGraph else { return (nil, seat.ending) }

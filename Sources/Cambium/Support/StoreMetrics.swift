@@ -16,7 +16,7 @@ public struct StoreMetrics: Sendable, Hashable {
         case checkpoint
         /// One step of packing.
         case packing
-        /// One slice of making chunks available again, or of mapping a file instead of memory.
+        /// One short step of making chunks available again, or of mapping a file instead of memory.
         case reclaiming
         /// The last part of computing a digest, which updates the digest for the transactions that were committed in the meantime.
         case digest

@@ -1,6 +1,7 @@
 internal import CambiumBytes
 
-/// Whether a transaction was committed. After a rollback, the ids of its new objects may become the ids of other objects.
+/// Whether a transaction was committed. After a rollback, other objects may get the ids of its new objects. So a ref to a new object checks
+/// the outcome.
 final class TransactionOutcome: Sendable {
     private let committed = Guarded(false)
 
