@@ -50,7 +50,8 @@ struct ApplyRun {
             try end.requireTransaction(in: source)
             report.lastTransaction = end.lastTransaction
         } catch {
-            // The applied transactions stay. The caller needs the error that ended the run.
+            // Waits until the applied transactions are durable, because they stay. An error of this wait is ignored: the caller needs the
+            // error that ended the run.
             try? store.waitForDisk()
             throw error
         }

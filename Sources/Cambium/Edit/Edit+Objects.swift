@@ -23,8 +23,9 @@ extension Edit {
     ///
     ///     let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     ///
-    /// Throws as `insert(_:_:)` does, and `.unknownName` if the schema does not have a name. Throws as `link(_:_:_:at:)` does for an object
-    /// that a relationship cannot hold, and `.invalidInput` for two objects of a to-one relationship. After an error, nothing is changed.
+    /// Throws as `insert(_:_:)` does, and `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does for an
+    /// object that a relationship cannot hold, and `.invalidInput` for two targets of a to-one relationship. After an error, nothing is
+    /// changed.
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]

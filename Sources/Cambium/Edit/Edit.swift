@@ -24,7 +24,7 @@ public struct Edit: Sendable {
     private(set) var overlay = EditOverlay()
     private(set) var identities = EditIdentities()
     private(set) var history = EditHistory()
-    /// The number of the edit in its provisional ids.
+    /// The number that identifies the edit in its provisional ids.
     let number: UInt64
     /// The number of objects that the edit has inserted, including those whose insertion was undone.
     private(set) var insertCount: UInt64 = 0

@@ -4,7 +4,7 @@ public import CambiumModel
 ///
 ///     for conflict in edit.conflicts(with: store.graph) { print(conflict) }
 public struct EditConflict: Sendable, CustomStringConvertible {
-    /// The part of an object that both sides changed.
+    /// The part of an object that the conflict concerns.
     public enum Subject: Sendable, Hashable {
         case attribute(Attribute)
         case relationship(Relationship)

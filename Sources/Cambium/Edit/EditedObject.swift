@@ -19,7 +19,7 @@ public struct EditedRelationship: Sendable {
     public let relationship: Relationship
     /// All members in the base: in order if the relationship is ordered, otherwise ascending.
     public let before: [ObjectID]
-    /// All members in the edit, in the same order.
+    /// All members in the edit: in order if the relationship is ordered, otherwise ascending.
     public let after: [ObjectID]
 
     /// The members that only the edit has, in the order of `after`. Complexity: O(members).
@@ -42,7 +42,7 @@ extension Edit {
     /// Complexity: O(changed objects x their properties + members of the changed relationships).
     public var changes: [EditedObject] {
         var ids = Set(overlay.objects.keys)
-        // Deleted objects are no longer members of other objects.
+        // Deleted objects are no longer members of other objects, so these other objects change, too.
         for (id, state) in overlay.objects where state.deletion != nil {
             for relationship in knownEntity(of: id)?.relationships ?? [] where relationship.inverse != nil {
                 ids.formUnion(originalMembers(relationship, of: id))

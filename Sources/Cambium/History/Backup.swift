@@ -80,9 +80,9 @@ extension Store {
     ///
     /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new place is not empty, and `.damaged` if the log is corrupt. Throws
-    /// `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. If it throws, there is no store in
-    /// the new place. Complexity: O(bytes).
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if the log is corrupt.
+    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. After an error, there is no
+    /// store in the new directory. Complexity: O(bytes).
     ///
     ///     try Store.backUp(at: "notes", to: "notes-copy")
     ///

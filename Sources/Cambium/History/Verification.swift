@@ -58,7 +58,7 @@ public struct Verification: Sendable {
         var replay = try Replay(beginning(reader, after: retiredEnd))
         let stored = replay.origin.transaction
         if stored != .none {
-            // The tree includes the retired transactions, too.
+            // The replay begins after the retired transactions, but the tree includes them.
             _ = try reader.scan(makesDurable: true) { record in
                 guard record.number <= stored else { return }
                 try tree.append(record)

@@ -34,9 +34,9 @@ extension Store {
     /// Imports the values of a sequence as rows while they arrive. The coding keys become the keys of a row. If a value does not encode a
     /// key, the key is missing.
     ///
-    /// The import buffers at most a few megabytes, and requests more values from the sequence only after it has read them. The transaction
-    /// is open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` can divide the import
-    /// into several transactions.
+    /// The import buffers at most a few megabytes, and requests more values from the sequence only after it has read the buffered ones. The
+    /// transaction is open from the first row to the last, and other writers wait for it. If rows arrive slowly, `batchRowCount` can divide
+    /// the import into several transactions.
     ///
     /// An error of the sequence ends the import, and so does the cancellation of the task. In both cases nothing was imported, except
     /// earlier batches.

@@ -11,12 +11,12 @@ extension Store {
     ///
     /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. It also concerns the query if it
     /// changes another property that the condition or a sort key reads. All other transactions cost the query nothing. A consumer that is
-    /// slower than the writers receives one update for several transactions. A consumer that stops reading keeps only its own result, and
-    /// nothing that grows.
+    /// slower than the writers receives one update for several transactions. For a consumer that stops reading, the store keeps only a
+    /// limited number of changes.
     ///
-    /// The sequence ends after the last update if the store is closed. If the task is cancelled, it throws `CancellationError`. The first
-    /// update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a name of
-    /// the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See Docs/LIVE.md.
+    /// The sequence ends after the last update if the store is closed. If the task is cancelled, the sequence throws `CancellationError`.
+    /// The first update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a
+    /// name of the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See Docs/LIVE.md.
     ///
     /// Complexity of an update: O(objects whose answer may differ x log result + result), and at most that of the query.
     ///

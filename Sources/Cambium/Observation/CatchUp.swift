@@ -41,7 +41,7 @@ final class CatchUp: Sendable {
         return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget)
     }
 
-    /// Returns the next step that has already been read, or `nil` if there is none. Never waits for the disk.
+    /// Returns the next step that has already been read, or `nil` if no further step has been read. Never waits for the disk.
     func next() -> RecentVersions.Step? {
         state.withLock { state in
             guard let next = state.upcoming.popLast() else { return nil }

@@ -97,7 +97,7 @@ package final class EarlierGraphs: Sendable {
         }
     }
 
-    /// Removes and returns the kept view from which the way to a moment is shortest. No other thread uses it until it is kept again.
+    /// Removes and returns the latest kept view that is not after a moment. No other thread uses the view until it is kept again.
     private func take(notAfter moment: EarlierMoment) -> EarlierView? {
         state.withLock { state in
             let views = state.views.indices.filter { moment.has(state.views[$0].graph.transaction, state.views[$0].time) }

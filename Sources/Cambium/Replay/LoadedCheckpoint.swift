@@ -21,7 +21,7 @@ struct LoadedCheckpoint: ~Copyable {
     let timeline: Timeline
     /// The stored pages; `nil` if the whole log is replayed.
     let pages: PageFile?
-    /// The reasons why checkpoints were skipped.
+    /// The flaws of checkpoints, such as the reason why a checkpoint was skipped.
     let flaws: [String]
     /// The checkpoints that were skipped.
     let passedOver: [TransactionNumber]

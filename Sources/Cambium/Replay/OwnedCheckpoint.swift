@@ -10,9 +10,9 @@ struct OwnedPages {
     let passedOver: [TransactionNumber]
     /// The leases of graphs that were still in use when earlier stores were closed.
     let leases: ChunkLeases
-    /// The file that the next checkpoint continues; `nil` if it begins a new one.
+    /// The existing file to which the next checkpoint is written; `nil` if it begins a new file.
     let continuedFile: UInt64?
-    /// The file that the next checkpoint continues or begins.
+    /// The existing or new file to which the next checkpoint is written.
     let file: UInt64
 }
 
@@ -30,8 +30,8 @@ struct OwnedCheckpoint: ~Copyable {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
         let continuedFile = loaded.continuedFile(leases)
-        // The timeline does not know its file yet, so this call releases no disk space in it. The space of unneeded chunks was released
-        // when they were no longer needed.
+        // The timeline does not know its file yet, so this call releases no disk space in that file. The space of unneeded chunks was
+        // released when they were no longer needed.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))

@@ -1,7 +1,7 @@
 internal import CambiumLog
 public import CambiumModel
 
-/// The condition in which the opening of a store found the end of the log, and the actions of the opening.
+/// The findings of opening a store, such as bytes that a crash left at the end of the log, and the number of replayed transactions.
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about harmless flaws.
     public var notes: [String] = []
@@ -18,7 +18,7 @@ public struct RecoveryReport: Sendable, Equatable {
 
     /// - Parameters:
     ///   - end: the end of the log; `nil` if the log was not read to its end.
-    ///   - reached: the last transaction that was read in that case.
+    ///   - reached: the last transaction that was read, if `end` is `nil`.
     init(
         _ reader: LogReader, _ origin: Replay.Origin, _ end: LogReader.End?, reached: TransactionNumber = .none, transactionCount: Int
     ) {

@@ -21,7 +21,7 @@ struct Replay {
     struct Origin {
         /// The last transaction in the checkpoint; `.none` if the whole log is replayed.
         var transaction = TransactionNumber.none
-        /// The reasons why checkpoints were skipped.
+        /// The flaws of checkpoints, such as the reason why a checkpoint was skipped.
         var flaws: [String] = []
     }
 
@@ -118,8 +118,8 @@ struct Replay {
         return end
     }
 
-    /// Applies the transactions up to `last` one by one, and publishes a version after each of them. Then it stops reading, and a later
-    /// call continues.
+    /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call can
+    /// continue.
     ///
     /// Throws as the other `run` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
     ///
@@ -189,7 +189,7 @@ extension Draft {
 
 extension LoadedCheckpoint {
     /// Adds the parts that the pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests
-    /// and labels. Before this call, a writer must find out which chunks are in use.
+    /// and labels. This writes pages, so a writer must know before this call which chunks are in use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     fileprivate borrowing func completePages() throws(CambiumError) {
