@@ -31,7 +31,7 @@ public struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
 public struct RecordUpdate<Record: EntityRecord>: Sendable {
     /// The differences, as indexes and ids.
     public let update: LiveUpdate
-    /// The objects of all records after the update, in the order of the query.
+    /// The ids of all records after the update, in the order of the query.
     public let ids: [ObjectID]
 
     /// Returns all records, in the order of the query. Throws as `Graph.load(_:)` does. Complexity: O(records).

@@ -60,21 +60,21 @@ extension RecordField {
 // MARK: Objects
 
 extension RecordField where V: LinkedValue {
-    /// Whether the relationship leads to an object.
+    /// Whether the relationship leads to the object of a ref.
     public static func == (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .equal, .object(right.id)) }
     public static func != (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .notEqual, .object(right.id)) }
 
-    /// Whether the relationship leads to one of several objects.
+    /// Whether the relationship leads to the object of one of several refs.
     public func isIn(_ refs: some Sequence<Ref<V.Record>>) -> Condition { compare(operand, .isIn, .objects(refs.map(\.id))) }
 
     /// Whether the relationship leads to no object.
     public static func == (left: Self, right: _OptionalNilComparisonType) -> Condition { compare(left.operand, .equal, .value(.null)) }
-    /// Whether the relationship leads to an object.
+    /// Whether the relationship leads to any object.
     public static func != (left: Self, right: _OptionalNilComparisonType) -> Condition { compare(left.operand, .notEqual, .value(.null)) }
 }
 
 extension RecordField where V: LinkedValues {
-    /// Whether an object is a member.
+    /// Whether the object of a ref is a member.
     public func contains(_ ref: Ref<V.Record>) -> Condition { compare(operand, .contains, .object(ref.id)) }
 }
 

@@ -43,7 +43,7 @@ struct PredicateTranslation {
     /// A translated expression.
     enum Part {
         case condition(Condition)
-        /// An attribute or a relationship, or the object itself.
+        /// The path to an attribute or a relationship; empty for the object itself.
         case path([String])
         case aggregate(RelatedAggregate)
         /// The members of a to-many relationship that satisfy a condition.
@@ -114,7 +114,7 @@ struct PredicateTranslation {
         }
         let condition = try condition(test, "the closure")
         guard let filter else { return .related(quantifier, QueryPath(names), condition) }
-        // All members that pass the filter satisfy the test if no member passes the filter but fails the test.
+        // A test of all filtered members becomes: no member passes the filter and fails the test.
         return quantifier == .all
             ? .related(.none, QueryPath(names), .and([filter, .not(condition)]))
             : .related(quantifier, QueryPath(names), .and([filter, condition]))

@@ -25,7 +25,7 @@ extension Edit {
         return try reader.record(of: id)
     }
 
-    /// Returns the records of objects, in the order of their ids. Throws as `load(_:)` with a ref does.
+    /// Returns the records of objects, in the order of `ids`. Throws as `load(_:)` with a ref does.
     public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
         var reader = RecordReader(EditedRows(self), try base.binding(Record.self))
         var records: [Record] = []
@@ -42,7 +42,7 @@ extension Edit {
 
     // MARK: Saving
 
-    /// Saves a record, and the records inside of it, by the rules of `WriteTransaction.save(_:)`. It is one step of undo.
+    /// Saves a record, and the records inside of it, by the rules of `WriteTransaction.save(_:)`. The save is one step of undo.
     ///
     /// Throws as `WriteTransaction.save(_:)` does, except for the rules that an edit checks at its commit. After an error, the edit and the
     /// record are unchanged.

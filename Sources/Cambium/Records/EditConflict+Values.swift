@@ -5,7 +5,7 @@ public struct EditConflictValues<V: Sendable>: Sendable {
     public let theirs: V
 }
 
-/// Conflicts by the properties of records.
+/// Reads conflicts by the properties of records.
 ///
 ///     for conflict in edit.conflicts(with: store.graph) {
 ///         if let titles = try conflict.values(of: \Note.title) { print(titles.base, titles.mine, titles.theirs) }

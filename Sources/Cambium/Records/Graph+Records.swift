@@ -18,7 +18,7 @@ extension Graph {
         return try reader.record(of: id)
     }
 
-    /// Returns the records of objects, in the order of their ids. Throws as `load(_:)` with a ref does.
+    /// Returns the records of objects, in the order of `ids`. Throws as `load(_:)` with a ref does.
     public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] { try load(ids, nil) }
 
     func load<Record: EntityRecord>(_ ids: [ObjectID], _ uncommitted: UncommittedOrigins?) throws -> [Record] {
@@ -45,7 +45,7 @@ extension Graph {
         return try Record(from: &reader)
     }
 
-    /// Resolves the identity of a record type for finding many records.
+    /// Prepares finding many records by their identity.
     ///
     /// Throws `.invalidInput` if the identity of the record's entity is not exactly one attribute, and `.unknownName` if the record does
     /// not fit the store's schema. Complexity: O(objects of the hierarchy / 64).

@@ -5,7 +5,7 @@ final class RecordBinding: Sendable {
     /// The indexes of the properties that form the entity's identity, in its order. Empty if the record lacks one of them.
     let identity: [Int]
     let hasRelationships: Bool
-    /// For each property, the position of its value in the row of a `RowCursor`. Only the fields of attributes are used.
+    /// For each property, the position of its value in the row of a `RowCursor`; `nil` for a relationship.
     let fields: [CursorField?]
     /// The fields of the attributes.
     let attributeFields: [CursorField]

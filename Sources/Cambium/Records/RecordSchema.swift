@@ -11,7 +11,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     /// The name of the entity.
     var entity: String { description.entity }
 
-    /// Creates a description. `SchemaDefinition(of:)` checks it.
+    /// Creates the schema of a record. `SchemaDefinition(of:)` checks it.
     ///
     /// - Parameters:
     ///   - entity: The name of the entity.

@@ -26,10 +26,10 @@ public struct ToMany<Record: EntityRecord>: Sendable {
     /// Creates a collection whose members are unknown: a save does not change them. The literal `[]` removes them.
     public init() { source = .unknown }
 
-    /// Creates the members from refs. If the relationship is ordered, it has the order of the refs; duplicates count once.
+    /// Creates a collection from refs. If the relationship is ordered, it gets the order of the refs. Duplicates count once.
     public init(_ refs: some Sequence<Ref<Record>>) { source = .given(Array(refs)) }
 
-    /// Creates the members from records. Throws `.invalidInput` if a record was never saved.
+    /// Creates a collection from the refs of records. Throws `.invalidInput` if a record was never saved.
     public init(_ records: some Sequence<Record>) throws {
         source = .given(
             try records.map { record in

@@ -7,8 +7,8 @@
 ///     }
 ///
 /// The records are values, so later changes of the transaction do not change them. Refs and `ToMany` of these records hold no graph: pass a
-/// ref to `load(_:)` of the transaction or of a later graph. A ref to an object that the transaction inserted is void if the transaction
-/// is rolled back.
+/// ref to `load(_:)` of the transaction or of a later graph. If the transaction is rolled back, refs to the objects that it inserted are no
+/// longer valid.
 extension WriteTransaction {
     /// Returns the record of an object.
     ///
@@ -24,7 +24,7 @@ extension WriteTransaction {
         try withGraph(Record.self, for: .objects) { try $0.load(type, id, $1) }
     }
 
-    /// Returns the records of objects, in the order of their ids. Throws as `load(_:)` with a ref does.
+    /// Returns the records of objects, in the order of `ids`. Throws as `load(_:)` with a ref does.
     public mutating func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
         try withGraph(Record.self, for: .objects) { try $0.load(ids, $1) }
     }
