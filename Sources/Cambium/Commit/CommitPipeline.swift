@@ -73,7 +73,7 @@ final class CommitPipeline: Sendable {
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
     /// of `Draft.replay`.
     ///
-    /// - Returns: the commit, whose result `outcome` returns, and the time of the transaction in this store.
+    /// - Returns: the commit, and the time of the transaction in this store. `CommitQueue.outcome` returns the result of the commit.
     func copy(_ record: LogRecord) throws -> (pending: PendingCommit, time: Timestamp) {
         var upkeep: UpkeepAlarm.Reading?
         let copied = try writer.lock.hold(as: .commit) {

@@ -61,8 +61,8 @@ extension CommitQueue {
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log = writer.log else { return nil }
         stopTimer()
-        // If this fails, the fate of the frame passes the error to the staged commits. The other commits of the group still wait for the
-        // sync.
+        // If the write fails, the fate of the frame passes the error to the staged commits. The other commits of the group still wait for
+        // the sync.
         _ = writeStaged(group)
         do {
             return try log.beginSync()

@@ -120,7 +120,7 @@ public struct WriteTransaction: ~Copyable {
         if !changed.isEmpty, recording == .ops { ops.append(.set(id, changed)) }
     }
 
-    /// Returns the values with the attributes of the entity in the current schema.
+    /// Returns the values, with the attributes of the current schema in place of the caller's attributes.
     private func current(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
         var current: [(Attribute, Value)] = []
         for (attribute, value) in values { current.append((try check(attribute, value, entity), value)) }

@@ -33,7 +33,6 @@ struct ImportRun {
         self.author = author
     }
 
-    /// Runs the import and returns the report.
     mutating func runToEnd() throws -> ImportReport {
         defer { if report.rowCount > 10_000 { Heap.trim() } }
         try run()

@@ -56,7 +56,7 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // After this call, the indexes are complete, unless other threads write at the same time.
+        // Completes the indexes, unless other threads write at the same time.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount

@@ -30,8 +30,8 @@ final class ObserverSeat: Sendable {
     /// The content, which stays in the seat.
     var held: Held { loan.held ?? Held() }
 
-    /// Takes the content out of the seat. It is empty if the observer was away for too long. Until the observer leaves again, the store
-    /// keeps the newest versions for it.
+    /// Takes the content out of the seat. The content is empty if the observer was away for too long. Until the observer leaves again, the
+    /// store keeps the newest versions for it.
     func take() -> Held { loan.take() ?? Held() }
 
     /// Leaves the content in the seat for a limited time.

@@ -63,7 +63,7 @@ struct RecordImport {
 
     /// Returns the error for the value of a row, or `nil` if the error does not concern a row.
     private func decodingError(_ error: CambiumError, _ rows: Rows) -> DecodingError? {
-        // Each row is on one line.
+        // The rows were written one per line, so the number of the line is the number of the row.
         guard let place = error.place, place.file == Self.sourceName, let line = place.line, rows.all.indices.contains(line - 1) else {
             return nil
         }

@@ -29,7 +29,7 @@ public struct LiveRecords<Record: EntityRecord>: AsyncSequence, Sendable {
 
 /// The records of a live query after a commit, and the differences from the previous update.
 public struct RecordUpdate<Record: EntityRecord>: Sendable {
-    /// The differences, as indexes and ids.
+    /// The differences from the previous update, as indexes and ids.
     public let update: LiveUpdate
     /// The ids of all records after the update, in the order of the query.
     public let ids: [ObjectID]

@@ -12,7 +12,7 @@
     ///         let created: Date
     ///     }
     ///
-    /// The macro adds the property `ref` and the conformance to `EntityRecord`. It needs the package trait `Macros`:
+    /// The macro adds the property `ref` and the conformance to `EntityRecord`. The macro needs the package trait `Macros`:
     ///
     ///     .package(url: "...", from: "1.0.0", traits: ["Macros"])
     ///

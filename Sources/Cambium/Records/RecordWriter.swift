@@ -20,8 +20,8 @@ public struct RecordWriter: ~Copyable {
         let binding: RecordBinding
         /// The object of the record; `nil` until the values of its attributes were written.
         var id: ObjectID?
-        /// The inverse of the relationship through which the save reached the record. It is not written here, because the containing record
-        /// writes the link.
+        /// The inverse of the relationship through which the save reached the record. This inverse is not written here, because the
+        /// containing record writes the link.
         let arrival: PropertyNumber?
         /// The index of the property that will probably be written next by name.
         var next = 0

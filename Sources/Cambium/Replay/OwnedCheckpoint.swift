@@ -43,8 +43,8 @@ struct OwnedCheckpoint: ~Copyable {
 
 extension LoadedCheckpoint {
     /// Returns the file that the next checkpoint continues, or `nil` if the checkpoint begins a new file. A new file is needed if the
-    /// existing file cannot be trusted, or if its pages have a form other than the settings require. It is also needed if graphs map
-    /// unknown chunks of the existing file.
+    /// existing file cannot be trusted, or if its pages have a form other than the settings require. A new file is also needed if graphs
+    /// map unknown chunks of the existing file.
     fileprivate borrowing func continuedFile(_ leases: ChunkLeases) -> UInt64? {
         guard let root = pages?.root, flaws.isEmpty, leases.areReadable else { return nil }
         return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil

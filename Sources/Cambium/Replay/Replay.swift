@@ -189,7 +189,7 @@ extension Draft {
 
 extension LoadedCheckpoint {
     /// Adds the parts that the pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests
-    /// and labels. This writes pages, so a writer must know before this call which chunks are in use.
+    /// and labels. The call writes pages, so a writer must first find out which chunks are in use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     fileprivate borrowing func completePages() throws(CambiumError) {

@@ -18,7 +18,7 @@ extension Store {
         if moment.number == newest.transaction { return newest }
         guard let past else { throw CambiumError(.invalidInput, "A store in memory has no earlier moments. Use a store on disk.") }
         if let number = moment.number { try moment.check(newest.transaction, isLogRead: number > newest.transaction) }
-        // Transactions after the newest graph may still be rolled back.
+        // Transactions after the newest graph may still be rolled back, so the replay ends before them.
         moment.number = moment.number ?? newest.transaction
         return try past.graph(at: moment)
     }

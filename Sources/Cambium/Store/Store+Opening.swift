@@ -151,7 +151,7 @@ extension Store {
         return try Store(replayed, lock, durability ?? Durability(settings.durability), environment, tuning)
     }
 
-    /// Begins to write to a replayed store, and takes over its lock. If this throws, the caller keeps the lock.
+    /// Begins to write to a replayed store, and takes over its lock. If the initializer throws, the caller keeps the lock.
     private convenience init(
         _ replayed: consuming ReplayedStore, _ lock: any VolumeLock, _ durability: Durability, _ environment: StoreEnvironment,
         _ tuning: LogTuning

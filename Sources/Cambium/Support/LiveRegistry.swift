@@ -44,7 +44,7 @@ final class LiveRegistry: Sendable {
         var nextNumber = 0
         /// The last graph whose changes the pump has reported; `nil` without a pump.
         var newest: Graph?
-        /// The last graph of the store, if it was closed while some query had news.
+        /// The last graph of the store, if the store was closed while some query had news.
         var lastGraph: Graph?
         var pump: Task<Void, Never>?
         /// Counts the pumps, so that an earlier one cannot end a later one.
