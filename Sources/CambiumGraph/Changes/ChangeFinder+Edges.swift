@@ -7,7 +7,8 @@ extension ChangeFinder {
         let second: UInt64
     }
 
-    /// Compares the rows of edges that differ. An edge that has moved to another row is still the same edge.
+    /// Compares the edges of the pages that differ. An edge is identified by the serials of its ends, so an edge that moved to another row
+    /// is unchanged.
     mutating func compareEdges(_ table: Int, _ layout: ColumnMeanings.Edges) {
         let keepsEnds = keepsRows(meanings.ends[layout.firstEnd].table) && keepsRows(meanings.ends[layout.firstEnd + 1].table)
         var (removed, added): ([Edge], [Edge]) = ([], [])
@@ -38,7 +39,8 @@ extension ChangeFinder {
         let rows = reader.rows(table)
         let first = serial(reader, meanings.ends[layout.firstEnd].table, rows.link(row, layout.ownerSlots[0]))
         let second = serial(reader, meanings.ends[layout.firstEnd + 1].table, rows.link(row, layout.ownerSlots[1]))
-        // Rows decide which end of an edge of a symmetric link comes first, and rows may have moved.
+        // Within a symmetric edge, row numbers decide which end is stored first, and they may differ between the graphs. The order by
+        // serial does not.
         return layout.isSymmetric && first > second ? Edge(first: second, second: first) : Edge(first: first, second: second)
     }
 
@@ -58,7 +60,7 @@ extension ChangeFinder {
     private mutating func noteEdges(_ layout: ColumnMeanings.Edges, _ removed: [Edge], _ added: [Edge]) {
         let kept = removed.isEmpty || added.isEmpty ? [] : Set(removed).intersection(added)
         for edge in kept {
-            // The edge was removed and added again, or it has moved to another row.
+            // Such an edge was removed and added again, or moved to another row. Its position in the lists of its ends may differ.
             noteReordered(layout.firstEnd, owner: edge.first)
             noteReordered(layout.firstEnd + 1, owner: edge.second)
         }
@@ -69,7 +71,7 @@ extension ChangeFinder {
     private mutating func note(_ kind: ChangeEvent.Kind, _ edge: Edge, _ layout: ColumnMeanings.Edges) {
         for side in 0...1 {
             let end = meanings.ends[layout.firstEnd + side]
-            // If an object is a member of itself, this edge counts once.
+            // A symmetric edge from an object to itself is one member, so it is reported for one side only.
             guard let property = end.property, side == 0 || !layout.isSymmetric || edge.first != edge.second else { continue }
             let (owner, member) = side == 0 ? (edge.first, edge.second) : (edge.second, edge.first)
             note(ChangeEvent(kind, end.root, owner, property, target: member))

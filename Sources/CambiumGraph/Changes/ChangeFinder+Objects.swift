@@ -1,7 +1,8 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Compares the groups that differ: row by row if both groups contain the rows of one virtual page, otherwise serial by serial.
+    /// Compares the groups of rows that differ. If both groups contain the rows of one virtual page, compares row by row, otherwise serial
+    /// by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in
@@ -53,7 +54,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Returns whether a row number in a column may refer to different objects in the two graphs.
+    /// Returns whether the same row number in this column may refer to different objects in the two graphs.
     private mutating func meansOtherRows(_ column: ColumnMeanings.Column) -> Bool {
         switch column.meaning {
         case .partner(let end), .owner(let end): !keepsRows(meanings.ends[end].targetTable)
@@ -61,7 +62,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the objects of a virtual page one by one, regardless of the rows that they have.
+    /// Compares the objects of a virtual page one by one. Finds each object by its serial, because its row may differ between the graphs.
     private mutating func compareSerials(_ table: Int, _ virtualPage: UInt32) {
         let first = UInt64(virtualPage) << UInt64(PageLayout.fanOutShift)
         for serial in first..<first + UInt64(PageLayout.fanOut) {
@@ -78,7 +79,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the contents of a column for one object. The parameters contain the object's rows in both graphs.
+    /// Compares the contents of a column for one object, whose rows in the two graphs are `before` and `after`.
     private mutating func compareCell(_ table: Int, _ column: ColumnMeanings.Column, before: UInt32, after: UInt32) {
         let (oldRows, newRows) = (old.rows(table), new.rows(table))
         switch column.meaning {

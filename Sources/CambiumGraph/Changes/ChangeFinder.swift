@@ -3,7 +3,7 @@ import CambiumModel
 /// Compares two graphs whose columns have the same meanings, page by page.
 ///
 /// If a group has the rows of one virtual page in both graphs, its rows are compared in place. If packing has moved rows, objects are
-/// compared by their serials. A row number refers to the same object in both graphs only if `keepsRows` returns `true`.
+/// compared by their serials. Links contain row numbers, which `keepsRows` allows to compare directly.
 struct ChangeFinder {
     let old: Reader
     let new: Reader
@@ -17,7 +17,7 @@ struct ChangeFinder {
     private var keepsRows: [Bool?] = []
 
     struct OrderedList: Hashable {
-        /// The owner's end.
+        /// The end of the link that belongs to the owner of the list.
         let end: Int
         let owner: UInt64
     }
@@ -89,7 +89,7 @@ struct ChangeFinder {
 
     mutating func note(_ event: ChangeEvent) { events.append(event) }
 
-    /// Records that an object's end leads to another object, or to no object.
+    /// Records that the to-one relationship of an object leads to another object, or to no object.
     mutating func noteTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
         let end = meanings.ends[end]
         guard let property = end.property else { return }

@@ -16,7 +16,7 @@ public struct Changes: Sendable {
     /// The graph that the changes lead to.
     public let after: Graph
     let events: [ChangeEvent]
-    /// The indexes at which the events of each object begin, and the number of all events. Empty if there are no events.
+    /// The index of the first event of each object, followed by the number of all events. Empty if there are no events.
     private let starts: [Int]
 
     init(_ before: Graph, _ after: Graph, _ events: [ChangeEvent]) {

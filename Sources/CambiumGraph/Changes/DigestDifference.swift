@@ -56,7 +56,7 @@ struct DigestDifference {
     // MARK: Objects
 
     private mutating func add(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, _ events: ArraySlice<ChangeEvent>) {
-        // If only one of the graphs has an object, the object's changes do not include all of its links.
+        // An object that only one graph has brings all of its links with it, but its events do not list all of them.
         if events.contains(where: { $0.kind == .inserted || $0.kind == .deleted }) { return addWhole(table, root, serial) }
         guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial) else {
             return addWhole(table, root, serial)
@@ -90,7 +90,8 @@ struct DigestDifference {
         if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }
     }
 
-    /// Returns the serials of objects that have another entity in the later graph. Even then, all values of such an object may be the same.
+    /// Returns the serials of objects that have another entity in the later graph. There may be no event for such an object, because its
+    /// values may be the same.
     private mutating func serialsOfOtherEntities(_ table: TableLayout) -> Set<UInt64> {
         guard let slot = table.entitySlot else { return [] }
         var pages = Set<UInt32>()

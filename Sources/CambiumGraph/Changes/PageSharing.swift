@@ -1,14 +1,14 @@
 /// The pages that two graphs share, which a comparison may skip.
 ///
-/// A page that both graphs share refers only to pages that both graphs share. So everything below it is the same in both graphs.
+/// A shared page refers only to shared pages, so everything below it is the same in both graphs.
 struct PageSharing {
     private enum Extent {
         /// Both graphs are in one page space. There, equal references from versions mean the same page.
         case space
-        /// Both spaces map the chunks of one file, and no process changes these chunks while one of the spaces exists. Pages that were born
-        /// after the checkpoint of a space are in other chunks.
+        /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. Pages that were born
+        /// after the epoch of a graph's checkpoint are in other chunks.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
-        /// The graphs share only the leaves without content, which have the same references in every space.
+        /// The graphs share only the constant leaves, which have no content and the same references in every page space.
         case constants
     }
 
@@ -44,8 +44,9 @@ struct PageSharing {
         return Self.isStored(page, old, oldEpoch) && Self.isStored(page, new, newEpoch)
     }
 
-    /// Returns whether a page belongs to the checkpoint from which its space was opened. A chunk without an address has never been touched.
-    /// The comparison does not touch it either, because the first touch of a chunk reads the whole chunk to verify its checksum.
+    /// Returns whether a page belongs to the checkpoint from which its space was opened. A chunk without an address has never been read, so
+    /// its pages come from the checkpoint. The method does not read the chunk, because the first read verifies the checksum of the whole
+    /// chunk.
     @inline(__always) private static func isStored(_ page: PageRef, _ chunks: Chunks, _ epoch: UInt64) -> Bool {
         chunks[chunk: Int(page &>> 12)] == nil || chunks.birth(page) <= epoch
     }

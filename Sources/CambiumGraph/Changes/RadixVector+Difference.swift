@@ -12,8 +12,8 @@ extension RadixVector {
         walk.visit(before.vector.lifted(to: level), after.vector.lifted(to: level), level: Int(level), first: 0, body)
     }
 
-    /// Returns the root as a node at this level. If the tree has fewer levels, the root counts as the leftmost descendant of a node at this
-    /// level.
+    /// Returns the root for a walk that begins at this level. If the tree has fewer levels, the missing levels above the root count as
+    /// nodes with the root as their leftmost descendant.
     private func lifted(to level: UInt32) -> VectorWalk.Node {
         VectorWalk.Node(reference: height == 0 ? 0 : root, missingLevels: height == 0 ? 0 : Int(level - height))
     }
@@ -21,7 +21,8 @@ extension RadixVector {
 
 /// Walks through two vectors side by side. Vectors have at most five levels.
 private struct VectorWalk {
-    /// A node at a level. A tree of fewer levels counts as the leftmost descendant of a node at this level.
+    /// A node at a level of the walk. If its tree has fewer levels, `missingLevels` is the number of levels between the walk's level and
+    /// the node.
     struct Node {
         var reference: PageRef
         var missingLevels: Int

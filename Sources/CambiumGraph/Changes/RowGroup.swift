@@ -1,6 +1,6 @@
-/// A group of rows of one graph. `page` is `nil` if the graph does not have the group.
+/// A group of rows of one graph: the rows that share one page. `page` is `nil` if the graph does not have the group.
 ///
-/// SAFETY: the page belongs to a version that the caller holds.
+/// SAFETY: the page belongs to a version of the graph that the caller keeps alive.
 struct RowGroup {
     private let page: UnsafeMutableRawPointer?
     private let rows: Rows
@@ -28,7 +28,7 @@ struct RowGroup {
 
     // MARK: Bits
 
-    /// The number of words that contain a bit for each row: two, or one if groups are small.
+    /// The number of 64-bit words that contain a bit for each row of a group: two, or one in builds with small pages.
     static let wordCount = PageLayout.fanOut / 64
 
     func live(_ word: Int) -> UInt64 { bits(GroupLayout.liveBitsOffset, word) }
