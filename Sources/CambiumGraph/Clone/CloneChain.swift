@@ -1,4 +1,5 @@
-/// An unordered list of which every copied owner has all of its members copied, too. So its chain can be copied column by column.
+/// A to-many relationship without an order whose members are all copied with each copied owner. So the columns of its chains can be copied
+/// as a whole.
 struct CloneChain {
     let link: Int
     let chain: Draft.Chain
@@ -8,7 +9,7 @@ struct CloneChain {
 }
 
 extension GraphLayout {
-    /// Returns the lists that are copied as a whole.
+    /// Returns the relationships whose members are all copied with each copied owner.
     func wholeChains(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules) -> [CloneChain] {
         var found: [CloneChain] = []
         if plan.options.depth != nil { return found }
@@ -29,7 +30,7 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// Returns the copy of a copied row. Usually, the row belongs to the span.
+    /// Returns the row of the copy of a copied row. The row is usually in this span, so its copy is found without a search.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }
@@ -47,14 +48,14 @@ extension Draft {
         (ownedLeaf(group, slot, .linkLeaf) + PageLayout.linkValuesOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Returns whether a column has no value in any row.
+    /// Returns whether a column has no value in any row of these spans.
     private func isEmpty(_ slot: Int, _ spans: [CloneSpan]) -> Bool {
         let column = GroupLayout.columnsOffset &+ 4 &* slot
         return spans.allSatisfy { chunks.birth($0.source.load(fromByteOffset: column, as: PageRef.self)) == 0 }
     }
 
-    /// Links the copies of members to the copies of their owners and neighbours. A copy gets no links if the owner of the original is not
-    /// copied. Returns whether there is such a copy.
+    /// Links the copies of members to the copies of their owners and neighbours. Returns whether a member was copied without its owner;
+    /// such a copy gets no links.
     mutating func copyMembers(
         _ chain: CloneChain, _ group: UnsafeMutableRawPointer, _ target: UInt32, _ spans: [CloneSpan]
     ) -> Bool {

@@ -1,16 +1,15 @@
 import CambiumModel
 
-/// The rules that decide which links of the originals also exist between the copies. The rules of both sides of a link matter.
+/// Decides for each link between originals whether their copies are linked. The decision depends on the rules of both sides of the link.
 struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// For each link and end, the rule, if it is the same for all concrete entities with the relationship, both for roots and for other
-    /// objects.
+    /// The rule of each end of each link, if one rule holds for all objects: for all concrete entities, and for roots as for other objects.
     private let rules: [Stance]
 
     private enum Stance {
-        /// A hidden end.
+        /// A hidden end, which has no relationship in the schema and so no rule.
         case none
         case rule(CloneRule)
         case several

@@ -16,7 +16,7 @@ struct CloneMembers {
 
     private let byEntity: [Member?]
     let branches: CloneBranches
-    /// Whether the order in which the walk reaches objects matters, because some value comes from a parent.
+    /// Whether the walk must keep the order in which it reaches objects, because some attribute takes its value from a parent.
     let needsOrder: Bool
     let policy: ClonePolicy
 
@@ -50,7 +50,6 @@ struct CloneMembers {
         return member
     }
 
-    /// Returns whether a number belongs to a concrete entity of the schema.
     func has(_ entity: EntityNumber) -> Bool { Int(entity.rawValue) < byEntity.count && byEntity[Int(entity.rawValue)] != nil }
 
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
@@ -110,8 +109,8 @@ struct CloneBranches {
     }
 
     @inline(__always) func range(_ entity: EntityNumber, isRoot: Bool) -> Range<Int> {
-        // A corrupt row may state an entity that does not exist. Such a row has no branches. The planner refuses it when it counts the
-        // rows.
+        // A corrupt row may state an entity that does not exist. Such a row has no branches here. The planner refuses the row later, when
+        // it counts the rows.
         guard Int(entity.rawValue) < ranges.count else { return 0..<0 }
         return isRoot ? rootRanges[Int(entity.rawValue)] : ranges[Int(entity.rawValue)]
     }

@@ -1,19 +1,19 @@
 package import CambiumModel
 
-/// The objects that a clone will copy. They have been found, counted and checked, but nothing has been changed. A plan is valid for the
-/// graph or draft from which it was made, until that graph or draft changes.
+/// The objects that a clone will copy, found, counted and checked before anything is changed. A plan is valid for the graph or draft from
+/// which it was made, until that graph or draft changes.
 package struct ClonePlan: Sendable {
     package let options: CloneOptions
     let members: CloneMembers
     let roots: [ObjectPlace]
     /// The copied rows, by table.
     var rows: [CloneRows]
-    /// The entries of the walk: see `CloneWalk.entries`.
+    /// The objects in the order of the walk, each with its parent. Empty if no value comes from a parent.
     let entries: [CloneWalk.Entry]
     package let rootIDs: [ObjectID]
     package let hierarchies: [CloneOp.Hierarchy]
     package let setHash: UInt64
-    /// Whether copies get new UUIDs, which require a seed. `needsTime` states whether copies get the time of the clone.
+    /// Whether copies get new UUIDs, which are computed from a seed. `needsTime` states whether copies get the time of the clone.
     package let needsSeed: Bool
     package let needsTime: Bool
 
@@ -26,8 +26,8 @@ package struct ClonePlan: Sendable {
             hierarchies: hierarchies, setHash: setHash)
     }
 
-    /// Throws `.ruleViolated` if an attribute that gets the time of the op does not allow this time, and `.invalidInput` if an attribute
-    /// cannot hold the time.
+    /// Throws `.ruleViolated` if an attribute that gets the time of the clone does not allow this time. Throws `.invalidInput` if an
+    /// attribute cannot hold the time.
     package func checkTime(_ op: CloneOp) throws(CambiumError) {
         guard let time = op.time else { return }
         for count in hierarchies.flatMap(\.counts) {
@@ -49,8 +49,9 @@ extension Graph {
         try ClonePlanner(reader: reader, layout: layout, space: nil).plan(ids, request)
     }
 
-    /// Returns the original of which an object is a copy, or `nil` if the object was not made by a clone. The transaction that created the
-    /// copy is the clone. Complexity: O(1).
+    /// Returns the object that was copied to make this object, or `nil` if this object was not made by a clone. Complexity: O(1).
+    ///
+    /// The transaction that created the object is the transaction of the clone.
     package func source(of id: ObjectID) -> ObjectID? {
         guard let place = self.place(of: id), let serial = reader.rows(Int(place.table)).source(place.row) else { return nil }
         return ObjectID(root: id.root, serial: serial)

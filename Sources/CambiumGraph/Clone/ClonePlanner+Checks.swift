@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The conditions under which a clone can be carried out.
+/// Checks that throw if a clone cannot be carried out.
 extension ClonePlanner {
     /// Throws `.ruleViolated` if copies would have the same values as their originals in all attributes of a unique set.
     func checkUnique(
@@ -33,7 +33,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Throws `.ruleViolated` if a copy must take a value from an ancestor, no ancestor has it, and there is no fallback.
+    /// Throws `.ruleViolated` if an attribute of a copy has no fallback and no ancestor from which it can take its value.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -74,7 +74,7 @@ extension ClonePlanner {
                 + "which \(violation). Change that value, or '\(options.keys.followParent)' in the userInfo of the attribute.")
     }
 
-    /// Returns the value that a copy gets, or `nil` if the value is created for the copy.
+    /// Returns the value that the attribute of a copy gets, or `nil` if the clone creates this value.
     private func value(
         of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) -> Value? {

@@ -6,15 +6,15 @@ import CambiumBytes
 
 /// The copied rows of one table, and the places of their copies.
 ///
-/// Uses one bit for each row of the table, in memory that is touched only where rows are copied. Also uses 36 bytes for each group of 128
-/// rows that contains a copied row.
+/// The set has one bit for each row of the table, in memory that is touched only where rows are copied. In addition, it takes 36 bytes for
+/// each group of 128 rows that contains a copied row.
 struct CloneRows: Sendable {
-    /// A group with copied rows, or the rows of a shared group that belong to one virtual page. The pages are sorted by virtual page, so
-    /// their serials ascend.
+    /// The copied rows of one virtual page: the rows of a group, or some rows of a group that several virtual pages share. An array of
+    /// pages is sorted by virtual page, so the serials of its rows ascend.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32
-        /// The number of copied rows whose serials precede those of the page.
+        /// The number of copied rows of all pages before this page.
         let rank: UInt32
         let bits: UInt128
     }
@@ -23,7 +23,7 @@ struct CloneRows: Sendable {
     private(set) var pages: [Page] = []
     /// The serial of the first copy.
     private(set) var firstSerial: UInt64 = 0
-    /// The groups that contain the copies, beginning with the group of the first serial.
+    /// The groups that receive the copies. The first group contains `firstSerial`.
     private(set) var targets: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { chosen = CloneBits(groupCount: groupCount, chunks) }
@@ -91,9 +91,9 @@ struct CloneRows: Sendable {
 
 /// A set of rows of one table. For each row, it can count the preceding rows of the set.
 ///
-/// SAFETY: each row is compared with the number of groups that the set was made with, because pages that are not proven may name any row.
+/// SAFETY: each row is compared with the number of groups of the table, because a page that is not proven may contain any row number.
 ///
-/// SENDABLE: one thread fills and ranks the set, and shares it afterwards. After that, the set does not change.
+/// SENDABLE: one thread fills and ranks the set before it shares the set. Afterwards the set does not change.
 final class CloneBits: @unchecked Sendable {
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
@@ -103,7 +103,8 @@ final class CloneBits: @unchecked Sendable {
     private let wordCount: Int
     private let chunks: Chunks
     @exclusivity(unchecked) private(set) var count = 0
-    /// The ranks of rows in shared groups.
+    /// The ranks of rows in groups that several virtual pages share. The rank of a row is the number of rows of the set before it, by
+    /// serial.
     @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
     /// The groups with rows in the set, in the order in which they were added.
     @exclusivity(unchecked) private(set) var groups: [UInt32] = []
@@ -172,7 +173,7 @@ final class CloneBits: @unchecked Sendable {
 
     func setRank(_ group: UInt32, _ rank: UInt32) { ranks[Int(group)] = rank }
 
-    /// Ranks rows of a shared group. These rows are not consecutive in the order of serials.
+    /// Sets the rank of each row in a group that several virtual pages share, because the serials of its rows are not consecutive.
     func setRanks(_ group: UInt32, _ bits: UInt128, _ first: UInt32) {
         ranks[Int(group)] = Self.isByRow
         var (bits, rank) = (bits, first)
@@ -185,7 +186,8 @@ final class CloneBits: @unchecked Sendable {
 
     private static let isByRow = UInt32.max
 
-    /// Returns the number of rows of the set before a row: the rank of its group, and the rows before it in the group.
+    /// Returns the number of rows of the set before a row, by serial: the rank of the row's group, and the set's rows before it in the
+    /// group.
     @inline(__always) func rank(of row: UInt32) -> UInt32 {
         let place = Int(row &>> 6)
         if place >= wordCount { refuse() }

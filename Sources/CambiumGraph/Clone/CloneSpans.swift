@@ -4,7 +4,7 @@ struct CloneSpan {
     let virtualPage: UInt32
     let low: UInt64
     let high: UInt64
-    /// The first copied row, counted within its group. If `isRun`, the `count` rows from this row on are copied.
+    /// The first copied row, counted within its group. If `isRun`, it is the first of `count` consecutive rows that are copied.
     let first: Int
     let count: Int
     /// The place of the first copy in its group.
@@ -45,7 +45,7 @@ struct CloneSpan {
         }
     }
 
-    /// Moves the bits of the copied rows together, and shifts them to the place of the first copy.
+    /// Moves the bits of the copied rows next to each other, and shifts them to the place of the first copy.
     @inline(__always) func moved(_ bits: UInt128) -> UInt128 {
         let mask = count == 128 ? UInt128.max : (UInt128(1) &<< UInt128(truncatingIfNeeded: count)) &- 1
         if isRun { return ((bits &>> UInt128(truncatingIfNeeded: first)) & mask) &<< UInt128(truncatingIfNeeded: start) }

@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
 ///
-/// The hashes of the UUIDs ascend in the order of the copies, whatever the key of an index is, and are as dense as the hashes of the
-/// existing objects. So the index receives the UUIDs bucket by bucket, and a small clone changes few buckets.
+/// In an index, which sorts by hash, the UUIDs come in the order of the copies, and are as dense as the existing objects. So the index
+/// receives them bucket by bucket, and a small clone changes few buckets.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -26,7 +26,7 @@ struct CloneUUIDs {
             seed.low.littleEndian, seed.high.littleEndian,
             (UInt32(attribute.root.rawValue) | UInt32(attribute.number.rawValue) << 16).littleEndian
         )
-        // SAFETY: the three words have no gaps between them, and 20 bytes.
+        // SAFETY: the three words are 20 bytes without gaps between them, and only these bytes are read.
         let hash = withUnsafeBytes(of: words) { XXH3.hash128(UnsafeRawBufferPointer(rebasing: $0[0..<20]), seed: 0) }
         low = hash.low
         high = hash.high
@@ -45,7 +45,8 @@ struct CloneUUIDs {
         return algorithm == .series ? numbered(place) : ascending(place)
     }
 
-    /// Returns a UUID of algorithm 2: a number of a series. If one series has fewer numbers than there are copies, further series follow.
+    /// Returns the UUID at a place by algorithm 2, which numbers the UUIDs of a series. If there are more copies than numbers in one
+    /// series, further series follow.
     @inline(__always) private func numbered(_ place: UInt64) -> SIMD2<UInt64> {
         let series = place &>> bitCount
         let first = series == 0 ? firstSeries : start(ofSeries: series)
@@ -60,13 +61,13 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Returns a UUID of algorithm 1. In the order of the copies, the UUIDs ascend by the hash function of the first version, which had no
-    /// key.
+    /// Returns the UUID at a place by algorithm 1. Their order by the hash of the first format, which had no key, is the order of the
+    /// copies.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)
         let hash = start &+ place &* distance &+ chance.multipliedFullWidth(by: distance).high
-        // The same bits of both halves change, and the version is set in both. So the hash can still be computed from the UUID.
+        // The version changes the same bits of both halves. So the hash can still be computed from the UUID.
         let rest = Mixing.mixed(low &+ stride) & ~(Self.versionMask | Self.variantMask) | 0x80
         let first = Mixing.unmixed(hash) ^ rest &* Mixing.step
         let version = (first ^ 4 << 52) & Self.versionMask

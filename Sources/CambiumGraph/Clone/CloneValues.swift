@@ -1,16 +1,16 @@
 import CambiumModel
 
-/// The contents of one column of the copies of a table's rows.
+/// The source of the values in one column of the copies.
 struct CloneColumn {
     enum Content {
         case copy
         case fill(StoredCell)
         case uuid(CloneUUIDs)
         case source
-        /// The members' side of a chain that is copied as a whole: this column contains the owners, and two other columns contain the
-        /// neighbours.
+        /// The members of a relationship whose chains are copied as a whole. This column contains the owners, and two other columns contain
+        /// the neighbours in the chain.
         case members(CloneChain)
-        /// The owners' side of a chain that is copied as a whole.
+        /// The owners of a relationship whose chains are copied as a whole.
         case owners(CloneChain)
     }
 
@@ -34,7 +34,7 @@ struct CloneValues {
     /// The columns of each table. The array of a table is empty if no row of it is copied.
     let columns: [[CloneColumn]]
     let ofRoots: [OfRoot]
-    /// The defaults of attributes that take their value from an ancestor, for copies without such an ancestor.
+    /// The default of each attribute that takes its value from an ancestor. A copy without such an ancestor gets the default.
     let blanks: [ObjectIdentifier: StoredCell]
 
     /// Resolves the values of a plan. Throws `.invalidInput` or `.limitExceeded` if an attribute cannot hold a value.

@@ -2,10 +2,10 @@ import CambiumModel
 
 /// Finds the objects that a clone copies: breadth-first from the roots, without recursion.
 ///
-/// Keeps one bit for each row, and the objects of one level from which the walk continues. If values come from parents, the walk also keeps
-/// 12 bytes for each object.
+/// The walk keeps one bit for each row, and the objects of the current level. If values come from parents, it also keeps 12 bytes for each
+/// object.
 struct CloneWalk {
-    /// An object that the walk reached, and the entry from which it was reached.
+    /// An object that the walk reached, and the index of the entry for its parent.
     struct Entry {
         let table: UInt32
         let row: UInt32
@@ -25,15 +25,15 @@ struct CloneWalk {
     /// The copied rows, by table.
     let rows: [CloneRows]
     private(set) var objectCount = 0
-    /// If the order matters: all objects in the order in which they were reached. Otherwise: the objects of the current level from which
-    /// the walk continues.
+    /// If values come from parents: all objects in the order in which the walk reached them. Otherwise: the objects of the current level
+    /// that have branches to follow.
     private(set) var entries: [Entry] = []
-    /// For each table, the entity of all of its rows, or `nil` if there may be several entities.
+    /// For each table, the entity of all of its rows, or `nil` if the table has several concrete entities.
     private let single: [EntityNumber?]
-    /// For each table, whether the walk continues from any of its rows.
+    /// For each table, whether the walk follows a relationship from any of its rows.
     private let leadsOn: [Bool]
     private let branches: CloneBranches
-    /// For each branch, the place that was last read.
+    /// For each branch, the pages that were read last. The next object usually needs the same pages.
     private var caches: [BranchCache]
     private let needsOrder: Bool
 
@@ -99,7 +99,7 @@ struct CloneWalk {
         }
     }
 
-    /// Visits the members of a chain. The order does not matter here.
+    /// Visits the members of an owner in the order of the chain, which is allowed only if no value comes from a parent.
     private mutating func visit(_ place: Int, _ table: Int) {
         if !leadsOn[table] {
             objectCount &+= rows[table].chosen.insert(&caches[place].chain)
@@ -108,8 +108,8 @@ struct CloneWalk {
         while let row = caches[place].chain.next() { visit(table, row, from: 0) }
     }
 
-    /// Visits the members of an owner. They come in the stored order if the relationship is ordered or the order does not matter, otherwise
-    /// by ascending id.
+    /// Visits the members of an owner. An ordered relationship has its own order. Other members come by ascending id if values come from
+    /// parents, otherwise in any order.
     private mutating func visitInOrder(_ branch: CloneBranch, _ owner: UInt32, from index: Int) {
         let reader = reader
         let end = layout.end(branch.link, branch.end)

@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// Carries out clones.
 extension Draft {
-    /// Plans the clone of an op again, and carries it out if the plan has the objects that the op states.
+    /// Plans the clone again and carries it out. Throws `.damaged` if the new plan has other objects than the op states.
     mutating func apply(_ op: CloneOp) throws(CambiumError) {
         let plan = try replanned(op)
         guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
@@ -28,11 +28,10 @@ extension Draft {
         return CambiumError(.damaged, "The clone of \(roots) does not produce the objects that the log states.")
     }
 
-    /// Carries out a plan that was made from the current state of this draft. The op must belong to the plan. Keeps memory ready for
-    /// another clone afterwards.
+    /// Carries out a plan that was made from the current state of this draft, and that `op` was made from.
     ///
-    /// Throws `.invalidInput`, and changes nothing, if a value for the roots does not fit its attribute. Resolving a request finds such a
-    /// value earlier. Complexity: O(copied objects and their links).
+    /// Throws `.invalidInput`, and changes nothing, if a value for the roots does not fit its attribute. Complexity: O(copied objects and
+    /// their links).
     package mutating func clone(_ plan: consuming ClonePlan, _ op: CloneOp) throws(CambiumError) {
         try checkUsable()
         try checkCapacity()
@@ -69,7 +68,7 @@ extension Draft {
         noteCopies(plan, originalsPending)
     }
 
-    /// Estimates the number of bytes of the copies' pages. Assumes that a copy takes as many bytes as the average object.
+    /// Estimates the number of bytes of the copies' pages from the average size of all objects.
     private func byteCount(of plan: borrowing ClonePlan) -> Int {
         let all = layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
         return Int(Double(space.liveGranules * PageLayout.granule) * Double(plan.objectCount) / Double(max(1, all)))
@@ -106,8 +105,8 @@ extension Draft {
 
     // MARK: Values from above
 
-    /// Takes values from parents. Visits the objects in the order in which the walk reached them, so that a parent gets its own values
-    /// first.
+    /// Gives copies the values that come from their parents. Visits the objects in the order of the walk, so that a parent has its own
+    /// values before its children read them.
     private mutating func followParents(_ plan: borrowing ClonePlan, _ values: CloneValues) {
         guard plan.members.needsOrder else { return }
         let planner = ClonePlanner(reader: reader, layout: layout, space: nil)
@@ -153,7 +152,8 @@ extension Draft {
         }
     }
 
-    /// Records the copies that break a rule now. Later changes record the objects that they affect.
+    /// Schedules checks of the copies of `originals`, and of copies that have a wrong number of members. The changes that follow schedule
+    /// checks of the objects that they affect.
     private mutating func noteCopies(_ plan: borrowing ClonePlan, _ originals: [ObjectPlace]) {
         for place in originals where plan.rows[Int(place.table)].contains(place.row) {
             pending.noteObject(Int(place.table), plan.rows[Int(place.table)].copy(of: place.row))

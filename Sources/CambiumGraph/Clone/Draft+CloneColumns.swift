@@ -10,7 +10,7 @@ extension Draft {
     /// - Parameters:
     ///   - columns: The contents of each column, except the columns of chains.
     ///   - chains: The chains that are copied as a whole.
-    ///   - lonely: Receives the links of those chains in which a member is copied but its owner is not.
+    ///   - lonely: Receives the links of `chains` in which a member is copied but its owner is not.
     mutating func copyColumns(
         _ table: TableLayout, _ plan: borrowing ClonePlan, _ columns: [CloneColumn], _ chains: [CloneChain], lonely: inout Set<Int>
     ) {
@@ -50,7 +50,7 @@ extension Draft {
         store(live, group, GroupLayout.liveBitsOffset)
         store(stubs, group, GroupLayout.stubBitsOffset)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
-        // Unless a leaf states otherwise, the rows of a group were created and last changed by the transaction that created the group.
+        // A row without its own provenance has the provenance of its group: the transaction that created the group.
         guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {
@@ -61,7 +61,7 @@ extension Draft {
         }
     }
 
-    /// Returns a bit for each row of a group.
+    /// Reads 128 bits, one for each row of a group.
     @inline(__always) private func load(_ page: UnsafeMutableRawPointer, _ offset: Int) -> UInt128 {
         PageLayout.fanOut == 128
             ? page.loadUnaligned(fromByteOffset: offset, as: UInt128.self)
@@ -155,7 +155,7 @@ extension Draft {
         store(presence, leaf, PageLayout.presenceOffset)
     }
 
-    /// Stores the serials of the originals.
+    /// Stores in each copy the serial of its original.
     private mutating func copySerials(_ group: UnsafeMutableRawPointer, _ spans: [CloneSpan]) {
         let leaf = ownedLeaf(group, TableLayout.sourceSlot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: 8))
         var presence = load(leaf, PageLayout.presenceOffset)

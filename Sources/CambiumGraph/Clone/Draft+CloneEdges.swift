@@ -1,17 +1,16 @@
 import CambiumModel
 
-/// The links of a many-to-many relationship that copies get: at most one for each edge of the originals.
+/// The edges of a many-to-many relationship that a clone copies, and their copies. Each edge is copied at most once.
 private struct CloneEdges {
-    /// The edges of the originals that are copied.
     let originals: CloneBits
-    /// The copies of these edges, in the order of the ranks.
+    /// The copies of the edges, indexed by the rank of the original in `originals`.
     var copies: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) { originals = CloneBits(groupCount: groupCount, chunks) }
 
     func copy(of edge: UInt32) -> UInt32 { copies[Int(originals.rank(of: edge))] }
 
-    /// Ranks the edges, and calls `body` with each of them in the order of the ranks.
+    /// Numbers the edges, and calls `body` with each edge in the order of the numbers.
     func rankEach(_ body: (UInt32) -> Void) {
         var rank: UInt32 = 0
         for group in originals.groups {
@@ -51,7 +50,7 @@ extension Draft {
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
     }
 
-    /// Chooses the edges of one side's objects that are copied. If a relationship is its own inverse, both sides are the same.
+    /// Adds to `chosen` the edges of one side's objects that are copied. If a relationship is its own inverse, `sides` contains both sides.
     private func choose(
         _ chosen: CloneBits, _ sides: [Int], _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>,
         _ rules: CloneLinkRules
@@ -76,7 +75,8 @@ extension Draft {
                     if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
                 }
             }
-            // The walk may have copied the owner because of this link. Then the owner's copy is linked to copies only.
+            // The walk may have reached the owner through this relationship. Then the owner's copy is linked to copies only, not to shared
+            // objects.
             if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
         }
     }
@@ -93,8 +93,8 @@ extension Draft {
         return edge
     }
 
-    /// Puts the edges into the lists of the copied owners of one side, in the order of the originals' edges. Appends the other copied edges
-    /// to the lists of owners that are not copied, in the order of the copies' ids.
+    /// Puts the edges of one side into ordered lists. In the list of a copied owner, the order is that of the original. An owner that is
+    /// not copied gets its new edges at the end, in the order of the copies' ids.
     private mutating func orderEdges(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
@@ -109,17 +109,17 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Records that objects of the other side that were not copied have more members, because they were linked to copies of this side.
+    /// Records the objects of the other side that were not copied but have more members now: copies of this side were linked to them.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
-        // The owners are on the other side, and the copies to which they were linked are on this side.
+        // Here the owners are on the other side, so the sides are exchanged.
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
             draft.noteChange(number, 1 - side, owner)
         }
     }
 
-    /// Calls `body` for each link between a copy of the other side and an object of this side that is not copied. The owner is this object.
+    /// Calls `body` for each link between an object of this side that is not copied, the owner, and a copy of the other side.
     private mutating func forEachJoined(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
         _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Adds many rows to an index, bucket by bucket, and records the rows whose key the index already has.
+    /// Adds many rows to an index, bucket by bucket. Records a row for a later check if the index already has its key.
     ///
     /// - Parameter rows: New rows that are in no index yet.
     /// - Parameter hasNewUUIDs: Whether each key contains a UUID that was created for it and that no other key has.
@@ -18,10 +18,10 @@ extension Draft {
         }
     }
 
-    /// The number of groups in a batch. The entries of a batch are sorted together. They take 4 MiB, which the next batch reuses.
+    /// The number of groups whose entries are sorted together. They take 4 MiB of memory, which the next batch reuses.
     static let batchPageCount = (1 << 18) / PageLayout.fanOut
 
-    /// Adds the high half of the hash of each row's key, with the row in the low half. Omits rows without a key.
+    /// Adds an entry for each row with a key: the high half of the key's hash, and the row in the low half.
     private func addHashes(
         _ table: TableLayout, _ index: IndexLayout, _ rows: CloneRows, _ pages: Range<Int>, to entries: inout [UInt64]
     ) {

@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// Up to three link columns of a table that are written row by row. Most rows are neighbours, so leaves are looked up once for each group.
+/// Writes up to three link columns of a table row by row. Finds the leaves of the columns once for each group, because consecutive rows are
+/// usually in the same group.
 private struct LinkCursor {
     typealias Values = UnsafeMutablePointer<UInt32>
 
@@ -14,7 +15,7 @@ private struct LinkCursor {
         slots = (first, second ?? first, third ?? first)
     }
 
-    /// Returns the values of a row, in leaves that the draft owns.
+    /// Returns pointers to the values of a row, in leaves that the draft may write.
     @inline(__always)
     mutating func values(_ row: UInt32, _ draft: inout Draft) -> (first: Values, second: Values, third: Values) {
         if row &>> PageLayout.rowShift != group { look(row, &draft) }
@@ -38,7 +39,7 @@ extension Draft {
     /// Links copies as their originals are linked, if the rules of both sides of a link allow it.
     ///
     /// - Parameters:
-    ///   - whole: The links whose chains were copied together with the columns.
+    ///   - whole: The links that `copyColumns` has already copied as whole chains.
     ///   - lonely: The links of `whole` in which a member is copied but its owner is not.
     mutating func copyLinks(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules, whole: Set<Int>, _ lonely: Set<Int>) {
         for number in layout.links.indices {
@@ -158,7 +159,7 @@ extension Draft {
         }
     }
 
-    /// Appends the copies of shared members to the lists of owners that are not copied, in the order of the copies' ids.
+    /// Appends copies to the lists of owners that are not copied themselves, in the order of the copies' ids.
     private mutating func joinOwners(
         _ number: Int, _ list: ListLayout, _ childEnd: Int, _ plan: borrowing ClonePlan, _ rules: CloneLinkRules
     ) {

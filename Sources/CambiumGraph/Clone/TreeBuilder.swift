@@ -1,12 +1,12 @@
 /// Builds the tree of an ordered list from its members in order, in linear time.
 struct TreeBuilder {
     private let tree: Draft.Tree
-    /// The right spine, from the root down. Each node has the number of the nodes in its left subtree.
+    /// The nodes from the root to the right, whose subtrees are not complete yet. Each node has the number of nodes in its left subtree.
     private var spine: [(row: UInt32, leftCount: UInt32)] = []
 
     init(_ tree: Draft.Tree) { self.tree = tree }
 
-    /// Adds a member after the members that were added before. The member must not be in a list.
+    /// Adds a member at the end of the list. The member must not be in a list.
     mutating func append(_ row: UInt32, _ draft: inout Draft) {
         let priority = Draft.priority(row)
         var left = noRow
