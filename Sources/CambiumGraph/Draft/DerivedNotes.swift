@@ -1,7 +1,7 @@
 /// The objects whose derived attributes must be computed at the end of the transaction.
 struct DerivedNotes {
-    /// For each derived column, the objects whose members or text changed, and the members whose source changed. Empty if no change was
-    /// recorded.
+    /// For each derived column, `objects` are the objects whose value must be computed. `sources` are the members whose source attribute
+    /// changed, so the values of their owners must be computed. Empty if no change was recorded.
     private var notes: [(objects: RowNotes, sources: RowNotes)] = []
 
     var isEmpty: Bool { notes.isEmpty }
@@ -41,7 +41,7 @@ struct RowNotes {
         }
     }
 
-    /// Removes duplicate rows. Changes to bits if they take less memory.
+    /// Removes duplicate rows. Replaces the array by bits if the bits take less memory.
     private mutating func settle() {
         rows = Self.sorted(rows)
         limit = 2 * max(rows.count, 512)

@@ -7,7 +7,7 @@ extension Draft {
         return reader.nextSerial(table.index)
     }
 
-    /// Applies one op. Live transactions and replays alike change a graph only by ops, or by methods with the same result.
+    /// Applies one op. Live transactions and replays change a graph only by ops, or by methods with the same result as ops.
     ///
     /// An op applies as a whole, or the method throws and leaves the draft as it was. After an error, the caller may continue with other
     /// ops.
@@ -153,7 +153,7 @@ extension Draft {
         _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
     ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
-        // In pages that are not proven, a reference may lead to any address.
+        // Pages that are not proven may contain references to any address, so they are not prefetched.
         if space.isProven { reader.rows(table.index).prefetch(values, place.row, table) }
         var cells = space.spareCells.take()
         defer { space.spareCells.recycle(&cells) }
@@ -163,7 +163,8 @@ extension Draft {
         for (attribute, value) in values {
             if attribute.isDerived { throw derivedRefusal(attribute) }
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
-            // Even if the object already has a value, the value counts as a change if an earlier assignment changes the same attribute.
+            // The stored value may be about to change: an earlier assignment of this op may set the same attribute. So the value is not
+            // omitted.
             let isAssigned = cells.contains { $0.slot == assigned.slot }
             if !isAssigned, holds(assigned, table, place.row) { continue }
             changed.append(Assignment(attribute.number, value))
@@ -219,7 +220,7 @@ extension Draft {
         guard number.rawValue < transaction else {
             throw CambiumError(.damaged, "Transaction \(transaction) has a digest of transaction \(number), which is not an earlier one.")
         }
-        // The draft no longer has the graph of an earlier transaction, so it cannot compare an earlier digest.
+        // Only the previous transaction's digest can be compared. The draft no longer has the graph of an earlier transaction.
         guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {
             throw CambiumError(.damaged, "The graph after transaction \(number) does not have the digest that the log states.")
         }

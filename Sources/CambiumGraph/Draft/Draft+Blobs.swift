@@ -27,8 +27,8 @@ extension Draft {
         return page
     }
 
-    /// Copies the head of a blob and some of its extents, keeps the number of cells that refer to the blob, and discards the old pages. The
-    /// caller must update all these cells.
+    /// Copies the first page of a blob and some of its extents, and discards the old pages. Keeps the number of cells that refer to the
+    /// blob. The caller must update all these cells.
     ///
     /// - Parameter isMoved: Whether an extent is copied. All other extents stay in place.
     mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
@@ -59,7 +59,7 @@ extension Draft {
     /// Records that one more cell refers to a blob.
     mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
 
-    /// Records that one cell fewer refers to a blob. Discards the blob if no cell is left.
+    /// Records that one cell fewer refers to a blob. Discards the blob if it was the last cell.
     mutating func discardBlob(_ page: PageRef) {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
             let count = sharerCount(of: page)

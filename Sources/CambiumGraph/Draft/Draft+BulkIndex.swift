@@ -2,7 +2,7 @@ internal import CMachine
 import CambiumModel
 
 extension Draft {
-    /// Adds the rows of a block to an index, bucket by bucket, and records the rows whose key the index already has.
+    /// Adds the rows of a block to an index, bucket by bucket. Records a row for a later check if the index already has its key.
     ///
     /// - Parameter rows: New rows of one entity that are in no index yet.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
@@ -29,7 +29,7 @@ extension Draft {
 
     /// Sorts entries and adds them to an index, bucket by bucket.
     ///
-    /// - Parameter other: The memory for sorting, which the caller can pass again.
+    /// - Parameter other: Memory for sorting. The caller can pass the same array again to reuse its memory.
     mutating func addEntries(
         _ table: TableLayout, _ index: IndexLayout, _ entries: inout [UInt64], _ other: inout [UInt64], isUnique: Bool
     ) {
@@ -47,10 +47,11 @@ extension Draft {
 
     private static let prefetchDistanceMin = 12
 
-    /// The bits of a hash that a bucket uses: the bits that determine splits, and the fragment.
+    /// The bits of a hash that a bucket uses: the bits that select the bucket, and the fragment that the bucket stores.
     static let hashMask: UInt64 = 0xFFFF_FFFF_0000_0000
 
-    /// Adds as many of the entries that belong to one bucket as the bucket has space for. Returns the index of the next entry.
+    /// Adds entries to the bucket of the first entry until the bucket is full or an entry belongs to another bucket. Returns the index of
+    /// the next entry.
     private mutating func fillBucket(
         _ table: TableLayout, _ index: IndexLayout, _ entries: [UInt64], from first: Int, isUnique: Bool
     ) -> Int {
@@ -88,7 +89,8 @@ extension Draft {
         return next
     }
 
-    /// Returns whether a bucket lacks the space for all of its new entries. Such a bucket is split without being copied first.
+    /// Returns whether a bucket lacks the space for all of its new entries. The caller then splits it at once, and saves the copy of the
+    /// bucket.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

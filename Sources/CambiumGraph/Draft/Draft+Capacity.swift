@@ -27,15 +27,15 @@ extension Draft {
     ///
     /// - Parameter groupCount: The number of groups of rows that the migration rebuilds.
     func checkCapacity(forMigrating groupCount: Int) throws(CambiumError) {
-        // A rebuilt group may also store values of a wider type.
+        // The factor 2 allows for values of a wider type in a rebuilt group.
         let share = Double(2 * groupCount) / Double(max(1, allGroupCount))
         let needed = chunkCount(Int(Double(space.liveGranules) * share), buckets: 0)
         if pending.isOff || needed <= space.freeChunkCount - space.capacity.reserveChunkCount { return }
         throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }
 
-    /// Returns the number of chunks that are needed for copies of this many granules, and for the index buckets and index nodes that change
-    /// with this many objects.
+    /// Returns the number of chunks for copies of this many granules, and of the index buckets and index nodes that change with this many
+    /// objects. A granule is the unit in which pages are allocated.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
@@ -72,7 +72,7 @@ extension Draft {
         }
     }
 
-    /// Returns the number of granules of the page of a group and of its leaves, not counting the constant pages.
+    /// Returns the number of granules of a group's page and leaves. Constant pages do not count, because they are not copied.
     private func granules(ofGroup index: UInt32, _ table: TableLayout) -> Int {
         let page = reader.vector(table.index, TablePage.rowsOffset).get(Int(index), chunks)
         if page == 0 { return 0 }

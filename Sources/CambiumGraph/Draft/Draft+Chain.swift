@@ -1,5 +1,6 @@
 extension Draft {
-    /// The tables and columns of a chain of members, resolved once.
+    /// The tables and columns of the chains of a relationship: an owner has the first and the last member, and each member has its
+    /// neighbours.
     struct Chain {
         let owners: Int
         let members: Int

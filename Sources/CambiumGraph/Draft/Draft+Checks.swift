@@ -6,8 +6,8 @@ extension Draft {
     ///
     /// Computes the derived attributes first, because a derived attribute may be part of a unique set.
     ///
-    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`. It has all violations, except after a migration,
-    ///   which limits their number.
+    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`, which has all violations. After a migration, their
+    ///   number is limited.
     package mutating func check() throws(CambiumError) {
         try updateDerived()
         if pending.isEmpty { return }
@@ -15,8 +15,8 @@ extension Draft {
         if !violations.isEmpty { throw CambiumError(violations) }
     }
 
-    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because each of them breaks many other rules,
-    /// too.
+    /// Returns the broken rules and clears the pending checks. Denied deletions come first, because they usually explain the other
+    /// violations.
     mutating func violations() -> RuleViolations {
         var found: [Violation] = []
         for denial in pending.denials { found += violation(of: denial) }

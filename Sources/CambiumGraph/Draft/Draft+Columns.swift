@@ -9,7 +9,7 @@ extension Draft {
         return true
     }
 
-    /// Stores a value as `set` does, but without comparing it first, because the value is probably new.
+    /// Stores a value as `set` does, but does not compare it with the old value first, because it is probably new.
     mutating func replace(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) {
         let indexes = table.indexesOfSlot[slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }
@@ -37,7 +37,7 @@ extension Draft {
     }
 
     /// Adds a row to an index if the index covers the row's entity and the row's key contains no null. If another row has the same key,
-    /// schedules a check for the commit.
+    /// schedules a check for the end of the transaction.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, _ row: UInt32) {
         guard covers(index, table, row) else { return }
         let reader = reader

@@ -4,7 +4,8 @@ extension Draft {
     /// Deletes objects and all objects that their cascades reach, and unlinks all of them. Throws `.limitExceeded` before it writes
     /// anything.
     ///
-    /// Algorithm 1 of the op: a cascade reaches each object once, and the order has no effect on the result.
+    /// This order of work is algorithm 1 of the delete op: a cascade reaches each object once, and the order of the objects has no effect
+    /// on the result.
     mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
         try checkCapacity(forDeleting: dying)
@@ -41,7 +42,8 @@ extension Draft {
         return schema.entity(reader.rows(table.index).entity(place.row, table))
     }
 
-    /// Records the members that must not exist at commit, because a `deny` rule requires this.
+    /// For each relationship with a `deny` rule, records the members of a deleted object. If such a member exists at commit, the commit
+    /// fails.
     private mutating func noteDenials(_ place: ObjectPlace) {
         guard let entity = entity(at: place) else { return }
         for relationship in entity.relationships where relationship.deleteRule == .deny {
@@ -56,7 +58,7 @@ extension Draft {
         }
     }
 
-    /// Removes an object from all of its links, including ends that the schema does not name.
+    /// Removes an object from all of its links, including links whose end at this object has no relationship in the schema.
     private mutating func unlinkAll(_ place: ObjectPlace) {
         let table = Int(place.table)
         for link in layout.links.indices {
@@ -70,7 +72,7 @@ extension Draft {
         }
     }
 
-    /// Returns whether the rule of an end is `noAction`. The effect of such an end on the other side is not checked.
+    /// Returns whether the delete rule of an end is `noAction`. Then the rules of the objects at the other side are not checked.
     func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
         let link = schema.links[end.link]
         guard let property = (end.end == 0 ? link.first : link.second).property else { return false }

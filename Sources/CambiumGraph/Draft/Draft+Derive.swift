@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension Draft {
-    /// Starts to record which objects change, so that `deriveOps` can emit the net changes.
+    /// Starts to record which objects change, so that `deriveOps` can emit the net changes afterwards.
     package mutating func trackChanges() { trackChanges(HubLimits()) }
 
     package mutating func trackChanges(_ limits: HubLimits) { touched = TouchedRows(layout, limits) }
@@ -26,8 +26,8 @@ extension Draft {
 extension Graph {
     /// Emits the ops that make this graph from a graph with its schema and without objects.
     ///
-    /// The next serial of a hierarchy is part of a graph. If the object with the last serial was deleted, the ops insert an object with
-    /// that serial and delete it. The ops do not contain provenance: which transactions changed an object, and of which object it is a
+    /// The ops restore the next serial of each hierarchy, too. If the object with the last serial was deleted, the ops insert an object
+    /// with that serial and delete it. The ops do not contain provenance: the transactions that changed an object, and the original of a
     /// copy.
     ///
     /// Complexity: O(graph).

@@ -78,7 +78,7 @@ extension Draft {
         setProvenance(column.table, row, TableLayout.changedSlot)
     }
 
-    /// A number of chunks that is more than storing one value requires.
+    /// More chunks than storing one derived value takes.
     private static var derivedChunkCountMin: Int { 4 }
 
     private func hasDerived(_ column: DerivedColumn, _ row: UInt32) -> Bool {
@@ -102,7 +102,7 @@ extension Draft {
         guard attribute.isDerived, !derived.isEmpty else { return nil }
         let column = layout.derived.ofTable[Int(place.table)].first { $0.attribute === attribute }
         guard let column, hasDerived(column, place.row) else { return nil }
-        // A value that the attribute cannot hold is reported at the end of the transaction.
+        // An error means that the attribute cannot hold the value. The end of the transaction reports this error.
         return try? reader.derivedValue(column, place.row)
     }
 }

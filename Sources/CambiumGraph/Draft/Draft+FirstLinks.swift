@@ -1,5 +1,5 @@
 extension Draft {
-    /// The number of edges that are made in one step.
+    /// The number of edges whose memory is prefetched together.
     private static let stepCount = 64
 
     /// Links an object without members to distinct objects, in this order.
@@ -18,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// Adds edges that do not exist yet. The edges use memory in many distant places, so the method prefetches all of it first.
+    /// Adds edges that do not exist yet. Prefetches the memory of all of them first, because it lies in many distant places.
     private mutating func addEdges(
         _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
     ) {

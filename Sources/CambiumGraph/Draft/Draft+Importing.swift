@@ -1,17 +1,17 @@
 package import CambiumModel
 
-/// A relationship resolved for writing many links. A copy of this value increments only one reference count.
+/// A relationship, resolved once for an import that writes many links. It holds few references, so that a copy is cheap.
 package struct ImportEnd {
     let end: EndLayout
     let isOrdered: Bool
 }
 
-/// An entity resolved for writing many of its objects.
+/// An entity, resolved once for an import that writes many of its objects.
 package final class ImportTable {
     let table: TableLayout
     package let entity: Entity
     let identity: IndexLayout?
-    /// The index and the column in which keys of one attribute are looked up. `nil` if there is no identity.
+    /// The index and the column in which the import looks up keys of one attribute. `nil` if the import has no identity.
     package let keyPlace: KeyPlace?
     /// The column of each attribute of the entity, in the order of the attributes. `defaults` has their default values, or `nil`.
     let slots: [Int]
@@ -47,10 +47,10 @@ package struct KeyPlace {
 }
 
 extension Cell {
-    /// Returns the hash that an index over one attribute of this type stores for the value, in a graph with this key.
+    /// Returns the hash of this value in an index over one attribute of this type.
     @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
         var hash = KeyHash(key)
-        // Text needs no conversion: unlike 0.0 and -0.0, equal texts have equal bytes.
+        // Numbers such as 0.0 and -0.0 are equal with different bits, so they are converted first. Equal texts always have equal bytes.
         if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
         return hash.value
     }
@@ -107,7 +107,7 @@ extension Draft {
     package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
         let map = reader.vector(table.number, TablePage.virtualPagesOffset)
         var next = 0
-        // If serials are far apart, the virtual pages between them do not exist.
+        // The loop skips the gaps between serials: virtual pages without objects do not exist.
         while let page = map.firstIndex(from: next, reader.chunks) {
             let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
             for serial in first...first | UInt64(PageLayout.fanOutMask) {
@@ -162,7 +162,7 @@ extension Draft {
 
     /// Adds a new object to the indexes.
     ///
-    /// - Parameter hash: The hash of the key of its identity, if the caller has just looked for this key and not found it. Otherwise 0.
+    /// - Parameter hash: The hash of the object's identity, if the caller has just looked for it and found no object. Otherwise 0.
     package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool, hash: UInt64) {
         if hash != 0, let place = table.keyPlace {
             addEntry(place.table, place.index, hash: hash, row: row)
@@ -241,12 +241,12 @@ extension Draft {
     /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// Returns the first rule that the last written row breaks. Afterwards, all checks that this row scheduled count as done.
+    /// Returns the first rule that the last written row breaks, and clears all checks that this row scheduled.
     ///
-    /// A unique value may belong to another object until a later row changes that object, so the check of such a value is deferred to the
-    /// end. The indexes in `finding` are checked immediately: the import finds objects by them, so two objects never share a value there.
+    /// A unique value may belong to another object until a later row changes that object. So the check of such a value is deferred to the
+    /// end of the import. Only the indexes in `finding` are checked immediately, because the import finds objects by them.
     ///
-    /// - Parameter deferred: Receives each deferred check, for `check(_:)`.
+    /// - Parameter deferred: Receives each deferred check. The caller passes it to `check(_:)` at the end.
     @inline(__always)
     package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
         pending.isEmpty ? nil : takeNoted(finding, deferred)
@@ -278,7 +278,7 @@ extension Draft {
         return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
     }
 
-    /// Returns, for each entity, the number of original objects that would disappear if these objects were deleted.
+    /// For a set of objects to delete, returns the number of original objects of each entity that would disappear, including cascades.
     package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
         var counts: [EntityNumber: Int] = [:]
         for place in closure(of: ids.compactMap { self.place(of: $0) }) {
@@ -291,11 +291,11 @@ extension Draft {
         return counts
     }
 
-    /// Counts the objects of each entity by their net change. Covers the objects in `seen` (a set of rows for each table) and all changed
-    /// objects.
+    /// Counts the objects of each entity by their net change. Counts the changed objects and the objects in `seen`, which has a set of rows
+    /// for each table.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
-        // The array is indexed by entity number. Lookups in a dictionary would take longer than all other work.
+        // An array, because lookups in a dictionary would take longer than all other work here.
         var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]
@@ -345,7 +345,7 @@ extension Draft {
         }
     }
 
-    /// An end of a link, with the objects whose members at this end were touched.
+    /// One end of a link, with the objects that gained or lost members at this end, or may have.
     private struct TouchedEnd {
         let end: EndLayout
         let owners: RowSet

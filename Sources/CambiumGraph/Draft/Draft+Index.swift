@@ -1,11 +1,12 @@
 extension Draft {
-    /// Adds a row under its hash. The index of a draft may have several rows with one key. The commit finds these duplicates.
+    /// Adds a row under the hash of its key. During a transaction, an index may have several rows with one key. The commit finds these
+    /// duplicates.
     mutating func addEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: 1)
         let fragment = Bucket.fragment(hash)
         let found = reader.bucket(table, index, hash)
-        // Only pages of the draft refer to a page of the draft. So all slots that the directory has for this bucket already refer to the
-        // draft's copy.
+        // A page that the draft owns is referenced only by pages that the draft owns. So the directory already refers to the draft's copy
+        // of this bucket.
         if found != 0, chunks.birth(found) == trustedEpoch, Bucket(chunks[found]).count < Bucket.capacity {
             return Bucket(chunks[found]).add(fragment, row)
         }
@@ -18,7 +19,7 @@ extension Draft {
         }
     }
 
-    /// Removes the entry of a row. The entry was added with this hash.
+    /// Removes the entry of a row, which was added with this hash.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
         let first = ownedBucketSlot(table, index, hash)
@@ -64,8 +65,8 @@ extension Draft {
         return slot
     }
 
-    /// Copies a bucket unless the draft owns it. Several slots of the directory may refer to the bucket, and all of them must then refer to
-    /// the copy.
+    /// Copies a bucket unless the draft owns it. Several slots of the directory may refer to the bucket, and then all of them get the
+    /// reference to the copy.
     private mutating func ownShared(
         _ slot: UnsafeMutablePointer<PageRef>, _ vector: UnsafeMutablePointer<RadixVector>, _ bits: UInt32, _ hash: UInt64
     ) {
@@ -86,7 +87,7 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two buckets, each of which gets half of its hashes. The draft need not own the bucket.
+    /// Replaces a bucket by two buckets, each of which gets the entries of half of its hashes. The bucket may belong to an older version.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
@@ -114,7 +115,7 @@ extension Draft {
         discardBucket(page)
     }
 
-    /// Distributes the entries of a bucket to two other buckets. The bit of an entry's hash at the depth of the bucket decides.
+    /// Distributes the entries of a bucket to two other buckets. One bit of an entry's hash decides, at the depth of the bucket.
     private func distribute(_ bucket: Bucket, _ lower: Bucket, _ upper: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
         if depth >= 8, depth < 24 {
             let mask: UInt16 = 1 << UInt16(23 - depth)

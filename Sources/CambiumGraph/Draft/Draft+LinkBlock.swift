@@ -44,7 +44,7 @@ extension Draft {
         }
     }
 
-    /// Returns the rows of the members that a block names. If a to-one relationship gets no target, the row is `noRow`.
+    /// Returns the row of each member that a block names. For a to-one relationship without a target, the row is `noRow`.
     private func rows(
         _ serials: [UInt64], of relationship: Relationship, _ targets: TableLayout
     ) throws(CambiumError) -> [UInt32] {
@@ -65,7 +65,7 @@ extension Draft {
         return found
     }
 
-    /// Returns whether the counts divide all members into lists, and no list contains a member twice.
+    /// Returns whether the counts divide all members into lists, and each member occurs only once in its list.
     private func areLists(_ members: [UInt64], _ counts: [UInt32]) -> Bool {
         guard counts.reduce(0, { $0 + Int($1) }) == members.count else { return false }
         var rest = members[...]
@@ -75,9 +75,10 @@ extension Draft {
         }
     }
 
-    /// Returns whether a list contains no member twice. Without this check, a few bytes could repeat the same member millions of times.
+    /// Returns whether each member occurs only once in a list. Without this check, a small corrupt block could repeat one member millions
+    /// of times.
     private func areDistinct(_ serials: ArraySlice<UInt64>) -> Bool {
-        // The members of most lists ascend.
+        // Ascending members, as in most lists, are distinct and need no set.
         if zip(serials, serials.dropFirst()).allSatisfy({ $0 < $1 }) { return true }
         var seen = Set<UInt64>()
         return serials.allSatisfy { seen.insert($0).inserted }
@@ -87,7 +88,7 @@ extension Draft {
         CambiumError(.damaged, "A block of links does not fit the relationship '\(relationship.name)'.")
     }
 
-    /// Clears a to-one end.
+    /// Removes the target of a to-one relationship.
     mutating func clearTarget(_ end: EndLayout, _ owner: UInt32) {
         var old = noRow
         reader.forEachMember(end, owner: owner) { old = $0 }
@@ -107,7 +108,7 @@ extension Draft {
     }
 }
 
-/// An entity and its descendants. The last answer is kept, because consecutive rows usually have the same entity.
+/// An entity and its descendants. The result of the last lookup is kept, because consecutive rows usually have the same entity.
 private struct Family {
     private let numbers: Set<EntityNumber>
     private var last: EntityNumber?

@@ -15,7 +15,7 @@ extension Draft {
         return (layout.end(relationship), owner, row)
     }
 
-    /// Throws `.invalidInput` if a relationship cannot hold an object.
+    /// Throws `.invalidInput` if the relationship cannot hold the object at `place`, because of the object's entity.
     private func check(
         _ place: ObjectPlace, _ target: ObjectID, for relationship: Relationship, of owner: @autoclosure () -> String
     ) throws(CambiumError) {
@@ -37,7 +37,7 @@ extension Draft {
     ) throws(CambiumError) -> LinkEnds {
         let owner = try livePlace(id)
         let row = try livePlace(target)
-        // The caller's relationship may belong to an equal schema, such as the schema that the store was made with.
+        // The caller may have the relationship from another schema that equals this one, such as the schema that the store was made with.
         guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
             throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
         }
@@ -45,8 +45,8 @@ extension Draft {
         return LinkEnds(relationship: own, owner: owner, target: row)
     }
 
-    /// Returns the links from a new object that a caller requests, all of them checked. Throws as `linkEnds` does, and `.invalidInput` for
-    /// two objects of a to-one relationship.
+    /// Checks the links that a caller requests for a new object, and returns them. Throws as `linkEnds` does, and `.invalidInput` for
+    /// several targets of a to-one relationship.
     package func linkTargets(
         _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
     ) throws(CambiumError) -> [(Relationship, ObjectID)] {

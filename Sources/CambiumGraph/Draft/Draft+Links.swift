@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Links two objects. An end that holds only one object loses its previous object.
+    /// Links two objects. If an end is to-one, its previous link is removed.
     ///
     /// The index is a position in the ordered list of `owner`. A target that is already a member moves to the index.
     mutating func link(_ end: EndLayout, owner: UInt32, target: UInt32, at index: Int? = nil) {
@@ -135,7 +135,7 @@ extension Draft {
         let (first, second) = EndLayout.pair(end.end, isSymmetric, owner, target)
         let edge = insertEdge(table, first, second)
         add(lists[0], owner: first, member: edge, at: end.end == 0 ? index : nil)
-        // If an object is linked to itself, the edge is in one list only.
+        // A symmetric edge from an object to itself is in one list only.
         if !(isSymmetric && first == second) {
             add(lists[1], owner: second, member: edge, at: end.end == 1 ? index : nil)
         }

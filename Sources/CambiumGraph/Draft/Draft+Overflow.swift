@@ -1,8 +1,8 @@
-/// Buckets with more entries than a page can hold. Most of these entries have one hash, and form the *crowd* of the bucket. The rows of a
-/// crowd have the same key. This happens only within a transaction, whose end ensures that each key is unique.
+/// Lets a bucket of an index have more entries than one page holds. Most of these entries have one hash: they form the *crowd* of the
+/// bucket, whose rows have the same key. This happens only within a transaction, because each key is unique at its end.
 ///
 /// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
-/// entries need. It becomes an ordinary bucket as soon as its entries fit into one page. The rows of other keys are in other buckets.
+/// entries need. It becomes an ordinary bucket as soon as its entries fit into one page.
 extension Draft {
     /// Returns whether a full bucket accepts another entry without a split, because a split would move few entries or none.
     func takesOverflow(_ bucket: Bucket, _ fragment: UInt16) -> Bool {
@@ -27,7 +27,7 @@ extension Draft {
         if fragment != first.crowdFragment { first.otherCount += 1 }
     }
 
-    /// Fills the place of a removed entry with an entry of the first overflow page. Releases that page once it is empty.
+    /// Moves an entry of the first overflow page to the place of a removed entry. Releases the overflow page once it is empty.
     ///
     /// - Parameters:
     ///   - first: The first page of the bucket, which the draft owns.
@@ -61,7 +61,7 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // The rows of the crowd are added first. So a page that becomes full makes the same fragment its crowd: the most frequent one.
+        // Rows of the crowd come first, so that the crowd of each new bucket is the same: the fragment with the most entries.
         for (fragment, row) in crowd + others {
             let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
             if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }

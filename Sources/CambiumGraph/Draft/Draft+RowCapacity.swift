@@ -7,7 +7,7 @@ extension Draft {
     @inline(__always)
     func checkRowCapacity(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let pageCount = serials.reduce(0) { $0 + Self.virtualPages(of: $1).count }
-        // Usually, the groups without any row so far are enough.
+        // Usually, the groups that the table has not used yet are enough for all serials.
         if reader.groupCount(table.index) &+ pageCount <= TableLayout.groupCountMax { return }
         if spareGroupCount(table) < pageCount { try checkGroups(table, serials) }
     }

@@ -37,19 +37,19 @@ extension Draft {
         }
     }
 
-    /// Unmaps a virtual page that has no objects left.
+    /// Removes a virtual page from the map of the table, because it has no objects left.
     private mutating func forget(_ table: TableLayout, virtualPage: UInt32) {
         let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
         slot(&map.pointee, Int(virtualPage)).pointee = 0
         prune(map, Int(virtualPage))
     }
 
-    /// Releases a group whose rows have moved, and to which no virtual page is mapped any longer.
+    /// Releases a group that no virtual page refers to, because packing has moved its rows to other groups.
     mutating func releaseMovedGroup(_ table: TableLayout, _ index: UInt32) {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears the remains of a row that has moved, in a group that is not released.
+    /// Clears what a moved row has left in a group that still has other rows.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
@@ -76,7 +76,7 @@ extension Draft {
         if mapped.pointee == 0 {
             mapped.pointee = newGroup(table, virtualPage: virtualPage) + 1
         } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
-            // An object of another virtual page may have this row of the shared group.
+            // In a shared group, the row of this serial may belong to an object of another virtual page.
             mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
@@ -92,7 +92,7 @@ extension Draft {
         count(page + table.countOffset(of: entity), by: step)
     }
 
-    /// Changes a count. In a page that is not proven, the count may be too low.
+    /// Adds `step` to a count. In a page that is not proven, the stored count may be less than the number of rows.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
         if count < 0 { chunks.refuse("a count of a table is too low") }
@@ -101,7 +101,7 @@ extension Draft {
 
     // MARK: Groups
 
-    /// Returns the index of a new group whose leaves are the constant pages. Reuses the index of a released group if there is one.
+    /// Returns the index of a new group without values. Reuses the index of a released group if there is one.
     mutating func newGroup(_ table: TableLayout, virtualPage: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)
@@ -136,7 +136,7 @@ extension Draft {
         return group
     }
 
-    /// Releases a group that has no live rows, and all of whose serials were assigned before.
+    /// Releases a group that has no live rows. All serials of its virtual pages were assigned before, so no new object needs the group.
     ///
     /// - Parameter virtualPage: The last virtual page that was mapped to the group; `nil` if no virtual page is mapped to it.
     private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32, virtualPage: UInt32?) {
@@ -182,7 +182,8 @@ extension Draft {
         }
     }
 
-    /// Replaces a leaf of 32-bit offsets by a leaf of 64-bit offsets. A group needs this 2^32 transactions after its creation.
+    /// Replaces a leaf of 32-bit transaction offsets by a leaf of 64-bit offsets. A group needs this if a row changes 2^32 transactions
+    /// after the group was created.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
         let old = chunks[reference.pointee]
         let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)
@@ -197,14 +198,14 @@ extension Draft {
 
     // MARK: Edges
 
-    /// Creates a row in a table of edges, with both owners, and adds it to the index of pairs.
+    /// Creates an edge between two rows, and adds it to the index of linked pairs.
     mutating func insertEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let row = newEdge(table, first, second)
         addEntry(table.index, 0, hash: reader.edgeHash(first, second), row: row)
         return row
     }
 
-    /// Creates a row in a table of edges, with both owners. The caller must add the row to the index of pairs.
+    /// Creates an edge between two rows. The caller must add it to the index of linked pairs.
     mutating func newEdge(_ table: TableLayout, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let page = ownedTable(table.index)
         let freeCount = (page + TablePage.freeCountOffset).assumingMemoryBound(to: UInt32.self)

@@ -19,7 +19,7 @@ extension Draft {
         }
     }
 
-    /// Clears a cell. Its value becomes garbage of the page, or a superseded blob.
+    /// Clears a cell. The bytes of its value stay in the page as garbage, or its blob loses one reference.
     private mutating func releaseCell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) {
         let cell = StringLeaf.cell(leaf, row)
         guard cell != 0 else { return }
@@ -27,7 +27,7 @@ extension Draft {
         forgetCell(leaf, row, cell)
     }
 
-    /// Clears a cell. Its value, together with its blob if it has one, is now in another leaf.
+    /// Clears a cell whose value has moved to another leaf. A blob of the value stays in use.
     mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
         let cell = StringLeaf.cell(leaf, row)
@@ -58,8 +58,8 @@ extension Draft {
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
-    /// Moves the contents of a leaf, without its garbage, to a larger page. A leaf grows by half, so that filling it one value at a time
-    /// copies each byte a constant number of times.
+    /// Moves the contents of a leaf, without its garbage, to a larger page. Each new page is half as large again. So filling a leaf value
+    /// by value copies each byte only a few times.
     mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int
     ) -> UnsafeMutableRawPointer {

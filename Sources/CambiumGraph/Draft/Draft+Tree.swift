@@ -1,8 +1,9 @@
 import CambiumModel
 
 extension Draft {
-    /// The columns of an ordered list: a treap over the members, by position. The priority of a member is a hash of its row. So the shape
-    /// needs no storage and does not depend on history. Inserting, removing and indexing take O(log n) expected time.
+    /// The columns of an ordered list, which is a treap: a binary tree of the members by position, balanced by priorities. A member's
+    /// priority is a hash of its row. So it is not stored, and the shape of the tree does not depend on earlier changes. Inserting,
+    /// removing and indexing take O(log n) expected time.
     struct Tree {
         let owners: Int
         let members: Int
@@ -42,7 +43,7 @@ extension Draft {
         }
     }
 
-    /// Refuses a tree in which a walk takes more steps than the table has rows, because the tree must have a cycle.
+    /// Ends the process if a walk takes more steps than the table has rows, because then the tree contains a cycle.
     @inline(__always) private func countDown(_ restCount: inout Int) {
         restCount &-= 1
         if restCount < 0 { chunks.refuse("an ordered list has a cycle") }
@@ -74,7 +75,7 @@ extension Draft {
         node == noRow ? 0 : Int(link(tree.members, node, tree.size))
     }
 
-    /// Puts `child` in the place of `member` under its parent. If `child` is `noRow`, the place becomes empty.
+    /// Puts `child` in the place of `member` under the parent of `member`. If `child` is `noRow`, the place becomes empty.
     private mutating func replace(_ tree: Tree, _ owner: UInt32, _ member: UInt32, by child: UInt32) {
         let parent = link(tree.members, member, tree.up)
         if parent == noRow {
@@ -86,7 +87,7 @@ extension Draft {
         if child != noRow { setLink(tree.members, child, tree.up, parent) }
     }
 
-    /// Rotates a node above its parent. The members keep their order.
+    /// Moves a node above its parent by a rotation. The order of the members stays the same.
     private mutating func rotateUp(_ tree: Tree, _ owner: UInt32, _ node: UInt32, _ parent: UInt32) {
         replace(tree, owner, parent, by: node)
         let isLeft = link(tree.members, parent, tree.left) == node

@@ -89,7 +89,7 @@ extension Draft {
         let ranges = try ranges(of: block.serials)
         try checkRowCapacity(table, ranges)
         for serials in ranges {
-            // A serial of `next` or more was never assigned, so no object has it.
+            // Serials from `next` on were never assigned, so no object can have them.
             if serials.lowerBound >= next { continue }
             for serial in serials where reader.row(table.index, serial: serial) != nil {
                 throw CambiumError(.damaged, "A block inserts serial \(serial) of \(block.entity), which already exists.")

@@ -9,7 +9,7 @@ extension Draft {
         }
     }
 
-    /// Returns the address of an element, on a path of nodes that this draft owns.
+    /// Returns the address of an element. Copies the nodes on the path to it that the draft does not own.
     @inline(__always)
     mutating func slot(_ vector: inout RadixVector, _ index: Int) -> UnsafeMutablePointer<UInt32> {
         if vector.height == 0 || index &>> (Int(vector.height) &* PageLayout.fanOutShift) != 0 { grow(&vector, toHold: index) }
@@ -27,7 +27,7 @@ extension Draft {
         }
     }
 
-    /// Discards those nodes on the path to an element that contain only zeros. The draft must own all nodes of the path.
+    /// Discards the nodes on the path to an element that contain only zeros. The draft must own all nodes of this path.
     mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
         var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
         for level in (1..<max(1, Int(vector.pointee.height))).reversed() {

@@ -4,20 +4,20 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// A graph that a writer changes. Only drafts write to pages. Dropping a draft rolls its changes back.
+/// A graph that a writer changes. Only drafts write to pages. A draft that is dropped without being published has no effect.
 ///
-/// A page may be written in place if and only if its birth is the draft's epoch. Otherwise the draft copies the page first. No reader sees
-/// a change of the draft before `Timeline.publish`.
+/// The draft may write a page in place only if the page was born in the draft's epoch. It copies any other page first. No reader sees a
+/// change of the draft before `Timeline.publish`.
 package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
-    /// The birth of pages to which a reference may lead without another check. If pages are not proven, no page has this birth, because a
+    /// The birth of pages that the draft may write without another check. If pages are not proven, no page has this birth. Otherwise a
     /// forged reference could lead to a page of the draft that has another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
-    /// The number of the current transaction. It is one more than the number of the original, unless a caller sets it.
+    /// The number of the current transaction: one more than that of the original graph, unless a caller sets it.
     package var transaction: UInt64
     /// The maximum number of requests that the register remembers.
     let requestCountMax: Int
@@ -29,8 +29,8 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// The error that made the draft unusable: a change threw after it had written. It is stored as a reference, because drafts are moved
-    /// often.
+    /// The error of a change that threw after it had written, which makes the draft unusable. The type is a reference, because drafts are
+    /// moved often.
     private var failure: (any Error)?
     /// Whether the current change has written to a page.
     private var hasWritten = false
@@ -60,8 +60,8 @@ package struct Draft: ~Copyable {
         born = base.space.takeList()
     }
 
-    /// Creates a draft that continues the changes of another draft on pages of its own. It is never published, and must not outlive the
-    /// other draft, whose pages it reads.
+    /// Creates a draft that continues the changes of another draft on pages of its own. The new draft is never published. It reads pages of
+    /// the other draft, so it must not outlive that draft.
     ///
     /// - Parameter epoch: A number that no other draft has.
     init(continuing other: borrowing Draft, epoch: UInt64) {
@@ -75,8 +75,8 @@ package struct Draft: ~Copyable {
 
     deinit {
         if isPublished { return }
-        // A released page may have been allocated again. Then the list contains it twice, and its birth shows whether this loop has already
-        // released it.
+        // A page that was released and allocated again is in the list twice. Its birth changes on release, so the loop releases it only
+        // once.
         for page in born.elements where chunks.birth(page) == epoch { space.release(page) }
     }
 
@@ -110,14 +110,14 @@ package struct Draft: ~Copyable {
 // MARK: - All or nothing
 
 extension Draft {
-    /// Runs a change, which checks everything before it writes. So the change takes effect as a whole or not at all.
+    /// Runs a change that checks everything before it writes, so that it takes effect as a whole or not at all.
     ///
     /// If the change throws after it has written to a page, the draft has failed: it refuses all later changes, and it cannot be published.
     @inline(__always)
     mutating func atomically(_ change: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         try checkUsable()
         hasWritten = false
-        // Without a cached group, the first write to a group takes the path that sets `hasWritten`.
+        // Writes to the cached group skip the code that sets `hasWritten`. Without a cached group, the first write runs this code.
         forgetGroup()
         do throws(CambiumError) {
             try change(&self)
@@ -172,7 +172,7 @@ extension Draft {
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // The copy has the same size and kind, but no link to another free page.
+        // The tail of the header contains the size and the kind of the page, but no link of a list of free pages.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {
@@ -191,7 +191,7 @@ extension Draft {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
 
-    /// Releases a page: immediately if the draft created it, otherwise when no version reaches it.
+    /// Releases a page: immediately if the draft created it, otherwise as soon as no version reaches it.
     mutating func discard(_ page: PageRef) {
         if !space.isProven { space.checkCopied(page, chunks[page], nil, 0) }
         if chunks.birth(page) == epoch { space.release(page) } else { supersede(page) }
@@ -226,7 +226,7 @@ extension Draft {
     private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
         hasWritten = true
         let found = reader.rows(table).group(index &<< PageLayout.rowShift)
-        // Only pages of the draft refer to a page of the draft.
+        // Only pages of the draft refer to a page of the draft, so the path to this group needs no copies.
         if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == trustedEpoch {
             groupCache = GroupCache(table: table, index: index, pointer: found)
             return found

@@ -1,7 +1,8 @@
-/// The touched members of one object, at one end of a link. All other members stay, in the same order.
+/// The change of a hub at one end of a link: an object with many members, of which the draft touched only a few. All other members stay, in
+/// the same order.
 struct HubChange {
     struct Member {
-        /// The row in the table of the list's members.
+        /// The row that is in the list: the member itself, or its edge.
         let row: UInt32
         /// The object at the other end.
         let target: UInt32
@@ -22,7 +23,7 @@ struct HubChange {
 
     var removed: Set<UInt32> { targetsBefore.subtracting(targetsAfter) }
     var added: Set<UInt32> { targetsAfter.subtracting(targetsBefore) }
-    /// The touched members that the object had before and still has. They may have moved.
+    /// The touched members that the object had before and still has, although maybe at another place.
     var staying: Set<UInt32> { targetsBefore.intersection(targetsAfter) }
     var changesMembers: Bool { targetsBefore != targetsAfter }
 }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Unique values that rows of an import assigned to objects while other objects had them. Later rows resolve most of these duplicates.
+/// Values that rows of an import assigned although other objects had the same unique value. Later rows resolve most of these duplicates.
 package struct ImportDuplicates {
     /// The indexes of a draft by which an import finds objects.
     package struct Indexes {
@@ -17,7 +17,7 @@ package struct ImportDuplicates {
         func contains(table: Int, index: Int) -> Bool { table < numbers.count && numbers[table].contains(index) }
     }
 
-    /// An object (a row of a table), and an index in which another object had the same key.
+    /// An object, stated by its table and row, and the index in which another object had the same key.
     package struct Entry: Hashable {
         let table: Int
         let index: Int
@@ -29,7 +29,7 @@ package struct ImportDuplicates {
         /// The number of the row in the import.
         package let place: Int
         package let violation: Violation
-        /// Whether the row is refused regardless of other rows.
+        /// Whether the row is refused even if other rows of the import are omitted.
         package fileprivate(set) var isCertain: Bool
     }
 
@@ -41,10 +41,10 @@ package struct ImportDuplicates {
     package var isEmpty: Bool { places.isEmpty }
     package var count: Int { places.count }
 
-    /// The rows of the import that assigned these values.
+    /// The numbers of the import's rows that assigned these values.
     package var rows: Set<Int> { Set(places.values) }
 
-    /// Adds an entry.
+    /// Records that a row of the import assigned a duplicate value.
     ///
     /// - Parameter place: The number of the row in the import. The caller adds rows in ascending order.
     package mutating func append(_ entry: Entry, place: Int) { places[entry] = place }
@@ -63,11 +63,10 @@ extension ImportDuplicates {
 }
 
 extension Draft {
-    /// Returns the rows of an import that must be omitted, in ascending order. Their values are still duplicates after all rows are
-    /// applied.
+    /// Returns the rows of an import that must be omitted, because their values are still duplicates after all rows. The rows ascend.
     ///
-    /// Among the objects that share a value, one object keeps it: an object that had the value without a conflict, otherwise the object of
-    /// the earliest row. Complexity: O(d log d) for d duplicates.
+    /// One of the objects that share a value keeps it: an object to which no row assigned the duplicate, otherwise the object of the
+    /// earliest row. Complexity: O(d log d) for d duplicates.
     package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         var refusals: [ImportDuplicates.Refusal] = []
         var seen = Set<ImportDuplicates.Entry>()

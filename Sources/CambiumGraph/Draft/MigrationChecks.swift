@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The rules of a new schema that existing objects may break. They are checked together with all other rules of the transaction. This type
-/// is a class, because each draft has a field for it, and drafts are moved often.
+/// The rules of a new schema that existing objects may break. The commit checks them with all other rules of the transaction. The type is a
+/// class, so that a draft holds only a reference, because drafts are moved often.
 final class MigrationChecks {
     /// An attribute that must be checked in the objects of some entities.
     struct Mandatory: Sendable {
@@ -16,9 +16,9 @@ final class MigrationChecks {
 
     let mandatory: [Mandatory]
     let values: [Mandatory]
-    /// The checks of numbers of members.
+    /// The relationships whose numbers of members must be checked.
     let counts: [Members]
-    /// The checks that members are of the wanted entity.
+    /// The relationships whose members must be checked for their entity.
     let targets: [Members]
 
     init(mandatory: [Mandatory], values: [Mandatory], counts: [Members], targets: [Members]) {

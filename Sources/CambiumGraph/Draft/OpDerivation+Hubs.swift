@@ -5,7 +5,8 @@ extension OpDerivation {
     ///
     /// Complexity: O(owners), and O(touched members of the link) if one of the owners may be a hub.
     ///
-    /// - Parameter sides: The columns of an edge that may contain the owner. A relationship that is its own inverse has two such columns.
+    /// - Parameter sides: The columns of an edge that may contain the owner: both columns if the relationship is its own inverse, otherwise
+    ///   one.
     func hubs(among owners: [UInt32], _ end: EndLayout, sides: [Int]) -> [UInt32: HubChange] {
         guard let touched else { return [:] }
         var candidates = RowSet()
@@ -39,15 +40,15 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// Returns whether an object may be a hub. The number of its touched members is not known yet, but it is at least the difference
-    /// between its old and its new number of members.
+    /// Returns whether an object may be a hub. The number of its touched members is not known yet. It is at least the difference between
+    /// the old and the new number of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)
         return isHub(abs(new - old), new + old)
     }
 
-    /// Returns the owner to which the row of a member refers, and the member. Returns `nil` if the graph has no such member.
+    /// Returns a member of a list and its owner, read from the member's row or its edge. Returns `nil` if the graph does not have the row.
     private func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
         switch end.layout {
         case .pair: return nil
@@ -71,7 +72,7 @@ extension OpDerivation {
         return places.before != places.after
     }
 
-    /// Emits the changed order of a hub: one block if few members follow the first difference, otherwise ops for each touched member.
+    /// Emits the changed order of a hub: as one block if few members follow the first difference, otherwise as ops for each touched member.
     func emitOrdered(
         _ hub: HubChange, _ owner: UInt32, _ end: EndLayout, _ relationship: Relationship, _ builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void
@@ -89,7 +90,8 @@ extension OpDerivation {
         try emitMoves(hub, places.after, id, relationship, before.reader.memberCount(end, owner: owner), emit)
     }
 
-    /// Returns the first index at which two lists differ. All other members of the lists must be the same, in the same order.
+    /// Returns the first index at which two lists differ. `before` and `after` contain the touched members. All other members are the same,
+    /// in the same order.
     private static func firstDifference(_ before: [HubChange.Place], _ after: [HubChange.Place]) -> Int? {
         for place in 0..<max(before.count, after.count) {
             let old = place < before.count ? before[place] : nil
@@ -99,9 +101,10 @@ extension OpDerivation {
         return nil
     }
 
-    /// Emits ops that remove the touched members or move them to the end, and then put them in their positions in ascending order.
+    /// First emits ops that remove touched members or move them to the end. Then emits ops that put each of them in its position, in
+    /// ascending order.
     ///
-    /// An earlier block of the other end may have appended a member. The ops produce the right order in this case, too.
+    /// A block for the other end of the link may have appended a member already. The ops produce the right order in this case, too.
     ///
     /// - Parameter oldCount: The number of members before the change.
     private func emitMoves(

@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension OpDerivation {
-    /// Emits the changes at one end of a link, if this end reports them. Each ordered end reports its own order. If no end is ordered, the
-    /// to-one end reports the changes of both ends. If both ends are of the same kind, the first end reports them.
+    /// Emits the changes at one end of a link, if this end reports them. Each ordered end reports its own order. If no end is ordered, only
+    /// one end reports: the to-one end, or the first end if both ends are of the same kind.
     func emitLinks(_ relationship: Relationship, _ emit: (Op) throws(CambiumError) -> Void) throws(CambiumError) {
         let end = layout.end(relationship)
         guard reports(end, relationship) else { return }
@@ -21,7 +21,7 @@ extension OpDerivation {
         if let block = builder.take() { try emit(.relink(block)) }
     }
 
-    /// Returns the objects whose members may differ.
+    /// Returns the objects whose members may have changed.
     private func owners(of relationship: Relationship, _ end: EndLayout) -> [UInt32] {
         let table = layout.tables[layout.tableIndex(ofKnown: relationship.root)]
         let rows = reader.rows(table.index)
@@ -79,8 +79,7 @@ extension OpDerivation {
         }
     }
 
-    /// Adds the changes of a hub to the block: an object with many members, few of which were touched. If the members are ordered and the
-    /// block would become too large, emits single ops instead.
+    /// Adds the changes of a hub to the block. If the members are ordered and the block would become too large, emits single ops instead.
     private func add(
         _ hub: HubChange, _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, to builder: inout LinkBlockBuilder,
         _ emit: (Op) throws(CambiumError) -> Void
@@ -99,8 +98,8 @@ extension OpDerivation {
         return serial
     }
 
-    /// Returns the serials at the other end. If a link is its own inverse, returns only the members of edges in which the object comes
-    /// first.
+    /// Returns the serials of an object's members. If a relationship is its own inverse, returns only the second ends of edges that begin
+    /// at the object. So each edge is reported once.
     private func members(_ reader: Reader, _ table: Int, _ end: EndLayout, _ row: UInt32) -> [UInt64] {
         var serials: [UInt64] = []
         appendMembers(reader, table, end, row, to: &serials)

@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// The ops that lead from one graph to another. They omit changes that cancel each other out.
+/// Derives the ops that lead from one graph to another. Changes that cancel each other out cause no ops.
 struct OpDerivation {
     let reader: Reader
     let layout: GraphLayout

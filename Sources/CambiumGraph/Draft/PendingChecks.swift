@@ -9,12 +9,12 @@ struct PendingChecks {
         let members: [ObjectID]
     }
 
-    /// Whether no check is recorded. A replay needs no checks, because the writer made them.
+    /// Whether checks are not recorded. A replay makes no checks, because the writer made them before it wrote the log.
     var isOff = false
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
-    /// The ranges of `objects` that deletions added.
+    /// The ranges of `objects` that contain the objects that deletions affected.
     private(set) var deletions: [Range<Int>] = []
     /// The checks that a migration needs.
     var migration: MigrationChecks?
@@ -37,12 +37,13 @@ struct PendingChecks {
         }
     }
 
-    /// Records that a deletion added the objects after the first `count` elements of `objects`.
+    /// Records that the elements of `objects` from index `count` on were added by a deletion.
     mutating func noteDeletion(since count: Int) {
         if count < objects.count { deletions.append(count..<objects.count) }
     }
 
-    /// Returns the objects that changes other than deletions added, and the objects that deletions added. An object may be in both arrays.
+    /// Returns the objects that deletions affected (`reached`) and the objects that other changes affected (`changed`). An object may be in
+    /// both arrays.
     func split() -> (changed: [ObjectPlace], reached: [ObjectPlace]) {
         if deletions.isEmpty { return (objects, []) }
         var (changed, reached): ([ObjectPlace], [ObjectPlace]) = ([], [])

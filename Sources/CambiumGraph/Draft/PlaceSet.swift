@@ -1,8 +1,8 @@
-/// A set of places. The set keeps most rows of a large change as bits, because a hash table would cost a cache miss for each row.
+/// A set of places of objects. It keeps most rows of a large change as bits, because a hash table would cost a cache miss for each row.
 struct PlaceSet {
     private var rows: [RowSet]
     private var others: Set<ObjectPlace> = []
-    /// The number of words of bits that each table may have.
+    /// The number of 64-bit words up to which rows are kept as bits, for each table.
     private let wordCountMax: UInt32
 
     /// - Parameters:

@@ -1,12 +1,12 @@
 /// Finds the rows of many serials of one table. It keeps the last group that it found, because consecutive serials usually lie in one
 /// group.
 ///
-/// Valid as long as nothing writes to the table.
+/// A finder is valid until something writes to the table.
 struct RowFinder {
     let rows: Rows
     private let virtualPages: RadixVector
     private var virtualPage = UInt64.max
-    /// The group of the virtual page, or `nil` if there is no such group.
+    /// The group of `virtualPage`, or `nil` if there is no such group.
     private var group: UnsafeMutableRawPointer?
     private var firstRow: UInt32 = 0
     /// Whether all rows of the group belong to the virtual page.
@@ -17,7 +17,8 @@ struct RowFinder {
         virtualPages = reader.vector(table, TablePage.virtualPagesOffset)
     }
 
-    /// Returns the row of the live object with a serial, or `nil` if there is no such object. Equals `Reader.row(_:serial:)`.
+    /// Returns the row of the live object with a serial, or `nil` if there is no such object. Returns the same as
+    /// `Reader.row(_:serial:)`.
     @inline(__always) mutating func row(serial: UInt64) -> UInt32? {
         let page = serial &>> UInt64(PageLayout.fanOutShift)
         if page != virtualPage { find(page) }

@@ -4,7 +4,8 @@ import CambiumModel
 public struct RuleViolations: Error, Hashable, Sendable {
     /// The violations. Denied deletions come first.
     public let violations: [Violation]
-    /// The number of violations at the end of `violations` that only a denied deletion causes. Without the deletion, they would disappear.
+    /// The number of violations at the end of `violations` that are consequences of a denied deletion. Without the deletion, they would
+    /// disappear.
     package let consequenceCount: Int
 
     init(violations: [Violation], consequenceCount: Int = 0) {
@@ -14,10 +15,10 @@ public struct RuleViolations: Error, Hashable, Sendable {
 
     var isEmpty: Bool { violations.isEmpty }
 
-    /// The maximum number of violations that a message shows in words. A message only counts the others.
+    /// The maximum number of violations that a message describes. For all others, the message states only their number.
     static let shownCountMax = 20
 
-    /// One line for each shown violation, and one line for each number of violations that are only counted.
+    /// The lines of the message: one for each described violation, and one for each number of other violations.
     fileprivate var lines: [String] {
         let causes = violations.dropLast(consequenceCount)
         var lines = causes.prefix(Self.shownCountMax).map(\.description)
