@@ -2,8 +2,8 @@ public import CambiumModel
 
 /// The addresses of the leaves of one column, one for each group of rows, so that reading a cell takes two loads.
 ///
-/// Callers of bound handles compile the reading of a cell into their loops. So a read needs no call, and the processor reads several rows
-/// at once.
+/// Reading is inlinable, so that programs compile it into their loops. Then a read needs no call, and the processor can overlap several
+/// reads.
 @usableFromInline struct LeafDirectory {
     @usableFromInline let leaves: [UnsafeMutableRawPointer]
     private let chunks: Chunks
@@ -46,7 +46,7 @@ public import CambiumModel
     }
 }
 
-/// An attribute of one graph, for loops over many objects: its column is looked up only once.
+/// An attribute of one graph, for loops over many objects: the column of its values is looked up only once.
 ///
 /// The value is null if the object's entity does not have the attribute.
 ///
@@ -56,12 +56,12 @@ public struct Column {
     @usableFromInline let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
-    /// The same table if the column has values of this kind; otherwise `ObjectPlace.noTable`. So a single comparison checks both the table
-    /// and the kind.
+    /// The same table if the column has values of the kind that the name states; otherwise `ObjectPlace.noTable`. So a single comparison
+    /// checks both the table and the kind.
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field
-    /// Keeps the pages alive.
+    /// Keeps the pages alive to which the addresses in `directory` point.
     private let version: Version
 
     init(_ field: Field, _ version: Version) {

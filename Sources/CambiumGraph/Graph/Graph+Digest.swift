@@ -48,7 +48,7 @@ struct Digester {
     }
 
     func attributeSlots(of number: EntityNumber, _ table: TableLayout) -> [AttributeSlot] {
-        // Derived values follow from the others, and a later version of Unicode may fold more characters.
+        // Derived values are omitted, because other values determine them. A later version of Unicode may also compute them differently.
         let attributes = (schema.entity(number)?.attributes ?? []).filter { !$0.isDerived }
         return attributes.map { AttributeSlot(property: $0.number.rawValue, slot: table.slot(of: $0.number)) }
     }
@@ -106,8 +106,8 @@ struct Digester {
         }
     }
 
-    /// Whether the digest includes the links from this end. Each ordered end contributes the index of each member. If neither end is
-    /// ordered, the to-one end contributes for both. The first end contributes if there is not exactly one to-one end.
+    /// Whether the digest includes the links from this end. An ordered end always contributes, with the index of each member. If neither
+    /// end is ordered, only one end contributes: the to-one end, or the first end if both ends are of the same kind.
     func isListingEnd(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstListingEnd(end) }
 
     private func isFirstListingEnd(_ end: EndLayout) -> Bool {

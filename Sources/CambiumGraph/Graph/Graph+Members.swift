@@ -48,7 +48,7 @@ extension Graph {
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link. Complexity: O(1).
     @inline(__always)
     package func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        // The handle is passed on unchanged, because a copy would retain each of its parts.
+        // The handle of this layout is not replaced by a copy, because a copy would retain each of its parts.
         if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
         return reader.target(handle, of: place)
     }
@@ -119,8 +119,8 @@ extension GraphLayout {
         return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil
     }
 
-    /// Returns the relationship of this schema that corresponds to one of an earlier or later schema, or `nil` if there is no such
-    /// relationship.
+    /// Returns the relationship of this schema that corresponds to a relationship of an earlier or later schema, or `nil` if there is no
+    /// such relationship.
     func own(_ relationship: Relationship) -> Relationship? {
         let found = schema.entity(relationship.entity)?.relationship(relationship.number)
         if let found, found === relationship { return found }
@@ -133,7 +133,7 @@ extension GraphLayout {
         return found
     }
 
-    /// Returns the handle, resolved for this layout.
+    /// Returns the handle for this layout: the same handle if it was resolved for this layout, otherwise a new one.
     @inline(__always) func current(_ handle: EndHandle) -> EndHandle {
         handle.layout == number
             ? handle

@@ -82,7 +82,7 @@ extension GraphLayout {
             name: name, layout: number)
     }
 
-    /// Returns the field, resolved for this layout.
+    /// Returns the field for this layout: the same field if it was resolved for this layout, otherwise a new one.
     @inline(__always) func current(_ field: Field) -> Field {
         field.layout == number ? field : self.field(field.root, field.property, field.type, field.name)
     }
@@ -135,7 +135,7 @@ extension Reader {
         return find(entity, forms[...], [], layout)
     }
 
-    /// Finds an object by an identity of one attribute. The value is not null.
+    /// Finds an object by an identity of one attribute, whose value is not null.
     private func find(_ entity: Entity, identity value: Value, _ layout: GraphLayout) -> ObjectPlace? {
         if case .string(let text) = value { return find(entity, identity: text, layout) }
         guard let index = layout.identityIndex(entity), let form = StoredForm(value, type: entity.identity[0].type) else { return nil }
@@ -161,7 +161,7 @@ extension Reader {
         }
     }
 
-    /// Returns the place of a row that was found by identity, or `nil` if the row is not of the requested entity.
+    /// Returns the place of a row that was found by identity. Returns `nil` for `noRow`, and if the row has another entity.
     func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
         guard row != noRow else { return nil }
         let tableLayout = layout.tables[table]

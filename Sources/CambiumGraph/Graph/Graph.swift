@@ -3,7 +3,8 @@ public import CambiumModel
 
 /// The state of a store at one moment: a value that never changes and costs nothing to copy.
 ///
-/// Reading never waits for a writer or for a disk. A graph that is kept also keeps the pages that later versions superseded.
+/// Reading never waits for a writer or for a disk. As long as a program keeps a graph, the store keeps all of its pages, even if later
+/// versions replaced them.
 ///
 ///     let graph = store.graph
 ///     for id in try graph.objects(of: "Note") { print(try graph[id, "title"]) }
@@ -79,7 +80,7 @@ public struct Graph: Sendable {
         return reader.rows(table.index).entity(place.row, table)
     }
 
-    /// Whether the table of an object can contain objects of only one entity.
+    /// Whether all objects in the table of this object have the same concrete entity.
     package func hasOneEntity(_ place: ObjectPlace) -> Bool {
         layout.tables[Int(place.table)].entities.count { schema.entity($0)?.isAbstract == false } == 1
     }
@@ -87,7 +88,7 @@ public struct Graph: Sendable {
     /// Returns the concrete entity of an object, or `nil` if the object is not in this graph.
     public func entity(of id: ObjectID) -> Entity? { place(of: id).map(entity(of:)) }
 
-    /// Whether only the identity of the object is known.
+    /// Whether an object is a stub: only its identity is known.
     package func isStub(_ place: ObjectPlace) -> Bool { reader.rows(Int(place.table)).isStub(place.row) }
 
     /// Returns the transaction that created an object, and the last transaction that changed it.
@@ -120,7 +121,7 @@ public struct ObjectSequence: Sequence, Sendable {
 
     public struct Iterator: IteratorProtocol {
         private let reader: Reader
-        /// Keeps the pages alive.
+        /// Keeps the pages of the graph alive.
         private let graph: Graph
         private let entity: Entity
         private let table: TableLayout?

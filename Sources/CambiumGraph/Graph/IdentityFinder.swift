@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The identities of one entity of one graph, for finding many objects: the addresses of buckets and keys are looked up only once.
+/// Finds many objects of one entity by identity in one graph: the addresses of buckets and keys are looked up only once.
 ///
 ///     let packages = graph.finder(package)!
 ///     for name in names { print(packages.find(name) != nil) }
@@ -15,7 +15,7 @@ public struct IdentityFinder {
     private let kind: ColumnKind
     private let isWholeTable: Bool
     private let entity: Entity
-    /// Keeps the pages alive.
+    /// Keeps the pages alive to which the addresses point.
     private let version: Version
 
     init?(_ entity: Entity, _ version: Version) {
@@ -41,7 +41,8 @@ public struct IdentityFinder {
         self.version = version
     }
 
-    /// Returns the object whose identity is a string, URI, JSON or data with these bytes in UTF-8, or `nil` if there is no such object.
+    /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
+    /// such object.
     public func find(_ text: String) -> ObjectPlace? {
         guard kind == .string else { return nil }
         return text.utf8Span.span.bytes.withUnsafeBytes { key in
@@ -61,7 +62,7 @@ public struct IdentityFinder {
     }
 
     @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
-        // The shift is done in two steps, because an index of one bucket would require a shift by 64 bits.
+        // An index of one bucket would need a shift by 64 bits, which is not defined. So the first bit is shifted separately.
         var page = buckets[Int((hash.value &>> 1) &>> shift)]
         var overflowCount = 0
         while let start = page {

@@ -15,16 +15,16 @@ public struct Relation {
 
     @usableFromInline let owners: LeafDirectory
     @usableFromInline let members: LeafDirectory
-    /// For each edge, the row at the other end. The same as `owners` unless the relationship has edges.
+    /// The column with the row at the other end of each edge. The same as `owners` if the relationship has no edges.
     @usableFromInline let targets: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
-    /// The same table if the relationship has this shape; otherwise `ObjectPlace.noTable`. So a single comparison checks both the table and
-    /// the shape.
+    /// The same table if the relationship has the shape that the name states; otherwise `ObjectPlace.noTable`. So a single comparison
+    /// checks both the table and the shape.
     @usableFromInline let oneTable, chainTable, edgesTable: UInt32
     @usableFromInline let targetTable: Int
-    /// Keeps the pages alive.
+    /// Keeps the pages alive to which the addresses of the columns point.
     private let version: Version
 
     init(_ handle: EndHandle, _ version: Version) {
@@ -112,7 +112,7 @@ public struct Relation {
 
     @usableFromInline @inline(never) func refuseCycle() -> Never { version.space.refuse("a list has a cycle") }
 
-    /// This is a separate function, so that the loop through a chain keeps its variables in registers.
+    /// Other shapes are handled here, so that the loop in `forEach` keeps its variables in registers.
     @usableFromInline @inline(never)
     func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard let end, ownerTable == place.table else { return }

@@ -24,18 +24,18 @@ extension Graph {
     package var storeKey: UInt64 { reader.hashKey.bytes.x }
 }
 
-/// Reads single values of the objects of one table. The parts of an address that all values of a row share are computed once for each row.
+/// Reads single values of the objects of one table. The cursor looks up the group of a row once, for all values of the row.
 ///
-/// A field must belong to the table of the cursor, and a place to the cursor's graph.
+/// A field must belong to the table of the cursor's current object, and a place to the graph of the cursor.
 package struct RowCursor {
     private var rows: Rows
     private var group: UnsafeMutableRawPointer
     private var row: UInt32
     package private(set) var place: ObjectPlace
-    /// Keeps the pages alive.
+    /// Keeps the pages of the graph alive.
     private let version: Version
 
-    /// Creates a cursor that is at no object. It must move before it reads.
+    /// Creates a cursor that is at no object yet. The caller must move it before reading.
     package init(_ graph: Graph) {
         version = graph.version
         place = ObjectPlace(unplaced: 0)
@@ -46,8 +46,8 @@ package struct RowCursor {
 
     /// Moves to another object of the graph.
     ///
-    /// - Parameter fields: The fields that will be read. If the object's rows are elsewhere in memory, the cursor prefetches all of them
-    ///   together.
+    /// - Parameter fields: The fields that the caller will read. If the object lies in another group than the previous object, the cursor
+    ///   prefetches all these fields together.
     package mutating func move(to place: ObjectPlace, reading fields: [CursorField]) {
         if place.table != self.place.table { rows = version.reader.rows(Int(place.table)) }
         self.place = place

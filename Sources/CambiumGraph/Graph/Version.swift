@@ -1,15 +1,16 @@
-/// One published state of the graph. Only whole versions are retained and released.
+/// One published state of the graph. A version is kept or released as a whole.
 ///
-/// SENDABLE: only the writer touches `dead`, through its `Timeline`; the rest does not change.
+/// SENDABLE: nothing changes after the creation except `dead`, which only the writer touches, through its `Timeline`.
 final class Version: @unchecked Sendable {
     /// The epoch of the draft that became this version. Pages with a later birth do not belong to it.
     let epoch: UInt64
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
-    /// Whether objects may share unique values, because this is a transaction under way, whose end checks them.
+    /// Whether objects may share unique values, because this version belongs to a transaction in progress. The end of the transaction
+    /// checks them.
     let mayHaveDuplicates: Bool
-    /// The pages that a later version superseded, and that this version or an older version may still reach.
+    /// The pages that later versions replaced, and that this version or an older version may still reach.
     @exclusivity(unchecked) var dead = PageList()
 
     init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace, mayHaveDuplicates: Bool = false) {
