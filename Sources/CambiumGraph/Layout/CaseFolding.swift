@@ -19,13 +19,13 @@ enum CaseFolding {
         return scalar.properties.uppercaseMapping.unicodeScalars.reduce(into: "") { $0 += $1.properties.lowercaseMapping }
     }
 
-    /// Returns the text as an index compares it.
+    /// Returns the folded text, which an index compares instead of the text itself.
     static func folded(_ text: String) -> String { text.unicodeScalars.reduce(into: "") { $0 += folded($1) } }
 
-    /// A hash of the folding of all characters below U+20000. A later version of Unicode may fold more characters. If the hash differs,
-    /// indexes are rebuilt.
+    /// A hash of the folding of all characters below U+20000, which shows whether two versions of Unicode fold alike. If a store has
+    /// another hash, its indexes are rebuilt.
     ///
-    /// Complexity: some milliseconds for the first call, then O(1).
+    /// Complexity: a few milliseconds for the first call, then O(1).
     static var fingerprint: UInt64 { known }
 
     private static let known: UInt64 = {

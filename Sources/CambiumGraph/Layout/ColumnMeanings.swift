@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// For each table, the columns that contain data of objects, and the meaning of each column. Columns for bookkeeping (provenance, chains,
-/// counts) are omitted.
+/// The columns of each table that contain data of objects, and what their values mean. Columns for bookkeeping (provenance, chains, counts)
+/// are omitted.
 ///
 /// A comparison of two graphs looks only at these columns. Layouts with equal meanings may differ in names, rules and indexes.
 final class ColumnMeanings: Sendable, Equatable {
@@ -15,18 +15,19 @@ final class ColumnMeanings: Sendable, Equatable {
         /// The number of the relationship; `nil` for the hidden inverse of a relationship.
         let property: PropertyNumber?
         let isOrdered: Bool
-        /// The number of the list. If a relationship is its own inverse, both ends are one list, which has the number of the first end.
+        /// The number of the list that has the order of this end. If a relationship is its own inverse, both ends have one list, with the
+        /// number of the first end.
         let list: Int
     }
 
     enum Meaning: Sendable, Equatable {
         case attribute(PropertyNumber, AttributeType)
-        /// The row at the other end of a one-to-one link. `end` is the end of the column's own objects.
+        /// The row at the other end of a one-to-one link. `end` is the end at the objects that have the column.
         case partner(end: Int)
         /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)
-        /// A node, or the root, of an ordered list. `end` is the end of the owner. The column `ownerSlot` has the owner's row. If
-        /// `ownerSlot` is `nil`, the owner is the row itself.
+        /// A link between nodes of the tree of an ordered list, or to its root. `end` is the end of the owner. The column `ownerSlot`
+        /// contains the owner's row; if it is `nil`, the row with this value is the owner.
         case order(end: Int, ownerSlot: Int?)
     }
 
@@ -116,7 +117,7 @@ private struct ColumnCollection {
     }
 
     private mutating func addOrder(_ list: ListLayout, end: Int) {
-        // The root and the two children determine the other columns of a tree.
+        // Only the columns of the root and the two children are compared, because they determine all other columns of a tree.
         guard case .tree(let root, let left, let right, _, _) = list.shape else { return }
         add(.order(end: end, ownerSlot: nil), list.ownerTable, root)
         for slot in [left, right] { add(.order(end: end, ownerSlot: list.ownerSlot), list.memberTable, slot) }

@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The column of a derived attribute, and the columns and links that its value is computed from.
 final class DerivedColumn: Sendable {
-    /// The position in `DerivedLayout.columns`.
+    /// The index of this column in `DerivedLayout.columns`.
     let number: Int
     let attribute: Attribute
     let function: ResolvedDerivation.Function
@@ -43,8 +43,7 @@ final class DerivedColumn: Sendable {
         self.source = source
     }
 
-    /// Returns whether another column contains the same values as this column, provided that both graphs have the same objects, values and
-    /// links.
+    /// Returns whether the column of another layout contains the same values, if both graphs have the same objects, values and links.
     func hasSameValues(as other: DerivedColumn) -> Bool {
         attribute.root == other.attribute.root && attribute.number == other.attribute.number && attribute.type == other.attribute.type
             && attribute.derivation == other.attribute.derivation && family == other.family && source?.type == other.source?.type

@@ -12,15 +12,15 @@ final class EndLayout: Sendable {
         self.layout = layout
     }
 
-    /// Returns the rows that an edge links, in the order of the link's ends. They ascend if both ends are the same.
+    /// Returns the rows of an edge in the order of the link's ends. In a symmetric link, the lower row comes first.
     static func pair(_ end: Int, _ isSymmetric: Bool, _ owner: UInt32, _ target: UInt32) -> (UInt32, UInt32) {
         if isSymmetric { return (min(owner, target), max(owner, target)) }
         return end == 0 ? (owner, target) : (target, owner)
     }
 }
 
-/// The properties of one end of a link that `noteChange` needs. They are plain numbers, so copying them changes no reference count. A copy
-/// of an `EndLayout` would change several.
+/// The properties of one end of a link that `noteChange` needs. They are plain values, so a copy changes no reference count, unlike a copy
+/// of an `EndLayout`.
 struct EndMark: Sendable {
     /// The table of the owners.
     let table: Int

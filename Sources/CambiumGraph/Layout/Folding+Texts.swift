@@ -2,7 +2,8 @@ import CambiumModel
 @_spi(_Unicode) import Swift
 
 extension Folding {
-    /// Calls `body` with the text without the differences that the folding ignores. Bytes that are not UTF-8 are replaced.
+    /// Calls `body` with the folded text, in which the differences that the folding ignores are removed. Bytes that are not UTF-8 are
+    /// replaced.
     func withFolded<Result>(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if isEmpty { return body(bytes) }
         var folded: [UInt8] = []
@@ -18,7 +19,7 @@ extension Folding {
 
     func folded(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { withFolded($0) { [UInt8]($0) } } }
 
-    /// Returns the text without the differences that the folding ignores.
+    /// Returns the folded text, in which the differences that the folding ignores are removed.
     func folded(_ text: String) -> String {
         let base = contains(.diacriticInsensitive) ? Self.withoutDiacritics(text) : text
         return contains(.caseInsensitive) ? CaseFolding.folded(base) : base

@@ -1,8 +1,8 @@
 import CambiumBytes
 
 extension GraphLayout {
-    /// A hash of everything that determines the meaning of pages. Pages with another fingerprint cannot be used, and the log is replayed
-    /// instead.
+    /// A hash of everything that determines the meaning of pages. If a checkpoint has another fingerprint, its pages cannot be used, and
+    /// the log is replayed instead.
     package var fingerprint: UInt64 {
         let sizes = [PageLayout.fanOut, Bucket.blockCount, Bucket.blockCapacity, GroupLayout.columnsOffset, TablePage.indexesOffset]
         var parts = (sizes + [DirectoryPage.tablesOffset]).map(String.init)
@@ -17,9 +17,9 @@ extension GraphLayout {
         }
         for link in links { parts.append("link \(link.fingerprintText)") }
         if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
-        // The pages themselves state which ordered indexes exist.
+        // The hash does not contain which ordered indexes exist, because the pages state this.
         if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
-        // The hash function that buckets are filled with.
+        // Pages contain buckets that were filled by this hash function.
         parts.append("hash \(KeyHash.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }
@@ -29,8 +29,8 @@ extension GraphLayout {
     }
 }
 
-// These are the texts that Swift's reflection returned when the format was made, because the fingerprints of stored checkpoints depend on
-// them. The code does not call reflection, because it takes a fifth of the time of an opening, and because its texts may change.
+// The fingerprints of stored checkpoints contain these texts. Swift's reflection returned them when the format was made. The code does not
+// call reflection, which may return other texts later and takes a fifth of the time of an opening.
 
 extension ColumnKind {
     var fingerprintText: String {

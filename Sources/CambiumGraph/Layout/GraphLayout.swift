@@ -5,7 +5,7 @@ import Synchronization
 /// The form of a schema in pages: the tables, their columns, and the way in which each link is stored.
 package final class GraphLayout: Sendable {
     package let schema: Schema
-    /// The number of this layout in the process. A handle that was resolved for one layout must be resolved again for another.
+    /// The number of this layout in the process. It shows whether a handle was resolved for this layout or must be resolved again.
     let number = GraphLayout.count.wrappingAdd(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
     /// A table for each root entity, in the order of `schema.roots`, and then one for each link that is stored as edges.
@@ -14,33 +14,35 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link, in the order of `links`.
     let ends: [EndLayout]
-    /// The marks of the ends, in the order of `ends`.
+    /// The marks of the ends, in the order of `ends`: what a change of an end's members must record.
     let marks: [EndMark]
     /// For each table, the relationships with a minimum or a maximum number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
-    /// The roots of the tables of objects, which come first.
+    /// The roots of the tables that contain objects. These tables precede the tables of edges.
     private let roots: [EntityNumber]
     /// For each entity number, the index over the entity's identity.
     private let identityByEntity: [IdentityIndex?]
-    /// Whether the directory page refers to a register. In a graph of format 1, and in a register itself, it does not.
+    /// Whether the directory page refers to a register, the inner graph of requests and labels. A graph of format 1 has no register, and a
+    /// register has none itself.
     package let hasRegister: Bool
-    /// The ordered indexes. If there are any, the directory page refers to their directory.
+    /// The ordered indexes. If there are any, the directory page refers to an index directory.
     let ordered: [OrderedIndexLayout]
-    /// For each table with ordered indexes, these indexes.
+    /// The ordered indexes of each table that has any.
     let orderedByTable: [(table: Int, indexes: [OrderedIndexLayout])]
 
     let derived: DerivedLayout
 
-    /// The meanings of the columns; `nil` until a comparison needs them.
+    /// The meanings of the columns, computed when a comparison first needs them; `nil` before.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
-    /// The objects that higher modules derive from the layout, by the identity of a type.
+    /// The objects that higher modules compute once for each layout, each stored under the type that asked for it.
     private let derivedObjects = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-    /// Returns the object that `make` derives from the layout for a type. It is created once, unless several threads ask at the same time.
+    /// Returns the object that `make` creates from the layout for a type. Later calls for the type return the same object, unless several
+    /// threads create it at the same time.
     ///
-    /// `make` may ask for the objects of other types.
+    /// `make` may call this method for other types.
     package func derivedObject<Object: AnyObject & Sendable, Failure: Error>(
         for type: Any.Type, _ make: () throws(Failure) -> Object
     ) throws(Failure) -> Object {
@@ -56,7 +58,7 @@ package final class GraphLayout: Sendable {
         let layout: IndexLayout
     }
 
-    /// - Parameter hasIndexes: `false` for pages that were stored before ordered indexes existed.
+    /// - Parameter hasIndexes: `false` if the pages were stored by a version without ordered indexes.
     package init(_ schema: Schema, hasRegister: Bool = true, hasIndexes: Bool = true) {
         self.schema = schema
         self.hasRegister = hasRegister
@@ -104,7 +106,7 @@ package final class GraphLayout: Sendable {
         identityByEntity = identities
     }
 
-    /// Returns the index over the identity of an entity, which the entity may inherit, or `nil` if it has no identity.
+    /// Returns the index over the identity of an entity, or `nil` if the entity neither has nor inherits an identity.
     @inline(__always) func identityIndex(_ entity: Entity) -> IdentityIndex? {
         let number = Int(entity.number.rawValue)
         return number < identityByEntity.count ? identityByEntity[number] : nil
@@ -152,12 +154,12 @@ package final class GraphLayout: Sendable {
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
 }
 
-/// The kind of a column's content, which determines the page kind of its leaves.
+/// The kind of a column's content, which determines the kind of the pages that store it.
 enum ColumnKind: Hashable, Sendable {
-    /// Values of 1, 2, 4, 8 or 16 bytes with presence bits.
+    /// Values of 1, 2, 4, 8 or 16 bytes. One bit for each row states whether the row has a value.
     case fixed(width: Int)
     case string
-    /// Rows of a table; `noRow` means no row.
+    /// Rows of a table, stored as links; `noRow` means no row.
     case rows
     /// Counts and offsets that start at zero.
     case numbers
@@ -181,7 +183,7 @@ final class IndexLayout: Sendable {
     let coversTable: Bool
     let slots: [Int]
     let kinds: [ColumnKind]
-    /// For each component, the bits of -0.0, which an index treats as zero.
+    /// For each attribute of the index, the bits of -0.0, which an index treats as zero.
     let negativeZeros: [UInt64]
 
     init(
@@ -204,9 +206,9 @@ final class TableLayout: Sendable {
     static let changedSlot = 1
     /// The column with the serial of the object that a row was copied from.
     static let sourceSlot = 2
-    /// The column with the virtual page of each row, in groups that several virtual pages share.
+    /// The column with the virtual page of each row. Only groups that several virtual pages share use it.
     static let virtualPageSlot = 3
-    /// The maximum number of rows. Rows are numbered with 32 bits, and the last number means no row.
+    /// The maximum number of rows. Rows have 32-bit numbers, and `noRow` is the largest one.
     static let rowCountMax = UInt64(UInt32.max)
     /// The number of entities up to which a linear search is faster than a hash table.
     private static let comparedCountMax = 16
@@ -219,9 +221,9 @@ final class TableLayout: Sendable {
     /// The column with the number of the concrete entity; `nil` if the hierarchy has only one entity.
     let entitySlot: Int?
     let indexes: [IndexLayout]
-    /// For each column, the numbers of the indexes that it is a part of.
+    /// For each column, the numbers of the indexes that contain its values.
     let indexesOfSlot: [[Int]]
-    /// The entities of the hierarchy, in the order of their counts in the page of the table.
+    /// The entities of the hierarchy. The page of the table counts the objects of each entity in this order.
     let entities: [EntityNumber]
     private let places: [EntityNumber: Int]
     private let slotOfProperty: [Int32]

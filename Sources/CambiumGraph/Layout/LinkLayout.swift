@@ -34,7 +34,7 @@ struct ListLayout: Sendable, Hashable {
     var isOrdered: Bool { if case .tree = shape { true } else { false } }
 }
 
-/// A value for each of the two ends of a link. Unlike an array, it has no reference count.
+/// Two values, one for each end of a link. Unlike an array, a pair has no reference count.
 struct Pair<Element: Sendable>: Sendable {
     let first: Element
     let second: Element
@@ -51,12 +51,13 @@ extension Pair: Equatable where Element: Equatable {}
 
 /// The form in which a link is stored. A link is a relationship and its inverse.
 enum LinkLayout: Sendable, Equatable {
-    /// Each side has a column that contains the row of the other side. If the link is its own inverse, both are the same column.
+    /// Each side has a column that contains the row of the other side. If the relationship is its own inverse, both sides use the same
+    /// column.
     case pair(tables: Pair<Int>, slots: Pair<Int>)
-    /// The members are rows of the child's table. `childEnd` is the to-one end.
+    /// The members are the rows of the table at the to-one end, which is `childEnd`.
     case list(ListLayout, childEnd: Int)
-    /// The members are rows of a table of edges. `lists[e]` contains the edges of an owner at end e. The column `lists[1 - e].ownerSlot`
-    /// contains the owner of an edge at the other end.
+    /// Each member is an edge: a row of a separate table that refers to the objects at both ends. `lists[e]` contains the edges of an
+    /// object at end `e`. The column `lists[1 - e].ownerSlot` of an edge contains the object at the other end.
     case edges(table: Int, lists: Pair<ListLayout>, isSymmetric: Bool)
 
     init(_ link: Link, tables: inout [TableDraft], tableOf: (EntityNumber) -> Int) {

@@ -11,13 +11,13 @@ final class OrderedIndexLayout: Sendable {
         let isFolded: Bool
     }
 
-    /// The place in `GraphLayout.ordered`.
+    /// The position of this index in `GraphLayout.ordered`.
     let number: Int
     let table: Int
     let root: EntityNumber
     let index: EntityIndex
     let components: [Component]
-    /// The entity and the attributes of the index, such as `Person.city,-born`.
+    /// The entity and the attributes of the index, such as `Person.city,-born`. The minus means descending order.
     let name: String
     /// The entities whose objects are in the index.
     let family: Set<EntityNumber>
@@ -54,11 +54,11 @@ final class OrderedIndexLayout: Sendable {
     /// The version of the encoding of keys and of the layout of nodes.
     private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
-    /// The maximum number of indexes of a schema that are built. Further indexes are ignored.
+    /// The maximum number of indexes that a schema can have in a store. Further indexes are not built.
     static let countMax = 2000
 
-    /// Returns the indexes of a schema: the declared indexes, and one for each unique set except the identities. Omits an index if an
-    /// earlier index of the same entity has the same order.
+    /// Returns the indexes of a schema: the declared indexes, and one for each unique set that is not an identity. Omits an index that has
+    /// the same components as an earlier index of the same entity.
     static func all(of schema: Schema, tables: [TableLayout], table: (EntityNumber) -> TableLayout?) -> [OrderedIndexLayout] {
         var made: [OrderedIndexLayout] = []
         for entity in schema.entities {

@@ -9,12 +9,12 @@ struct TableDraft {
     private(set) var indexes: [IndexLayout] = []
     private(set) var entities: [EntityNumber] = []
     private(set) var slotOfProperty: [Int32] = []
-    /// The type of each attribute, by its number. For other numbers it has no meaning.
+    /// The type of each attribute, indexed by its number. Numbers that no attribute has contain an arbitrary type.
     private(set) var typeOfProperty: [AttributeType] = []
-    /// The name of each attribute, by its number. For other numbers it has no meaning.
+    /// The name of each attribute, indexed by its number. Numbers that no attribute has contain an arbitrary name.
     private(set) var nameOfProperty: [SchemaName] = []
 
-    /// Lays out the table of a hierarchy: provenance, the entity if there are several, then each attribute of each entity.
+    /// Lays out the columns of a hierarchy: provenance, the entity if there are several, then each attribute of each entity.
     ///
     /// - Parameter members: The entities of the hierarchy, in declaration order.
     init(index: Int, root: Entity, members: [Entity]) {
@@ -40,7 +40,7 @@ struct TableDraft {
         }
     }
 
-    /// Lays out a table of edges. Its rows are not objects and have no provenance. It has one index, over the pair of owners.
+    /// Lays out a table of edges. Edges are not objects, so they have no provenance. The only index finds the edge between two objects.
     init(edgesAt index: Int) {
         self.index = index
         root = nil
