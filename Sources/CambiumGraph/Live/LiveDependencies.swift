@@ -1,28 +1,29 @@
 import CambiumModel
 
-/// The properties on which the answer of a query depends, with the paths that lead to them.
+/// The properties on which the result of a query depends, each with the path on which the query reads it.
 ///
-/// An object's answer is computed from properties along paths that begin at the object. If the answer differs between two graphs, then some
-/// property on such a path differs, while the path to it is the same in both graphs. So the inverses in the later graph lead from each
-/// changed object to all objects whose answer may differ.
+/// The answer for an object is whether it is in the result, and at which place. The answer is computed from properties along paths that
+/// begin at the object. If the answer differs between two graphs, some property on such a path differs. The path up to the first such
+/// property is the same in both graphs. So inverse relationships of the later graph lead from the changed objects to all objects whose
+/// answer may differ.
 struct LiveDependencies {
-    /// The end of some paths.
+    /// The objects that are reached by one path of relationships from the objects of the query.
     private struct Level {
         let entity: Entity
-        /// The preceding level and the step from it to this level; `nil` for the objects of the query.
+        /// The level before this level, and the relationship that leads from there to here; `nil` for the objects of the query.
         let origin: (level: Int, step: LinkStep)?
-        /// The levels that the steps of this level lead to, by the numbers of the relationships.
+        /// The levels to which the relationships of this level lead, by the numbers of the relationships.
         var next: [UInt16: Int] = [:]
     }
 
     private var levels: [Level]
     /// The levels at which each property is read.
     private var levelsByKey: [LiveKey: Set<Int>] = [:]
-    /// The attributes of the objects of the query, and the existence of the objects.
+    /// The keys of the objects of the query themselves: their existence and their attributes.
     let ownKeys: Set<LiveKey>
     private let layout: GraphLayout
 
-    /// - Parameter query: A query that was bound by `QueryRun`, so all of its names are known.
+    /// - Parameter query: A query that `QueryRun` has resolved, so the schema has all of its names.
     init(_ query: Query, _ entity: Entity, _ layout: GraphLayout) {
         self.layout = layout
         levels = [Level(entity: entity, origin: nil)]
@@ -36,7 +37,7 @@ struct LiveDependencies {
         if let condition = query.condition { add(condition) }
     }
 
-    /// All properties on which the answer depends.
+    /// All properties on which the result depends.
     var keys: some Sequence<LiveKey> { levelsByKey.keys }
 
     // MARK: Collecting
@@ -94,8 +95,8 @@ struct LiveDependencies {
 
     // MARK: Objects whose answer may differ
 
-    /// Returns the serials of those objects of the query's hierarchy whose answer may differ in a graph. Returns `nil` if the search would
-    /// visit more objects than the limit.
+    /// Returns the serials of the objects whose answer may differ in a later graph. Returns `nil` if the search would visit more than
+    /// `countMax` objects.
     func candidates(_ touched: [TouchedObjects], _ reader: Reader, countMax: Int) -> Set<UInt64>? {
         var found: Set<UInt64> = []
         var linked: [Int: [UInt64]] = [:]
@@ -114,12 +115,13 @@ struct LiveDependencies {
         return found
     }
 
-    /// Returns the serials of the objects from which paths lead to some objects of a level; `nil` if the budget is exhausted.
+    /// Follows the paths back from some objects of a level, and returns the serials of the objects at which the paths begin. Returns `nil`
+    /// if the budget is exhausted.
     private func starts(_ level: Int, _ serials: [UInt64], _ reader: Reader, _ budget: inout Int) -> Set<UInt64>? {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // No path leads to a deleted object. But the links that led to it have changed, too.
+        // A deleted object has no row to start from. It can be omitted, because the links to it have changed as well.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {
             var owners: Set<UInt32> = []

@@ -1,4 +1,4 @@
-/// The entries that only one of two sorted lists contains, with their indexes in that list.
+/// The entries that only one of two sorted lists contains. Each entry has its index in the list that contains it.
 struct LiveDifference {
     struct Item {
         let index: Int
@@ -25,8 +25,8 @@ struct LiveDifference {
         }
     }
 
-    /// Computes the indexes of entries that are about to be removed from a list and added to it. Both arrays ascend. Complexity: O(changes
-    /// x (log entries + chunks)).
+    /// Computes the difference that a change will make, before the change. The indexes of removed entries belong to `list`, and the indexes
+    /// of added entries to the changed list. Both arrays ascend. Complexity: O(changes x (log entries + chunks)).
     init(replacing removed: [LiveEntry], by added: [LiveEntry], in list: LiveEntries) {
         self.removed = removed.map { Item(index: list.index(of: $0), entry: $0) }
         var goneCount = 0
@@ -45,8 +45,8 @@ struct LiveDifference {
         let serial: UInt64
     }
 
-    /// Returns the objects that are in only one of the lists, and the objects that have moved. An object whose sort key has changed has not
-    /// moved if it is still between the same neighbours and in the same section.
+    /// Returns the objects that are in only one of the lists, and the objects that have moved. An object with another sort key has not
+    /// moved if it has the same neighbours and the same section as before.
     func resolved() -> (deleted: [Item], inserted: [Item], moved: [Move]) {
         let places = Dictionary(removed.enumerated().map { ($1.entry.serial, $0) }) { first, _ in first }
         var inserted: [Item] = []
@@ -60,7 +60,7 @@ struct LiveDifference {
             }
             matched.insert(place)
             let old = removed[place]
-            // The number of unchanged entries before the object, in the old list and in the new list.
+            // Both sides are the number of unchanged entries before the object: in the old list and in the new list.
             let isBetweenSame = old.index - place == item.index - position
             if isBetweenSame, place > lastKept, old.entry.section == item.entry.section {
                 lastKept = place

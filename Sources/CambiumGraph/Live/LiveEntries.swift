@@ -2,18 +2,18 @@
 ///
 /// The entries are in chunks, so that a change in a long result moves few entries.
 struct LiveEntries {
-    /// Chunks that are not empty. Their entries ascend.
+    /// The entries in ascending order, divided into chunks that are not empty.
     private var chunks: [[LiveEntry]] = []
     /// The number of entries of each chunk.
     private var counts: [Int] = []
     private(set) var count = 0
-    /// The entries by their serials. Empty if the serials alone determine the order.
+    /// The entry of each serial. Empty if the entries are in the order of their serials, because then a search finds an entry.
     private var bySerial: [UInt64: LiveEntry] = [:]
     private let isInOrderOfSerials: Bool
 
-    /// The number of entries of a new chunk. A chunk with more than twice as many entries is divided.
+    /// The number of entries of a new chunk. A chunk that has grown to more than twice this number is divided.
     private static let chunkCount = 256
-    /// If the number of changes exceeds this share of the entries, all entries are merged with the changes.
+    /// If more than one entry in 16 changes, all entries are merged with the changes, which is faster than single changes.
     private static let mergedShare = 16
 
     /// - Parameter sorted: The entries in ascending order.
@@ -61,7 +61,8 @@ struct LiveEntries {
         return counts[..<chunk].reduce(index, +)
     }
 
-    /// Returns the position of the first entry that is not less than an entry. If every entry is less, the chunk is the number of chunks.
+    /// Returns the position of the first entry that is not less than an entry. If every entry is less, returns the number of chunks as the
+    /// chunk.
     private func place(of entry: LiveEntry) -> (chunk: Int, index: Int) {
         let chunk = Self.firstIndex(in: chunks) { ($0.last.map { $0 < entry }) ?? false }
         return (chunk, chunk < chunks.count ? Self.firstIndex(in: chunks[chunk]) { $0 < entry } : 0)
@@ -80,7 +81,7 @@ struct LiveEntries {
 
     // MARK: Changing
 
-    /// Removes and inserts entries, both of which ascend. Complexity: O(changes x (log entries + chunks)), and at most O(entries +
+    /// Removes entries and inserts entries. Both arrays ascend. Complexity: O(changes x (log entries + chunks)), and at most O(entries +
     /// changes).
     mutating func replace(_ removed: [LiveEntry], by added: [LiveEntry]) {
         if !isInOrderOfSerials {
@@ -109,7 +110,7 @@ struct LiveEntries {
         var (chunk, index) = place(of: entry)
         count += 1
         if chunk == chunks.count {
-            // The entry follows all other entries.
+            // The position is beyond the last chunk, so the entry becomes the last entry of that chunk.
             if chunks.isEmpty { return fill([entry]) }
             (chunk, index) = (chunk - 1, counts[chunk - 1])
         }
@@ -141,7 +142,7 @@ struct LiveEntries {
         return merged + added
     }
 
-    /// Removes all entries beginning at an index. Complexity: O(entries).
+    /// Removes the entries from index `kept` on. Complexity: O(entries).
     mutating func truncate(to kept: Int) {
         for entry in self[kept..<count] { bySerial[entry.serial] = nil }
         fill(self[0..<kept])

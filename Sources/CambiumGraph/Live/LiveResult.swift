@@ -1,16 +1,16 @@
 package import CambiumModel
 
-/// The result of a query on a graph, which can be updated to later graphs, and its differences from graph to graph.
+/// The result of a live query. It can follow the graph to later versions, and returns each difference as an update.
 ///
-/// With a limit, the result keeps a reserve of further entries, so that a deletion does not require another run of the query.
+/// If the query has a limit, the result keeps further entries in reserve, so that after a deletion the query need not run again.
 package struct LiveResult {
-    /// The query. If there are sections, its first sort key is the section key.
+    /// The query. If the result has sections, the section key was added as the first sort key.
     private let query: Query
     private let hasSections: Bool
     private var dependencies: LiveDependencies
     private var root: EntityNumber
     private var entries: LiveEntries
-    /// The last entry up to which `entries` contains all objects of the answer. `nil` if `entries` contains the whole answer.
+    /// The last entry of `entries`, if the answer may have further objects beyond it. `nil` if `entries` contains the whole answer.
     private var boundary: LiveEntry?
     private var sections = LiveSections()
     /// The number of times that the whole query ran.
@@ -21,7 +21,8 @@ package struct LiveResult {
 
     /// Runs a query.
     ///
-    /// Throws as `Graph.find(_:)` does, and `.invalidInput` if the query has a cursor or the section key ignores parts of texts.
+    /// Throws as `Graph.find(_:)` does. Throws `.invalidInput` if the query has a cursor, or if the section key ignores differences between
+    /// texts.
     package init(_ query: Query, sections key: SortKey? = nil, in graph: Graph) throws {
         if query.cursor != nil {
             throw CambiumError(.invalidInput, "A live query begins at the first object. Remove the cursor, and use a limit or an offset.")
@@ -47,10 +48,10 @@ package struct LiveResult {
 
     private var isWindow: Bool { query.limit != nil || query.offset > 0 }
 
-    /// The number of entries up to the end of the window; `nil` if it has no end.
+    /// The number of entries up to the end of the window of limit and offset; `nil` if there is no limit.
     private var endCount: Int? { query.limit.map { Self.sum($0, query.offset) } }
 
-    /// The number of entries that a run of the query keeps.
+    /// The number of entries that a run of the query keeps: the window and a reserve. `nil` if there is no limit.
     private var keptCount: Int? {
         query.limit.map { limit in Self.sum(Self.sum(limit, query.offset), limit / 2 + Self.reserveMin) }
     }
@@ -117,11 +118,12 @@ package struct LiveResult {
         return update.isEmpty ? nil : update
     }
 
-    /// The number of candidates up to which they are always evaluated one by one, and the share of all objects up to which they are.
+    /// At most this many candidates are evaluated one by one, or one in `candidateShare` of all objects if that is more. With more
+    /// candidates, the query runs again.
     private static let candidateCountMin = 256
     private static let candidateShare = 8
 
-    /// Evaluates objects, and replaces their entries.
+    /// Evaluates the candidates, and replaces their entries in the result.
     private mutating func replace(_ candidates: Set<UInt64>, _ run: inout QueryRun, _ graph: Graph) throws -> LiveDifference {
         var (removed, added): ([LiveEntry], [LiveEntry]) = ([], [])
         for serial in candidates {
@@ -152,7 +154,7 @@ package struct LiveResult {
 
     // MARK: Updates
 
-    /// Returns the serials of those objects of the query's hierarchy that have a changed attribute.
+    /// Returns the serials of the objects of the query that were inserted or deleted, or that have a changed attribute.
     private func ownSerials(_ touched: [TouchedObjects]) -> Set<UInt64> {
         var serials: Set<UInt64> = []
         for (key, own) in touched.lazy.flatMap(\.serials) where dependencies.ownKeys.contains(key) { serials.formUnion(own) }
@@ -200,14 +202,14 @@ extension Query {
 }
 
 extension QueryRun {
-    /// Returns the entry of an object that satisfies the condition, or `nil` if there is no such object.
+    /// Returns the entry of an object, or `nil` if the object does not exist or does not satisfy the condition.
     fileprivate func liveEntry(of serial: UInt64, hasSections: Bool) -> LiveEntry? {
         guard let row = context.reader.row(table.index, serial: serial) else { return nil }
         let group = context.group(of: row, context.reader.rows(table.index))
         return node.bits(group, GroupBits(row)).isEmpty ? nil : liveEntry(row, hasSections: hasSections)
     }
 
-    /// Returns the value of the first sort key of an object.
+    /// Returns the value of the section key, which is the first sort key, for an object.
     fileprivate func sectionValue(_ entry: LiveEntry, _ root: EntityNumber) -> QueryValue {
         guard let row = context.reader.row(table.index, serial: entry.serial) else { return .null }
         return order.keys.first?.reader.value(row) ?? .null

@@ -2,9 +2,9 @@ import CambiumModel
 
 /// A part of the result of a live query: the objects that have one value of the section key.
 public struct LiveSection: Hashable, Sendable {
-    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, the form of any of the objects.
+    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, this is the form of one of the objects.
     public let value: QueryValue
-    /// The indexes of the objects in the result.
+    /// The indexes of the section's objects in the result.
     public let range: Range<Int>
 }
 
@@ -26,8 +26,8 @@ struct LiveSections {
         }
     }
 
-    /// Applies the differences of the objects. Returns the indexes of deleted sections in the old list, and the indexes of inserted
-    /// sections in the new list.
+    /// Updates the sections after a difference of the objects. Returns the indexes of deleted sections in the old list, and the indexes of
+    /// inserted sections in the new list.
     ///
     /// - Parameter value: Returns the section key of an object.
     mutating func update(_ difference: LiveDifference, _ value: (LiveEntry) -> QueryValue) -> (deleted: [Int], inserted: [Int]) {

@@ -15,7 +15,7 @@ public struct LiveUpdate: Sendable {
         public let id: ObjectID
     }
 
-    /// An object that has moved relative to the other objects, or to another section.
+    /// An object that has moved to another position among the other objects, or to another section.
     public struct Move: Hashable, Sendable {
         public let from: Int
         public let to: Int
@@ -24,7 +24,7 @@ public struct LiveUpdate: Sendable {
 
     /// The graph that the new result belongs to.
     public let graph: Graph
-    /// Whether `inserted` is the whole result, which replaces the old one. This is the case for the first update, after a change of the
+    /// Whether `inserted` is the whole result, which replaces the old result. This is the case for the first update, after a change of the
     /// schema, and if the consumer has missed too many changes.
     public let isWhole: Bool
     /// The number of objects in the new result.
@@ -35,7 +35,7 @@ public struct LiveUpdate: Sendable {
     public let inserted: [Place]
     /// The objects that moved, by ascending index in the new result.
     public let moved: [Move]
-    /// The objects that did not move and in which an attribute has changed, by ascending index in the new result.
+    /// The objects that stayed at their place and have a changed attribute, by ascending index in the new result.
     public let updated: [Place]
     /// The sections of the new result; empty if the query has no sections.
     public let sections: [LiveSection]

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share them.
+/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share one such value.
 package final class TouchedObjects: Sendable {
     /// For each property, the serials of the objects that changed.
     let serials: [LiveKey: [UInt64]]
@@ -16,7 +16,7 @@ package final class TouchedObjects: Sendable {
         var last: (key: LiveKey, serial: UInt64)?
         for event in changes.events {
             let key = LiveKey(event)
-            // The events of one property of an object are adjacent.
+            // Events of one property of an object follow each other, so the key of the last event is enough to omit repetitions.
             if let last, last == (key, event.serial) { continue }
             last = (key, event.serial)
             serials[key, default: []].append(event.serial)
