@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The source of a column of a new layout, and the changes of its values.
+/// The old column from which a column of a new layout gets its values, and the changes of these values.
 struct ColumnMigration {
     struct Conversion {
         let slot: Int
@@ -8,16 +8,16 @@ struct ColumnMigration {
         let to: AttributeType
     }
 
-    /// The old column whose leaves are kept unchanged.
+    /// The old column whose pages become the pages of the new column.
     let keptSlot: Int?
     /// The old column whose values are converted.
     let conversion: Conversion?
-    /// The value that replaces nulls of objects of `filledEntities`, except in stubs.
+    /// The value that replaces null in objects of `filledEntities`. Stubs keep null.
     let filler: StoredCell?
     let filledEntities: Set<EntityNumber>
     /// The entities whose objects no longer have the attribute.
     let clearedEntities: Set<EntityNumber>
-    /// The entity of all objects, if their table gets an entity column.
+    /// The entity that is stored for all objects, if their table gets a column for the entity.
     let onlyEntity: EntityNumber?
 
     init(

@@ -5,9 +5,9 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Changes the schema of a graph that already has one, by algorithm 1 of the op. See Docs/MIGRATION.md.
+    /// Changes the schema of a graph that already has one: algorithm 1 of the schema op. Docs/MIGRATION.md states the rules.
     ///
-    /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, and after changes that have not been checked yet.
+    /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has changed objects before.
     ///   `.ruleViolated` if an entity that has objects would become abstract. `.limitExceeded` if there may be too few pages.
     mutating func migrate(to newLayout: GraphLayout) throws(CambiumError) {
         guard pending.isEmpty, touched == nil else {
@@ -34,7 +34,7 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // The recorded changes refer to columns of the old layout.
+        // The recorded changes of derived attributes' sources name columns of the old layout, so they are dropped.
         derived = DerivedNotes()
         if plan.mayChangeDerived { noteAllDerived() }
         pending.migration = plan.checks
@@ -78,7 +78,7 @@ extension Draft {
         return found
     }
 
-    /// Translates the pending checks of numbers of members. The objects keep their rows, but their tables get other numbers.
+    /// Translates the pending checks to the new layout. The objects keep their rows, but their tables get other numbers.
     private mutating func translatePending(_ plan: MigrationPlan) {
         let numbers = Dictionary(
             plan.tables.compactMap { table in table.old.map { ($0.index, table.new.index) } }, uniquingKeysWith: { first, _ in first })
@@ -153,7 +153,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that widens has at most 8 bytes, and the leaf has this many bytes for each of its rows.
+            // SAFETY: a value of a type that can be widened has at most 8 bytes, and the leaf has as many for each of its rows.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))

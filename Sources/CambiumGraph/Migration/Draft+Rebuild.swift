@@ -4,7 +4,7 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A column whose type changes, and the leaves that still contain its old values, each with the number of its group.
+/// A column whose type changes. It has the leaves with the old values, each with the number of its group.
 struct ConvertedColumn {
     let slot: Int
     let conversion: ColumnMigration.Conversion
@@ -12,8 +12,8 @@ struct ConvertedColumn {
 }
 
 extension Draft {
-    /// Rebuilds the tables: creates a new directory, and new pages for the tables and groups whose columns change. Keeps the leaves. New
-    /// columns are empty.
+    /// Rebuilds the tables: creates a new directory, and new pages for each table and group whose columns change. Leaves of kept columns
+    /// are used again, and new columns have no values.
     ///
     /// - Returns: For each table, the columns whose values must be converted.
     mutating func rebuild(_ plan: MigrationPlan) -> [[ConvertedColumn]] {
@@ -124,7 +124,8 @@ extension Draft {
         let buckets = chunks[table].load(fromByteOffset: TablePage.indexesOffset + TablePage.indexStride * index, as: RadixVector.self)
         var next = 0
         var last: PageRef = 0
-        // Slots that share a bucket are consecutive.
+        // Several slots of the directory may refer to the same bucket. They are consecutive, so one comparison shows whether the bucket is
+        // new.
         while let place = buckets.firstIndex(from: next, chunks) {
             next = place + 1
             var bucket = buckets.get(place, chunks)

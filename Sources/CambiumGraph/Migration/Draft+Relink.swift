@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The members of a link that changes its shape, as rows. The ends are those of the new link.
+/// The members of a link, collected as rows because the link will be stored in another way. Both sides are those of the new link.
 struct CollectedMembers {
     struct Side {
         var owners: [UInt32] = []
@@ -17,12 +17,13 @@ struct CollectedMembers {
         }
     }
 
-    /// The members at the first end and at the second end of the new link. An end that is not needed is `nil`.
+    /// The members at the first end and at the second end of the new link. `nil` for an end that `relink` does not need.
     var sides: [Side?]
 }
 
 extension Draft {
-    /// Reads the members of a link that cannot keep its columns. Returns `nil` if the link keeps them, or if it begins without members.
+    /// Reads the members of a link whose columns cannot be kept. Returns `nil` if the columns are kept, or if the link is new and has no
+    /// members.
     func collectMembers(ofLink number: Int, _ plan: MigrationPlan) -> CollectedMembers? {
         let source = plan.links[number]
         guard let old = source.old, !source.isKept else { return nil }
@@ -82,7 +83,8 @@ extension Draft {
     ) {
         var edges: [UInt32] = []
         collected.sides[0]?.forEach { owner, members in
-            // A link that is its own inverse contains each pair of objects twice, once on each side. So only one of the two is used.
+            // If the relationship is its own inverse, the collected members contain each pair of objects twice. The condition uses it only
+            // once.
             for member in members where !isSymmetric || owner <= member {
                 let edge = newEdge(table, owner, member)
                 edges.append(edge)

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension MigrationChecks {
-    /// Finds the rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
+    /// Finds the new rules that existing objects may break. Complexity: O(properties that the entities of both schemas have).
     convenience init(from old: Schema, to new: Schema, _ links: [LinkSource]) {
         var (mandatory, values) = (AttributeSets(), AttributeSets())
         var (counts, targets): ([Members], [Members]) = ([], [])
@@ -56,14 +56,14 @@ extension MigrationChecks {
 
     /// Returns whether existing objects may have too few or too many members under the new limits.
     private static func mayBreakCount(_ relationship: Relationship, _ before: Relationship?, _ source: LinkSource) -> Bool {
-        // A hidden end had no limits in the old schema.
+        // `before` is `nil` if the end was hidden in the old schema. Such an end had no limits.
         if relationship.minCount > (before?.minCount ?? 0) { return true }
         guard relationship.isToMany, let max = relationship.maxCount else { return false }
         return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)
     }
 }
 
-/// Determines which relationships may have existing members that they cannot hold after a migration.
+/// Finds the relationships that may have members whose entity they can no longer hold after a migration.
 private struct MemberFamilies {
     private let old: Schema
     private let new: Schema
@@ -82,7 +82,7 @@ private struct MemberFamilies {
         for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
     }
 
-    /// Returns whether the relationship may contain a member whose entity it can no longer hold.
+    /// Returns whether a relationship may have members whose entity it can no longer hold.
     mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
         let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
         let key = Key(destination: relationship.destination, before: before)
@@ -113,8 +113,7 @@ extension Draft {
     /// The maximum number of violations that one check reports.
     static let migrationViolationCountMax = 10_000
 
-    /// Finds the existing objects that break a rule of the new schema, and returns these violations. Complexity: O(objects that a rule
-    /// concerns).
+    /// Returns the violations of the new schema's rules by existing objects. Complexity: O(objects that a rule concerns).
     func violations(of checks: MigrationChecks) -> [Violation] {
         var found: [Violation] = []
         for check in checks.mandatory { addMissing(check, to: &found) }

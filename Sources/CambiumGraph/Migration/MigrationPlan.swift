@@ -1,20 +1,20 @@
 import CambiumModel
 
-/// The mapping of a graph from the layout of one schema to the layout of another schema. The plan depends only on the two schemas: equal
-/// numbers identify the same entity or property. Docs/MIGRATION.md has the rules.
+/// Maps each part of a graph's new layout to its source in the old layout. The plan depends only on the two schemas, in which the same
+/// number identifies the same entity or property. Docs/MIGRATION.md has the rules.
 struct MigrationPlan {
     let old: GraphLayout
     let new: GraphLayout
-    /// The source of the members of each new link.
+    /// For each new link, the old link from which it gets its members.
     let links: [LinkSource]
-    /// The source of each table of the new layout.
+    /// For each table of the new layout, the old table from which it gets its content.
     let tables: [TableMigration]
-    /// The old tables that no new table continues.
+    /// The old tables whose content no new table keeps.
     let droppedTables: [Int]
     private let dropped: Set<Int>
     let checks: MigrationChecks
 
-    /// Throws `.invalidInput` if an entity or a property of the new schema cannot continue the old entity or property that has its number.
+    /// Throws `.invalidInput` if a number identifies an old and a new entity or property that differ too much for a migration.
     init(from old: GraphLayout, to new: GraphLayout) throws(CambiumError) {
         self.old = old
         self.new = new
@@ -35,7 +35,7 @@ struct MigrationPlan {
         checks = MigrationChecks(from: old.schema, to: new.schema, links)
     }
 
-    /// Whether derived attributes may get other values through the migration, because an expression changes, or something that it reads.
+    /// Whether the migration may change derived values, because their expression changes or something that the expression reads.
     var mayChangeDerived: Bool {
         if new.derived.isEmpty { return false }
         let isSame =
@@ -53,13 +53,13 @@ struct MigrationPlan {
         }
     }
 
-    /// Returns those old entities of a table whose objects are deleted, while other objects of the table stay.
+    /// Returns the dropped entities of a table that is kept. Their objects are deleted, while other objects of the table stay.
     func dyingEntities(ofTable index: Int) -> Set<EntityNumber> {
         if dropped.contains(index) { return [] }
         return Set(old.tables[index].entities.filter { new.schema.entity($0) == nil })
     }
 
-    /// The ends of remaining links that some objects lose, with the entities of these objects.
+    /// The ends of kept links that some entities lose, with these entities. Their objects must be unlinked.
     var lostEnds: [(end: EndLayout, entities: Set<EntityNumber>)] {
         var found: [(EndLayout, Set<EntityNumber>)] = []
         let continued = Set(links.compactMap(\.old))
@@ -77,9 +77,9 @@ struct MigrationPlan {
     }
 }
 
-/// The source of the members of a link.
+/// The old link from which a new link gets its members.
 struct LinkSource: Sendable {
-    /// The old link, or `nil` if the link begins without members.
+    /// The number of the old link, or `nil` if the link begins without members.
     let old: Int?
     /// Whether the first end was the second end of the old link.
     let isSwapped: Bool
@@ -98,7 +98,8 @@ struct LinkSource: Sendable {
             let link = new.schema.links[number]
             let ends = source.isSwapped ? [before.second, before.first] : [before.first, before.second]
             let isAlike = zip([link.first, link.second], ends).allSatisfy { $0.isToMany == $1.isToMany && $0.isOrdered == $1.isOrdered }
-            // In the index over the pairs of a many-to-many link, the hash begins with the first end.
+            // The index of a many-to-many link hashes the object at the first end first. So its entries are wrong if the ends change
+            // places.
             let isTurned = source.isSwapped && link.first.isToMany && link.second.isToMany
             return LinkSource(old: source.link, isSwapped: source.isSwapped, isKept: isOnly && isAlike && !isTurned)
         }

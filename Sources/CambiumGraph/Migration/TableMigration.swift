@@ -1,15 +1,15 @@
 import CambiumModel
 
-/// The source of a table of a new layout.
+/// The old table from which a table of a new layout gets its content, and the source of each of its parts.
 struct TableMigration {
     let new: TableLayout
     /// The old table that the table continues, or `nil` if the table begins empty.
     let old: TableLayout?
     /// The source of each column.
     let columns: [ColumnMigration]
-    /// The columns of the old table that no new column keeps or converts.
+    /// The columns of the old table that no new column uses.
     let droppedSlots: [Int]
-    /// For each index, the old index that it continues, or `nil` if it must be built.
+    /// For each index, the old index whose entries it keeps, or `nil` if the index must be built.
     let indexes: [Int?]
     let droppedIndexes: [Int]
 
@@ -59,8 +59,8 @@ struct TableMigration {
         return nil
     }
 
-    /// Returns, for each index, the old index that it continues. An index stays if it has the same entities and none of its values is
-    /// changed.
+    /// Returns, for each index, the old index whose entries it keeps. The entries can be kept if the index has the same entities, and no
+    /// value in it changes.
     private static func indexes(_ table: TableLayout, _ old: TableLayout, _ columns: [ColumnMigration]) -> [Int?] {
         var free = Dictionary(grouping: old.indexes.indices, by: { old.indexes[$0].slots })
         let staying = Set(old.entities).intersection(table.entities)
@@ -70,7 +70,7 @@ struct TableMigration {
             let wanted = slots.compactMap(\.self)
             let place = free[wanted]?.firstIndex { number in
                 let before = old.indexes[number]
-                // A table of edges has one index, over the pairs.
+                // In a table of edges, both families are empty, so the only index stays.
                 let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
                 return hasSameRows && before.coversTable == index.coversTable
             }
@@ -90,7 +90,7 @@ struct TableMigration {
     }
 }
 
-/// The contents of a column, described independently of its place in the layout.
+/// The contents of a column, without its position in a layout, so that the columns of two layouts can be compared.
 enum ColumnRole: Hashable {
     case created, changed, source, virtualPage, entity
     case attribute(PropertyNumber)
@@ -99,7 +99,7 @@ enum ColumnRole: Hashable {
     enum LinkPart: Hashable {
         /// The row at the other end of a one-to-one link, in the column of one end.
         case partner(end: Int)
-        /// The owner of a member, in the list of an end.
+        /// The owner of a member. `end` is the end at which the owner is.
         case owner(end: Int)
         case first(end: Int), last(end: Int), count(end: Int), previous(end: Int), next(end: Int)
         case root(end: Int), left(end: Int), right(end: Int), up(end: Int), size(end: Int)
@@ -122,7 +122,7 @@ enum ColumnRole: Hashable {
         }
     }
 
-    /// Returns the contents that the column had in the old layout, or `nil` if the column did not exist.
+    /// Returns the same contents in the terms of the old layout, or `nil` if the old layout did not have them.
     func inOld(_ links: [LinkSource]) -> ColumnRole? {
         guard case .link(let link, let part) = self else { return self }
         guard links[link].isKept, let old = links[link].old else { return nil }
