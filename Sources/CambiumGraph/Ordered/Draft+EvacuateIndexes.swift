@@ -1,6 +1,6 @@
-/// Moves pages of ordered indexes out of chunks that will be emptied.
+/// Moves pages of ordered indexes out of the chunks that packing empties.
 extension Draft {
-    /// Copies the directory page of the indexes, if that page lies in one of these chunks.
+    /// Copies the directory page of the ordered indexes, if the page lies in a chunk to be emptied.
     ///
     /// - Parameter victims: For each chunk, whether it is to be emptied.
     mutating func evacuateIndexDirectory(_ victims: [Bool]) {
@@ -8,12 +8,12 @@ extension Draft {
         if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
     }
 
-    /// Copies those nodes on the path to an entry of an index that lie in these chunks. Below the last of these nodes, also copies the
-    /// leaves that lie in these chunks.
+    /// Copies the nodes on the path to an entry that lie in chunks to be emptied. At the lowest inner node, copies all leaves that lie in
+    /// such chunks.
     ///
     /// Complexity: O(children of a node).
     ///
-    /// - Parameter entry: The number of entries that precede the entry. If the index has fewer entries, the method uses its last entry.
+    /// - Parameter entry: The position of the entry in the index. If the index has fewer entries, the method uses its last entry.
     mutating func evacuateIndex(_ number: Int, _ entry: Int, _ victims: [Bool]) {
         guard let offset = DirectoryPage.indexesOffset(layout), let directory = reader.indexDirectory(of: layout), number < directory.count
         else { return }
@@ -31,7 +31,7 @@ extension Draft {
         return IndexDirectory(chunks[slot.pointee])
     }
 
-    /// Moves a page, and the pages below it on the path to an entry, out of these chunks.
+    /// Copies a page if it lies in a chunk to be emptied. Does the same for the pages below it on the path to an entry.
     ///
     /// - Returns: Whether the page or a page below it was moved. The draft owns the page in this case.
     private mutating func evacuate(_ victims: [Bool], _ page: inout PageRef, level: Int, _ entry: Int) -> Bool {

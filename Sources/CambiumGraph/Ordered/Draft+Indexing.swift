@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// Updates ordered indexes when a draft is published. The draft compares its pages with those of the previous version, sorts the
-/// differences and merges them into the trees. So the ops need not update ordered indexes.
+/// differences and merges them into the trees of the indexes. So no op updates an ordered index.
 extension Draft {
     /// Updates the ordered indexes, and continues to build the first incomplete index.
     ///
@@ -11,7 +11,7 @@ extension Draft {
     mutating func updateIndexes(rowCountMax: Int) {
         if layout.ordered.isEmpty, base.layout.ordered.isEmpty { return }
         if layout === base.layout, hasSameIndexedTables { return buildIndexes(rowCountMax: rowCountMax) }
-        // After a migration the new directory page does not refer to an index directory yet.
+        // A migration creates a directory page that does not refer to an index directory yet.
         if layout !== base.layout {
             remakeIndexDirectory(base.reader, base.layout)
         } else if !(reader.indexDirectory(of: layout)?.fits(layout) ?? false) {
@@ -29,7 +29,7 @@ extension Draft {
 
     /// Creates a directory for the indexes of the layout. Keeps the trees of indexes that stay the same, and releases all other trees.
     ///
-    /// - Parameter old: A reader of the existing directory, which has the layout `oldLayout`.
+    /// - Parameter old: Reads the existing index directory, which belongs to `oldLayout`.
     private mutating func remakeIndexDirectory(_ old: Reader, _ oldLayout: GraphLayout) {
         var known = old.indexDirectory(of: oldLayout)?.records ?? []
         var records: [IndexDirectory.Record] = []
@@ -37,7 +37,7 @@ extension Draft {
             if let place = known.firstIndex(where: { $0.specification == index.specification }), hasSameObjects(index, oldLayout) {
                 records.append(known.remove(at: place))
             } else {
-                // If a table had no rows, its indexes are complete from the beginning.
+                // An index of a table without rows has nothing to build, so it is complete at once.
                 let isEmpty = oldTable(of: index.root).map { base.reader.groupCount($0.index) == 0 } ?? true
                 let groupCount = isEmpty ? IndexDirectory.Record.all : 0
                 records.append(IndexDirectory.Record(specification: index.specification, groupCount: groupCount))
@@ -54,14 +54,14 @@ extension Draft {
         ownedDirectory().storeBytes(of: page, toByteOffset: offset, as: PageRef.self)
     }
 
-    /// Returns whether an index has the objects that it has in another layout. It does not if an entity got another parent.
+    /// Returns whether an index has the same objects as in another layout. The objects differ if an entity got another parent.
     private func hasSameObjects(_ index: OrderedIndexLayout, _ oldLayout: GraphLayout) -> Bool {
         guard let before = oldLayout.ordered.first(where: { $0.hasSameKeys(as: index) }) else { return false }
         let staying = Set(oldLayout.tables[before.table].entities).intersection(layout.tables[index.table].entities)
         return before.family.intersection(staying) == index.family.intersection(staying)
     }
 
-    /// Returns the table that has the objects of a root entity in the previous version.
+    /// Returns the table of a root entity's objects in the previous version.
     private func oldTable(of root: EntityNumber) -> TableLayout? { base.layout.table(of: root) }
 
     private mutating func ownedIndexDirectory() -> IndexDirectory {
@@ -102,7 +102,8 @@ extension Draft {
         if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
     }
 
-    /// Applies a batch and empties it. If the graph does not have enough pages, drops the index. It is built again when pages are free.
+    /// Applies a batch of changes to an index, and empties the batch. If there are not enough pages, drops the index. It is built again
+    /// later, when pages are free.
     private mutating func merge(_ batch: inout OrderedBatch, into record: inout IndexDirectory.Record) {
         if batch.isEmpty || record.groupCount == 0 { return batch.removeAll() }
         guard hasPages(for: batch.count, batch.byteCount, record.tree) else {
@@ -126,7 +127,7 @@ extension Draft {
 
     // MARK: Building
 
-    /// Adds the next rows to the first index that is not complete.
+    /// Adds further rows to the first index that is not complete.
     private mutating func buildIndexes(rowCountMax: Int) {
         guard let directory = reader.indexDirectory(of: layout), rowCountMax > 0, !space.isInReserve else { return }
         for (number, indexes) in layout.orderedByTable {
@@ -143,7 +144,7 @@ extension Draft {
         var next = record.groupCount
         let rows = reader.rows(table.index)
         while next < groupCount, count < rowCountMax, !batch.isFull {
-            // Skipping a missing group costs little, but there may be many of them. So each group counts as one row.
+            // Skipping an empty group costs little, but a table may have many of them. So each group counts as one row.
             count += 1
             reader.forEachRow(of: table, groups: Int(next)..<Int(next) + 1) { row in
                 guard index.covers(row, rows, table) else { return }
@@ -152,7 +153,8 @@ extension Draft {
             }
             next += 1
         }
-        // `merge` ignores a record whose number of groups is 0. It sets that number to 0 if there are not enough pages.
+        // `merge` ignores a record with 0 groups, and sets the number to 0 if there are not enough pages. So the number must be at least 1
+        // here.
         record.groupCount = max(next, 1)
         merge(&batch, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
@@ -161,7 +163,7 @@ extension Draft {
 }
 
 extension Draft {
-    /// Replaces the directory page of a graph that was stored before ordered indexes existed by a page with space for them.
+    /// Gives the directory page space for ordered indexes, if the graph was stored by a version without them.
     mutating func reserveIndexes() {
         let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
         let byteCount = DirectoryPage.byteCount(indexed)
@@ -179,11 +181,11 @@ extension Timeline {
     /// The maximum number of rows that a transaction adds to an incomplete index.
     package static let indexedRowCount = 512
 
-    /// Continues to build the ordered indexes that are incomplete. No draft may be in progress, and it must not be possible to roll the
-    /// newest version back.
+    /// Continues to build the ordered indexes that are incomplete. The caller must have no draft in progress, and the newest version must
+    /// be confirmed.
     ///
     /// - Parameter rowCountMax: The approximate maximum number of rows that are added to one index.
-    /// - Returns: Whether more remains to be built, and there were enough pages for this step.
+    /// - Returns: Whether the indexes are still incomplete and this step has added rows. Otherwise, another call is useless.
     package func buildIndexes(
         rowCountMax: Int = Timeline.indexedRowCount, show: (Graph) -> Void = { _ in }
     ) throws(CambiumError) -> Bool {
@@ -194,7 +196,7 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Adds space for ordered indexes to a graph that was stored before such indexes existed. The indexes are built later.
+    /// Gives a graph space for ordered indexes, if it was stored by a version without them. The indexes are built later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()
@@ -205,7 +207,7 @@ extension Timeline {
 }
 
 extension Graph {
-    /// Whether an ordered index of the schema does not have all objects yet.
+    /// Whether an ordered index of the schema lacks objects because it is still being built.
     package var hasIncompleteIndexes: Bool {
         layout.ordered.contains { !reader.record(of: $0, layout).isComplete }
     }

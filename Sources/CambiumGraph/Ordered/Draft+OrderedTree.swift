@@ -2,9 +2,8 @@ internal import CMachine
 
 /// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
 extension Draft {
-    /// Adds and removes entries.
-    ///
-    /// Ends the process if the graph is not proven and the tree does not have an entry that is to be removed.
+    /// Adds entries to a tree and removes entries from it. If the graph is not proven, ends the process if an entry to remove does not
+    /// exist.
     ///
     /// Complexity: O(n log m) for n changes of a tree of m entries, or O(m) if that is less.
     mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
@@ -51,7 +50,7 @@ extension Draft {
         if list.count == 0 { tree = OrderedTree() }
     }
 
-    /// Removes the root as long as it is an inner node with one child.
+    /// Replaces the root by its only child, as long as it is an inner node with one child.
     private mutating func lowerRoot(_ tree: inout OrderedTree) {
         while tree.height > 1, chunks.inner(tree.root).count == 1 {
             let child = chunks.inner(tree.root).references[0]
@@ -95,8 +94,8 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Prefetches the nodes on the paths to the first and the last change together. If one value changes, these paths are all paths, and
-    /// the nodes at their ends are far from each other.
+    /// Prefetches the nodes on the paths to the first and to the last change. If one value changes, there are only two changes: the old and
+    /// the new entry. Their leaves are usually far from each other in memory.
     private func prefetchEnds(of changes: OrderedChanges, _ tree: OrderedTree) {
         guard changes.count > 1, tree.height > 1, chunks.isProven else { return }
         var (first, last) = (tree.root, tree.root)
@@ -109,7 +108,7 @@ extension Draft {
         }
     }
 
-    /// Prefetches a whole node, because a search jumps through it, and adding an entry moves half of it.
+    /// Prefetches all bytes of a node, because a search jumps through it, and adding an entry moves half of it.
     @inline(__always) private func prefetch(_ page: PageRef) {
         let start = chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }
@@ -145,16 +144,16 @@ extension Draft {
         work.removeAll()
         guard work.merge(leaf, changes, rest) else { chunks.refuse("an index lacks the entries of objects") }
         delta += work.entries.count - before
-        // Whether the changes only append to the leaf: all remaining changes add entries at its end.
+        // Whether the changes only append to the leaf: its last entries are exactly the remaining changes.
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
         return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
     }
 
-    /// Splits a full leaf into two halves and adds an entry to one of them, without rewriting them.
+    /// Splits a full leaf into two halves and adds an entry to one of them, without encoding all entries again.
     ///
-    /// - Returns: `nil` if the leaf should be rewritten instead: the new entry differs in shape from the other entries, a half could have a
-    ///   longer prefix, or the new entry comes last.
+    /// - Returns: `nil` if the leaf should be encoded again: the new entry has another length or prefix, a half could have a longer prefix,
+    ///   or the new entry comes last.
     private mutating func split(_ leaf: OrderedLeaf, _ page: PageRef, adding entry: OrderedBytes) -> OrderedChildren? {
         let (count, stride) = (leaf.count, leaf.stride)
         guard stride > 0, count >= 4, leaf.lowerBound(entry) < count else { return nil }
@@ -182,21 +181,21 @@ extension Draft {
 
     /// Writes the entries of `work` to leaves.
     ///
-    /// - Parameter page: The page to which the first leaf is written; 0 for a new page.
-    /// - Returns: `nil` if the page holds all entries.
+    /// - Parameter page: The page for the first leaf; 0 for a new page.
+    /// - Returns: The leaves that replace the page, or `nil` if the page holds all entries.
     private mutating func writeLeaves(_ work: OrderedWork, _ page: PageRef, isAppended: Bool, isBulk: Bool) -> OrderedChildren? {
         work.entries.withUnsafeBufferPointer { entries in
             var list = OrderedChildren()
             let parts = entries.parts(limit: isBulk ? Self.bulkByteCount : OrderedNode.byteCount, isAppended: isAppended)
             if parts.isEmpty, page != 0 { discard(page) }
-            // The entries of the page itself lie in the memory of `work`, so the page can be overwritten.
+            // `work` has a copy of the page's entries, so the page can be overwritten.
             for part in parts { writeLeaf(entries, part, to: part.lowerBound == 0 ? page : 0, &list) }
             return parts.count == 1 && page != 0 ? nil : list
         }
     }
 
-    /// The maximum number of bytes in a leaf that is filled in bulk. The leaf keeps some bytes free, so that the next entries do not split
-    /// it.
+    /// The maximum number of bytes in a leaf that is filled with many entries at once. Some bytes stay free, so that the next entries do
+    /// not split the leaf.
     private static let bulkByteCount = OrderedNode.byteCount - OrderedNode.byteCount / 20
 
     /// Writes a part of the entries to a leaf, and adds the leaf to the list. `page` is 0 for a new page.
@@ -207,7 +206,7 @@ extension Draft {
         if part.lowerBound == 0 { return }
         let (last, first) = (entries.entry(part.lowerBound - 1), entries.entry(part.lowerBound))
         let common = OrderedNode.commonByteCount(last.start, first.start, max: min(last.count, first.count))
-        // The shortest byte string that follows the last entry of one leaf and does not follow the first entry of the next leaf.
+        // The bound is the shortest string that follows the last entry before this leaf and does not follow the first entry of this leaf.
         list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 
@@ -226,7 +225,7 @@ extension Draft {
 
     /// Writes children to a page, and to further pages if they do not fit.
     ///
-    /// - Returns: `nil` if the page holds all children; an empty list if there are no children.
+    /// - Returns: The nodes that replace the page: none if there are no children. `nil` if the page holds all children.
     private mutating func write(_ list: OrderedChildren, to page: PageRef, isAppended: Bool) -> OrderedChildren? {
         if list.count == 0 {
             discard(page)
@@ -264,9 +263,9 @@ extension Draft {
     /// An inner node with fewer children is joined with a neighbour.
     private static let childCountMin = 4
 
-    /// Returns the children of a node, with the replacements in place of the replaced children.
+    /// Returns the children of a node after some of them were replaced by other nodes.
     ///
-    /// - Parameter joinsSparse: Whether sparse children are joined with the preceding or the following child. This reads all children.
+    /// - Parameter joinsSparse: Whether a sparse child is joined with the child before or after it. This reads all children.
     private mutating func joined(
         _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
     ) -> OrderedChildren {
@@ -329,8 +328,8 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Replaces one child by two children. Returns `false` and changes nothing if the list does not have two children, or if the node must
-    /// be rewritten.
+    /// Replaces one child by two children in place. Returns `false` and changes nothing if the list has another number of children, or if
+    /// the new bound does not fit into the node.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }
         let (first, second) = (list.children[0], list.children[1])
@@ -340,7 +339,7 @@ extension OrderedInner {
         return true
     }
 
-    /// Returns the index of the first sorted change that does not belong to a child. The child must not be the last child.
+    /// Returns the end of the changes that belong to a child. The changes are sorted, and the child must not be the last child.
     fileprivate func end(of child: Int, in changes: OrderedChanges, _ range: Range<Int>) -> Int {
         var (low, high) = (range.lowerBound + 1, range.upperBound)
         while low < high {

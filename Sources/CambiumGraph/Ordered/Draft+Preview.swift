@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// The purpose of a preview.
+    /// The purpose for which a preview's graph is read.
     package enum PreviewUse {
         /// Reading objects that are found by id or by identity, and their members.
         case objects
@@ -9,8 +9,8 @@ extension Draft {
         case queries
     }
 
-    /// Calls `body` with the graph that would result from publishing the draft. The draft stays as it is: derived values and ordered
-    /// indexes are updated on pages of another draft, which is dropped afterwards.
+    /// Calls `body` with the graph that would result from publishing the draft. The draft stays as it is: another draft updates derived
+    /// values and ordered indexes on its own pages, and is dropped afterwards.
     ///
     /// The pages of the graph belong to the drafts, so the graph must not outlive `body`. Throws the errors of `body`, `.notWritable` if a
     /// change of the draft failed, and `.limitExceeded` if a derived value cannot be stored. Complexity: O(objects whose derived values
@@ -24,17 +24,17 @@ extension Draft {
         if needsIndexes { copy.updateIndexes(rowCountMax: 0) }
         let graph = copy.graph(mayHaveDuplicates: mayHaveDuplicates || copy.mayHaveDuplicates)
         let result = Swift.Result { try body(graph) }
-        // The copy owns pages of the graph, so it must live until here.
+        // `copy` owns pages of the graph, so it must exist until `body` has returned.
         _ = consume copy
         return try result.get()
     }
 
-    /// The present state. It is valid as long as the draft does not change.
+    /// Returns the present state of the draft as a graph, which is valid until the draft changes.
     private func graph(mayHaveDuplicates: Bool) -> Graph {
         Graph(
             version: Version(epoch: epoch, directory: directory, layout: layout, space: space, mayHaveDuplicates: mayHaveDuplicates))
     }
 
-    /// Whether objects may share unique values. An import and a replay do not note each duplicate.
+    /// Whether objects may share unique values. An import and a replay do not record every duplicate, so they always may.
     private var mayHaveDuplicates: Bool { pending.isOff || touched != nil || !pending.duplicates.isEmpty }
 }

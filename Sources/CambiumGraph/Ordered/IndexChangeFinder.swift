@@ -1,10 +1,10 @@
 /// Finds the differences between the entries of one table's ordered indexes in two graphs of one page space, page by page.
 ///
-/// Pages that both graphs share are skipped. So an index costs a transaction nothing unless it changes an indexed column or moves rows.
+/// The finder skips pages that both graphs share. So a transaction that neither changes an indexed column nor moves rows has no cost here.
 struct IndexChangeFinder {
-    /// A table of a graph. Copying it changes no reference count.
+    /// A table in one graph. Copying the value changes no reference count.
     ///
-    /// SAFETY: the layout of the graph keeps the table, and the creator of the finder keeps the graph for as long as it uses the finder.
+    /// SAFETY: the layout of the graph keeps the table alive. The creator of the finder keeps the graph alive while it uses the finder.
     struct Side {
         let rows: Rows
         let reader: Reader
@@ -24,7 +24,7 @@ struct IndexChangeFinder {
 
     /// Calls `body` with each group whose page differs between the graphs.
     func forEachGroup(_ body: (RowGroup, RowGroup) -> Void) {
-        // If the table did not exist, none of its groups existed.
+        // If the table is new, its old vector is empty. The table and the reader of the newer graph are then only placeholders.
         let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)
         let (oldReader, newReader) = (before?.reader ?? after.reader, after.reader)
         let old = before == nil ? RadixVector.empty : oldReader.vector(oldTable, TablePage.rowsOffset)
@@ -56,7 +56,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Returns those of the given rows of a group whose values in an indexed column may differ.
+    /// Returns the given rows of a group whose values in an indexed column may differ.
     private func differing(
         _ old: OrderedIndexLayout, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ rows: UInt64, _ word: Int
     ) -> UInt64 {

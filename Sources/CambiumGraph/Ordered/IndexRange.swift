@@ -1,7 +1,7 @@
-/// Objects that follow each other in an ordered index.
+/// A range of objects that are consecutive in an ordered index.
 ///
-/// Long keys are cut. If a value at an edge of the range is longer than a key, the objects at this edge are compared by their whole
-/// values.
+/// The keys in an index are cut to a maximum length. If the value at an edge of the range is longer, the objects near this edge are
+/// compared by their whole values.
 package struct IndexRange: Sendable {
     /// The beginning or the end of a range.
     struct Edge: Sendable {
@@ -17,7 +17,7 @@ package struct IndexRange: Sendable {
 
         var isCut: Bool { key.count > OrderedNode.keyByteCountMax }
 
-        /// Returns whether the edge follows a whole key.
+        /// Returns whether the edge follows an object with this whole key.
         func isAfter(_ whole: [UInt8]) -> Bool {
             if whole.starts(with: key) { return isAfter }
             return whole.lexicographicallyPrecedes(key)
@@ -29,7 +29,7 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     private let lower: Edge?
     private let upper: Edge?
-    /// The places of objects that must be compared with a cut edge.
+    /// The places of the objects whose cut keys equal the cut key of the edge, so that whole values decide. Empty if the edge is not cut.
     private let lowerEdge: Range<Int>
     private let upperEdge: Range<Int>
 
@@ -50,7 +50,8 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the places of objects that must be compared with an edge. Unless the edge is cut, the range is empty and lies at the edge.
+    /// Returns the places of the objects whose cut keys equal the cut key of an edge. If the edge is not cut, returns an empty range at its
+    /// place.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         if !edge.isCut {
             let place = edge.isAfter ? place(after: edge.key, index) : index.reader.rank(of: edge.key)
@@ -64,7 +65,7 @@ package struct IndexRange: Sendable {
     /// Returns the place after all entries that begin with the given bytes.
     private static func place(after bytes: [UInt8], _ index: OrderedIndex) -> Int {
         var bytes = bytes
-        // Computes the first byte string after all strings that begin with the bytes.
+        // The loop and the addition make the smallest byte string that follows all strings with this beginning.
         while let last = bytes.last, last == 0xFF { bytes.removeLast() }
         guard let last = bytes.last else { return index.count }
         bytes[bytes.count - 1] = last + 1
@@ -88,7 +89,7 @@ package struct IndexRange: Sendable {
         return count
     }
 
-    /// Returns whether an object at an edge belongs to the range.
+    /// Returns whether an object near an edge belongs to the range, by its whole key.
     private func has(_ row: UInt32) -> Bool {
         let whole = wholeKey(row)
         return !(lower?.isAfter(whole) ?? false) && (upper?.isAfter(whole) ?? true)
@@ -104,7 +105,7 @@ package struct IndexRange: Sendable {
     /// their rows.
     ///
     /// - Parameter isReversed: Whether the order is reversed.
-    /// - Parameter offset: The number of objects to skip. Skipping is free unless keys may be cut.
+    /// - Parameter offset: The number of objects to skip. Skipping takes no time unless keys may be cut.
     ///
     /// Complexity: O(log objects + objects visited).
     package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
@@ -126,7 +127,7 @@ package struct IndexRange: Sendable {
         return found
     }
 
-    /// Walks through a range. If keys were cut and are equal, sorts the objects by their whole values.
+    /// Walks through a range. Objects with the same cut key are sorted by their whole values.
     private struct IndexWalk {
         private let range: IndexRange
         private let isReversed: Bool
@@ -134,9 +135,9 @@ package struct IndexRange: Sendable {
         private let rows: Rows
         private let table: Int
         private let isProven: Bool
-        /// Whether no key can be cut, so that the entries are in order as they are.
+        /// Whether all keys are short enough not to be cut. Then the order of the entries is the order of the values.
         private let hasShortKeys: Bool
-        /// The rows of one cut key.
+        /// The rows that have the same cut key, which is `runKey`.
         private var run: [UInt32] = []
         private var runKey: [UInt8] = []
 
@@ -153,7 +154,7 @@ package struct IndexRange: Sendable {
 
         mutating func run(_ body: (ObjectPlace) -> Bool) {
             var places = range.outer
-            // If no key can be cut, the walk need not read the skipped objects.
+            // If no key can be cut, the skipped objects need not be read or sorted.
             if hasShortKeys {
                 let skipped = min(offset, places.count)
                 places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
@@ -169,7 +170,7 @@ package struct IndexRange: Sendable {
             if isWanted { _ = endRun(body) }
         }
 
-        /// Returns the place of an entry in a leaf, given its number in the order of the walk.
+        /// Returns the index of an entry in its leaf, given its number in the order of the walk.
         @inline(__always) private func place(_ number: Int, _ part: Range<Int>) -> Int {
             isReversed ? part.upperBound - 1 - number : part.lowerBound + number
         }
@@ -206,7 +207,7 @@ package struct IndexRange: Sendable {
             return true
         }
 
-        /// Passes the objects of a cut key to `body`.
+        /// Sorts the objects of a cut key, and passes them to `body`.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             var found = run.map { (key: range.wholeKey($0), row: $0) }
@@ -243,7 +244,7 @@ extension OrderedLeaf {
 }
 
 extension OrderedIndexLayout {
-    /// Whether no key can be so long that it is cut.
+    /// Whether the types of the attributes ensure that no key is cut.
     fileprivate var hasShortKeys: Bool {
         var byteCount = 0
         for component in components {

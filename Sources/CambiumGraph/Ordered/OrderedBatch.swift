@@ -2,10 +2,10 @@
     import Glibc
 #endif
 
-/// Entries to be added to an ordered index or removed from it, which the batch sorts.
+/// Collects entries to add to an ordered index or to remove from it, and sorts them.
 package struct OrderedBatch: ~Copyable {
     struct Record {
-        /// Eight bytes of the entry, beginning at the first byte in which the entries of the batch differ.
+        /// Eight bytes of the entry, for fast comparisons. They begin at the first byte in which the entries of the batch differ.
         var head: UInt64
         var offset: UInt32
         var byteCount: UInt16
@@ -36,7 +36,8 @@ package struct OrderedBatch: ~Copyable {
         byteCount = 0
     }
 
-    /// Returns memory for the next entry, with space for this many bytes. `append` states how many of them the batch keeps.
+    /// Returns memory with space for this many bytes, to which the caller writes the next entry. `append` then states the length of the
+    /// entry.
     @inline(__always) package mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         if byteCount &+ count > capacity { grow(byteCount + count) }
         return memory + byteCount
@@ -58,7 +59,7 @@ package struct OrderedBatch: ~Copyable {
         byteCount &+= count
     }
 
-    /// Removes the last two entries if they have the same bytes: the old and the new key of the row are the same.
+    /// Removes the last two entries, the old and the new entry of a row, if they have the same bytes.
     mutating func dropLastPairIfEqual() {
         let (old, new) = (records[records.count - 2], records[records.count - 1])
         guard old.byteCount == new.byteCount, memcmp(memory + Int(old.offset), memory + Int(new.offset), Int(old.byteCount)) == 0 else {
@@ -68,14 +69,14 @@ package struct OrderedBatch: ~Copyable {
         byteCount = Int(old.offset)
     }
 
-    /// Applies the entries to a tree. They remain in the batch.
+    /// Applies the entries to a tree. They also stay in the batch.
     package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
 
     /// Calls `body` with the entries in order.
     ///
     /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
     mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
-        // Reading the head of the last entry may read a few bytes beyond it.
+        // The last entry may have fewer than eight bytes, so reading its head needs more memory at the end.
         memset(reserve(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
         if count > 1 { sort() }
         return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }
@@ -101,7 +102,7 @@ package struct OrderedBatch: ~Copyable {
     }
 }
 
-/// Sorted entries to add or to remove.
+/// The sorted entries of a batch, each to be added or removed.
 struct OrderedChanges: OrderedEntries {
     let records: UnsafeBufferPointer<OrderedBatch.Record>
     let memory: UnsafeRawPointer

@@ -7,7 +7,8 @@ extension Graph {
         let name = "index \(index.number) of '\(table.root?.name ?? "")'"
         let ordered = OrderedReader(reader.chunks, record.tree)
         var (count, strangerCount, misplacedCount) = (0, 0, 0)
-        // Entries ascend, so the index cannot contain a row twice with the same key.
+        // The order of the entries is checked, too. So each row has at most one entry that equals its own, and comparing the counts finds
+        // missing rows.
         let flaws = reader.treeFindings(record.tree) { entry in
             let row = entry.suffix(OrderedNode.rowByteCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let isOwn = row >> PageLayout.rowShift < record.groupCount && rows.isLive(row) && index.covers(row, rows, table)
@@ -32,7 +33,7 @@ extension OrderedReader {
         withUnsafeTemporaryAllocation(byteCount: bytes.count + OrderedNode.slackByteCount, alignment: 8) { memory in
             memory.initializeMemory(as: UInt8.self, repeating: 0)
             memory.copyBytes(from: bytes)
-            // SAFETY: the memory has the slack that a search may read beyond the bytes.
+            // SAFETY: the memory is larger than the bytes by the number of bytes that a search may read beyond them.
             return memory.baseAddress.map { rank(of: OrderedBytes($0, bytes.count)) } ?? 0
         }
     }

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A complete ordered index of a graph. Queries use it to find and sort objects.
+/// An ordered index of a graph that has all of its objects. Queries use it to find and sort objects.
 ///
 ///     let index = graph.orderedIndexes(of: person).first
 ///     let range = index?.range(equalTo: [.string("Paris")])
@@ -18,18 +18,18 @@ package struct OrderedIndex: Sendable {
 
     var reader: OrderedReader { OrderedReader(graph.reader.chunks, tree) }
 
-    /// The components that decide the order, the most significant one first. Null precedes all values; in descending order, it follows
-    /// them.
+    /// The attributes that decide the order, the most significant one first. Null precedes all values in ascending order, and follows all
+    /// values in descending order.
     package var components: [EntityIndex.Component] { layout.index.components }
     /// The entities whose objects are in the index.
     package var family: Set<EntityNumber> { layout.family }
     package var count: Int { Int(clamping: tree.count) }
 
-    /// A place between entries.
+    /// A limit of a range, which lies between two objects of the index.
     package enum Bound {
-        /// Before all objects whose first components have these values.
+        /// Before all objects that have these values in the first components.
         case before([Value])
-        /// After all objects whose first components have these values.
+        /// After all objects that have these values in the first components.
         case after([Value])
     }
 
@@ -38,10 +38,10 @@ package struct OrderedIndex: Sendable {
     /// All objects of the index.
     package var all: IndexRange { IndexRange(self, 0..<count) }
 
-    /// Returns the objects between two places, in the order of the index. Returns `nil` if a value is not of the type of its attribute, or
-    /// if there are more values than components.
+    /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value does not have the type of its attribute,
+    /// or if there are more values than components.
     ///
-    /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys are equal).
+    /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal that of a limit).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
         var (first, last): (IndexRange.Edge?, IndexRange.Edge?) = (nil, nil)
         if let lower {
@@ -65,8 +65,8 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects whose first components have these values.
     package func range(equalTo values: [Value]) -> IndexRange? { range(from: .before(values), to: .after(values)) }
 
-    /// Returns a range for each value of a list, in the order of the index. The objects of a range have the leading values in the first
-    /// components, and the value in the next component. Omits empty ranges and values of the wrong type. The list must not repeat a value.
+    /// Returns a range for each value of a list, in the order of the index. Each range has the objects with the leading values in the first
+    /// components, and the value in the next component. The list must not repeat a value. Omits empty ranges and values of the wrong type.
     package func ranges(in values: [Value], after leading: [Value] = []) -> [IndexRange] {
         let ranges = values.compactMap { range(equalTo: leading + [$0]) }
         return ranges.filter { !$0.isEmpty }.sorted { $0.outer.lowerBound < $1.outer.lowerBound }
@@ -74,18 +74,18 @@ package struct OrderedIndex: Sendable {
 
     /// Returns the objects that have the leading values in the first components, and in the next component a text that begins with `text`.
     ///
-    /// Returns `nil` if that next component is not a text, or if a value is not of the type of its attribute.
+    /// Returns `nil` if the next component is not a text, or if a value does not have the type of its attribute.
     package func range(prefix text: String, after leading: [Value] = []) -> IndexRange? {
         guard leading.count < layout.components.count, var key = key(leading + [.string(text)]) else { return nil }
         let component = layout.components[leading.count]
         guard component.type != .decimal, case .string = component.kind else { return nil }
-        // Removes the end mark of the text.
+        // A whole text ends with a mark. The key of a prefix must not contain it.
         key.removeLast()
         return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
     }
 
-    /// Returns the bytes with which the keys of objects with these values begin, without cutting them. Returns `nil` if a value has the
-    /// wrong type, or if there are more values than components.
+    /// Returns the whole key of these values, with which the keys of the objects begin. Returns `nil` if a value has the wrong type, or if
+    /// there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         guard values.count <= layout.components.count else { return nil }
         var forms: [StoredForm?] = []
@@ -115,8 +115,8 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Converts a value to its stored form. A URI or JSON attribute accepts any text here, because the text may be only the beginning of a
-    /// value.
+    /// Converts a value to its stored form. The text of a URI or JSON attribute is not checked here, because it may be only the beginning
+    /// of a value.
     private static func form(_ value: Value, _ type: AttributeType) -> StoredForm? {
         if case .string(let text) = value, type == .uri || type == .json { return .bytes(Array(text.utf8)) }
         return StoredForm(value, type: type)
@@ -124,8 +124,7 @@ package struct OrderedIndex: Sendable {
 }
 
 extension Graph {
-    /// Returns the ordered indexes that have all objects of an entity, and perhaps objects of its ancestors. Omits indexes that are being
-    /// built.
+    /// Returns the complete ordered indexes that have all objects of an entity. They may also have objects of its ancestors.
     package func orderedIndexes(of entity: Entity) -> [OrderedIndex] {
         guard let entity = layout.own(entity) else { return [] }
         return layout.ordered.compactMap { index in

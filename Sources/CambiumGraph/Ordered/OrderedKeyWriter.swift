@@ -2,18 +2,18 @@ import CambiumModel
 
 /// Writes values in a form in which the order of the bytes is the order of the values. See Docs/FORMAT.md, "Ordered indexes".
 ///
-/// SAFETY: the memory has `limit + slackByteCount` bytes. A component that begins before the limit fits into them.
+/// SAFETY: the memory has `limit + slackByteCount` bytes. Components are written only if they begin before the limit, so they fit.
 struct OrderedKeyWriter {
     let memory: UnsafeMutableRawPointer
     /// The number of bytes at which the key is cut.
     let limit: Int
     private(set) var count = 0
-    /// 0xFF while a component with descending order is written, otherwise 0.
+    /// The bits that are inverted in each byte: all bits for a component with descending order, otherwise none.
     private var mask: UInt8 = 0
 
-    /// The number of bytes that may be written beyond the limit.
+    /// The number of bytes by which a component that begins before the limit may exceed it.
     static let slackByteCount = 64
-    /// The number of bytes at the beginning of a long text that are enough for a whole key, even if folding makes them much shorter.
+    /// The number of bytes of a long text that are read. They fill a key even if folding makes the text much shorter.
     static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
 
     @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {
@@ -68,15 +68,15 @@ struct OrderedKeyWriter {
         if count < limit { put(0) }
     }
 
-    /// A text ends with 0, so a 0 or 1 within a text is written as two bytes.
+    /// A 0 marks the end of a text, so a byte 0 or 1 within the text is written as two bytes.
     @inline(__always) private mutating func putEscaped(_ byte: UInt8) {
         if byte > 1 { return put(byte) }
         put(1)
         put(byte + 1)
     }
 
-    /// Writes the sign, the place of the first digit, and the digits as a number with 38 digits. Bytes that are not a decimal number sort
-    /// last.
+    /// Writes a decimal number: the sign, the power of ten of the first digit, and 38 digits as one number. Bytes that are not a decimal
+    /// number sort after all numbers.
     private mutating func addDecimal(_ bytes: UnsafeRawBufferPointer) {
         guard let number = DecimalNumber(storedBytes: bytes) else { return put(0xFF) }
         if number.coefficient == 0 { return put(0x80) }
@@ -95,7 +95,7 @@ struct OrderedKeyWriter {
     }
 
     private static let digitsMin = (0..<DecimalNumber.digitCountMax - 1).reduce(UInt128(1)) { product, _ in product * 10 }
-    /// An offset that makes all places positive.
+    /// Added to the power of ten of the first digit, so that the sum is never negative.
     private static let placeBias = 1024
 
     /// Completes an entry: cuts the key and adds the row. Returns the number of bytes of the entry.
@@ -108,7 +108,7 @@ struct OrderedKeyWriter {
 }
 
 extension AttributeType {
-    /// Returns stored bits of up to eight bytes as a number with the order of the values. 0.0 and -0.0 are the same.
+    /// Converts the stored bits of a number to an unsigned number with the same order. 0.0 and -0.0 have the same result.
     @inline(__always) func orderedBits(_ bits: UInt64) -> UInt64 {
         switch self {
         case .int16: bits ^ 1 << 15
@@ -143,7 +143,7 @@ extension OrderedIndexLayout {
         for component in components {
             rows.withCell(row, component.slot, component.kind) { byteCount += 3 * $0.bytes.count + 32 }
         }
-        // Folding makes a character at most three times as long, and escaping at most doubles a byte.
+        // The limit must not cut any key. Folding makes a character at most three times as long, and escaping at most doubles a byte.
         let limit = 2 * byteCount
         return [UInt8](unsafeUninitializedCapacity: limit + OrderedKeyWriter.slackByteCount) { buffer, initialized in
             guard let memory = buffer.baseAddress else { return }

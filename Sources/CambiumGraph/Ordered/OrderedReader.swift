@@ -1,4 +1,4 @@
-/// Reads an ordered index. The creator of the reader keeps the version, or the draft, alive.
+/// Reads the tree of an ordered index. The creator of the reader keeps the version or the draft alive that has the tree.
 package struct OrderedReader {
     let chunks: Chunks
     let tree: OrderedTree
@@ -26,10 +26,10 @@ package struct OrderedReader {
         return rank &+ chunks.leaf(page).lowerBound(target)
     }
 
-    /// Calls `body` with each leaf that contains entries of a range, and with the part of the leaf that lies in the range, until it returns
+    /// Calls `body` with each leaf that has entries in a range, and with the indexes of these entries in the leaf, until `body` returns
     /// `false`.
     ///
-    /// - Parameter ranks: The places of the entries in the order of all entries.
+    /// - Parameter ranks: The positions of the entries among all entries of the index.
     /// - Parameter isReversed: Whether the leaves come in reverse order.
     ///
     /// Complexity: O(log entries + leaves).
@@ -65,7 +65,7 @@ package struct OrderedReader {
         return true
     }
 
-    /// Calls `body` with each row of a range of places, in order. Complexity: O(log entries + rows).
+    /// Calls `body` with the row of each entry in a range of positions, in order. Complexity: O(log entries + rows).
     @inline(__always)
     package func forEachRow(_ ranks: Range<Int>, isReversed: Bool = false, _ body: (UInt32) -> Void) {
         forEachLeaf(ranks, isReversed: isReversed) { leaf, part in
@@ -96,7 +96,7 @@ package struct OrderedReader {
         return nodeCount * OrderedNode.byteCount
     }
 
-    /// Returns the row at a place, or `nil` if there is no such place. Complexity: O(log entries).
+    /// Returns the row of the entry at a position, or `nil` if the index has fewer entries. Complexity: O(log entries).
     func row(at rank: Int) -> UInt32? {
         var found: UInt32?
         if rank < 0 || rank >= count { return nil }

@@ -1,16 +1,16 @@
-/// Sorts records by their heads, and compares records with the same head.
+/// Sorts the records of a batch by their heads, and records with the same head by `isBefore`.
 ///
-/// The records are distributed by the highest bits in which their heads differ. Each part is then distributed by its own bits, until the
-/// parts are short. After the first distribution, most parts fit into the processor's fastest cache.
+/// The records are distributed to parts by the highest bits in which their heads differ. Each part is distributed again by its own bits,
+/// until it is short. After the first distribution, most parts fit into the processor's fastest cache.
 enum OrderedSort {
     typealias Record = OrderedBatch.Record
     private typealias Records = UnsafeMutablePointer<Record>
 
-    /// The number of records up to which an insertion sort is faster.
+    /// The number of records up to which an insertion sort is faster than a distribution.
     private static let partCountMax = 16
     private static let digitBitCountMax = 11
 
-    /// - Parameter isBefore: Whether a record precedes another record. It must not contradict the order of the heads.
+    /// - Parameter isBefore: Whether a record precedes another record. The result must agree with the order of the heads.
     ///
     /// Complexity: O(n) for records with different heads, otherwise O(n log n).
     static func sort(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
@@ -27,7 +27,7 @@ enum OrderedSort {
         finish(&records, isBefore)
     }
 
-    /// Sorts records by their heads.
+    /// Distributes records to parts by their heads, and sorts each part.
     ///
     /// - Parameters:
     ///   - other: Memory for as many records. Its content is overwritten.
@@ -41,7 +41,7 @@ enum OrderedSort {
             if !isResult { other.update(from: records, count: count) }
             return
         }
-        // There are about as many parts as records, so most parts of random heads consist of a single record.
+        // The number of parts is about the number of records. If the heads are random, most parts then have a single record.
         let bitCount = min(64 - differing.leadingZeroBitCount, digitBitCountMax, Int.bitWidth - count.leadingZeroBitCount)
         let shift = UInt64(64 - differing.leadingZeroBitCount - bitCount)
         let mask = (1 << bitCount) - 1
@@ -55,7 +55,7 @@ enum OrderedSort {
                 ends[digit] = start
                 start &+= partCount
             }
-            // Each number is the place of the next record of a part. After the loop, it is the end of the part.
+            // Until the loop ends, `ends` has the place for the next record of each part. Afterwards, it has the end of each part.
             for place in 0..<count {
                 let record = records[place]
                 let digit = digit(record)
@@ -89,7 +89,7 @@ enum OrderedSort {
         }
     }
 
-    /// Completes the order of records that are already sorted by their heads. `isBefore` decides the order of records with the same head.
+    /// Sorts the records that have the same head by `isBefore`. All records are already sorted by their heads.
     private static func finish(_ records: inout [Record], _ isBefore: (Record, Record) -> Bool) {
         var moveCount = 0
         for index in 1..<records.count {
@@ -101,7 +101,7 @@ enum OrderedSort {
                 moveCount += 1
             }
             records[place] = record
-            // Many records have the same head. Sorting all of them by comparison is faster than moving them one by one.
+            // So many records have the same head that sorting all of them by comparison is faster than moving them one by one.
             if moveCount > 8 * records.count { return records.sort(by: isBefore) }
         }
     }

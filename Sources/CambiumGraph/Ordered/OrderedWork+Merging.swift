@@ -1,5 +1,5 @@
 extension OrderedWork {
-    /// Merges the entries of a leaf with changes.
+    /// Merges the entries of a leaf with a range of changes.
     ///
     /// - Returns: `false` if an entry to remove does not exist, or if an entry to add already exists.
     func merge(_ leaf: OrderedLeaf, _ changes: OrderedChanges, _ range: Range<Int>) -> Bool {
