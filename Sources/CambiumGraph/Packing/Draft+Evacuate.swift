@@ -2,11 +2,11 @@
     import Glibc
 #endif
 
-/// Packing empties chunks of which only a small part is in use. It copies the pages in use to other chunks, so that the emptied chunks can
-/// be used again.
+/// Packing empties chunks of which only a small part is in use. It copies the pages in use to other chunks, so that the emptied chunks are
+/// free for other pages.
 extension Draft {
-    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. If a place has changed since the plan was made,
-    /// the step uses the current content.
+    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. If a page has been replaced since the plan was
+    /// made, the step copies the new page if necessary.
     ///
     /// - Returns: The number of bytes in the copied pages.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {
@@ -20,7 +20,7 @@ extension Draft {
                 lookCount += 1
                 continue
             }
-            // The places of the register come last. A graph that has been changed always has a register.
+            // The plan visits the register after all other places. A graph that has been changed always has a register.
             inRegister { draft in
                 while !plan.isDone, lookCount < PackingLimits.lookCountMax, space.liveGranules - before < granuleCountMax {
                     draft.evacuate(plan.places[plan.next].kind, plan.victims)
@@ -82,11 +82,11 @@ extension Draft {
         }
     }
 
-    /// Copies those pages of a blob that lie in the chunks to be emptied. Does nothing unless `cells` contains every cell that refers to
-    /// the blob.
+    /// Copies the pages of a blob that lie in chunks to be emptied. Does nothing unless `cells` contains every cell that refers to the
+    /// blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
-        // If none of the cells refers to the page, the page may now belong to another blob.
+        // If no cell refers to the page any longer, it may belong to another blob now.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {

@@ -1,10 +1,9 @@
 import CambiumModel
 
-/// Packing gathers groups with few live rows. Their rows move into one group, and each row keeps its place within the group. So if one in a
-/// hundred objects remains, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
+/// Packing gathers rows: it moves the rows of groups with few live rows into shared groups, in which each row keeps its place. If one in a
+/// hundred objects remains, the objects then take only the space that they need. See Docs/CHECKPOINTS.md.
 extension Draft {
-    /// Moves rows of sparse groups into groups that they share: one step of a plan. A group that has changed and is no longer sparse stays
-    /// in place.
+    /// Runs one step of a plan: moves the rows of sparse groups into shared groups. A group that is no longer sparse stays in place.
     ///
     /// - Returns: The number of rows that were moved.
     mutating func gather(_ plan: inout RowGathering, rowCountMax: Int) -> Int {
@@ -14,7 +13,7 @@ extension Draft {
             let live = reader.rows(table.index).liveBits(group)
             return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
         }
-        // A group waits until another group fits, because moving it alone saves nothing.
+        // A group that fits no shared group waits for another group that it fits with. Moving it alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         var (rowCount, work, lookCount) = (0, 0, 0)
         while !plan.isDone, work < rowCountMax, lookCount < PackingLimits.lookCountMax {
@@ -46,17 +45,17 @@ extension Draft {
             }
             rowCount += live.nonzeroBitCount
             work += live.nonzeroBitCount + memberCount
-            // Each group that moves frees one group. The first two groups need one new group together, so they save one.
+            // Each moved group is released. The first two groups of a shared group need a new group together, so they save only one.
             plan.gainedCount += 1
         }
         (plan.targets, plan.waiting) = (targets.map(\.group), waiting)
         return rowCount
     }
 
-    /// The number of groups that are filled at the same time.
+    /// The maximum number of shared groups that are filled at the same time.
     private static let targetCountMax = 8
 
-    /// Returns the number of members that must change if a group's rows move, because they refer to their owners by row.
+    /// Returns the number of members of a group's objects. If the rows of the group move, all of these members must refer to the new rows.
     private func memberCount(of group: UInt32, _ live: UInt128, _ lists: [ListLayout]) -> Int {
         var (count, bits) = (0, live)
         while bits != 0 {
@@ -67,7 +66,8 @@ extension Draft {
         return count
     }
 
-    /// Creates a group for rows of another group. Both groups count transactions from the same base.
+    /// Creates a group for the rows of `source`. Provenance is stored relative to a transaction of the group, which is the same in both
+    /// groups.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
         let base = reader.rows(table.index).group(source << PageLayout.rowShift)
             .load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
@@ -77,7 +77,7 @@ extension Draft {
         return index
     }
 
-    /// Moves all rows of a group to the same places of another group, where these places are free. Releases the first group.
+    /// Moves all rows of a group to the same places of another group, in which these places are free. Releases the emptied group.
     private mutating func move(_ table: TableLayout, from source: UInt32, to target: UInt32) {
         let rows = reader.rows(table.index)
         var bits = rows.liveBits(source)
@@ -110,7 +110,7 @@ extension Draft {
 
     // MARK: One row
 
-    /// Moves an object to another row. All references to the old row then lead to the new row.
+    /// Moves an object to another row, and updates all references to the row.
     private mutating func move(_ table: TableLayout, row: UInt32, to target: UInt32) {
         copyRow(table, row, target)
         for index in table.indexes where index.coversTable || index.family.contains(reader.rows(table.index).entity(row, table)) {
@@ -119,7 +119,7 @@ extension Draft {
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
         for link in layout.links.indices {
-            // If an object is a member of itself, the link of the member must be redirected first.
+            // An object may be a member of itself. So its end as a member is redirected first, before its end as an owner.
             for end in layout.memberEndsFirst(link) where layout.startTable(end) == table.index {
                 redirect(end, from: row, to: target)
             }
@@ -145,7 +145,7 @@ extension Draft {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
             let column = GroupLayout.columnsOffset + 4 * slot
             let page = source.load(fromByteOffset: column, as: PageRef.self)
-            // A leaf without content has the same value for every row, so the target already has it.
+            // A constant leaf has the same value for every row. The target has the same leaf, and so the same value.
             if chunks.birth(page) == 0, group.load(fromByteOffset: column, as: PageRef.self) == page { continue }
             copyCell(table, row, target, slot, kind)
         }
@@ -159,7 +159,7 @@ extension Draft {
             let leaf = rows.leaf(rows.group(row), slot)
             let cell = StringLeaf.cell(leaf, row)
             if cell == 0 { return }
-            // The blob of a long value stays in place, and its number of references does not change.
+            // The blob of a long value stays in place, and as many cells refer to it as before.
             let group = ownedGroup(table.index, target)
             _ = ownedLeaf(group, slot, .stringLeaf)
             putCell(group, slot, target, tag: cell >> 24, StringLeaf.inlineBytes(leaf, cell))
@@ -230,13 +230,13 @@ extension Draft {
         let old = (link(table.index, edge, 0), link(table.index, edge, 1))
         removeEntry(table.index, 0, hash: reader.edgeHash(old.0, old.1), row: edge)
         setLink(table.index, edge, lists[end].ownerSlot, target)
-        // If an edge links an object to itself, both of its ends refer to the object.
+        // A symmetric edge from an object to itself refers to the object at both ends.
         if isSymmetric, old.0 == old.1 { setLink(table.index, edge, lists[1 - end].ownerSlot, target) }
         let new = (link(table.index, edge, 0), link(table.index, edge, 1))
         guard isSymmetric, new.0 > new.1 else {
             return addEntry(table.index, 0, hash: reader.edgeHash(new.0, new.1), row: edge)
         }
-        // The first end of the edge must have the lower row.
+        // The first end of a symmetric edge must have the lower row, so the ends are exchanged.
         remove(lists[0], owner: new.0, member: edge)
         remove(lists[1], owner: new.1, member: edge)
         setLink(table.index, edge, lists[0].ownerSlot, new.1)
@@ -248,8 +248,8 @@ extension Draft {
 }
 
 extension GraphLayout {
-    /// Whether the rows of a table can move. They cannot move if an ordered relationship of the table is its own inverse, because a move
-    /// would not keep the order of its edges.
+    /// Whether the rows of a table can move. They cannot if an ordered relationship of the table is its own inverse: exchanging the ends of
+    /// an edge would change its position in the ordered lists.
     func isGatherable(_ table: TableLayout) -> Bool {
         guard table.root != nil else { return false }
         return !links.contains { link in
@@ -269,7 +269,7 @@ extension GraphLayout {
         }
     }
 
-    /// Returns the ends of a link, with the end of the members before the end of the owners.
+    /// Returns the ends of a link: the end of the members, then the end of the owners.
     fileprivate func memberEndsFirst(_ link: Int) -> [EndLayout] {
         if case .list(_, childEnd: 1) = links[link] { return [end(link, 1), end(link, 0)] }
         return [end(link, 0), end(link, 1)]
@@ -277,7 +277,7 @@ extension GraphLayout {
 }
 
 extension Rows {
-    /// Returns the rows of a shared group, as bits for each virtual page.
+    /// Returns the given rows of a shared group, divided by virtual page. Each row is a bit.
     func shares(_ group: UInt32, of bits: UInt128) -> [UInt32: UInt128] {
         var shares: [UInt32: UInt128] = [:]
         var bits = bits

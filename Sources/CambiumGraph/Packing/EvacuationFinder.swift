@@ -1,4 +1,4 @@
-/// Finds the places in an immutable graph that refer to pages in certain chunks.
+/// Finds the places in an immutable graph that refer to pages in the chunks that packing will empty, the `victims`.
 struct EvacuationFinder {
     private let victims: [Bool]
     var isRegister = false
@@ -6,7 +6,7 @@ struct EvacuationFinder {
 
     init(_ victims: [Bool]) { self.victims = victims }
 
-    /// Complexity: O(pages), of which only groups, nodes and the directories of indexes are read; with blobs, also O(objects).
+    /// Complexity: O(pages). Only groups, nodes and the directories of indexes are read. With blobs, also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
@@ -54,7 +54,7 @@ struct EvacuationFinder {
         var last: PageRef = 0
         for place in 0..<1 << bits {
             let bucket = vector.get(place, reader.chunks)
-            // Neighbouring places may share a bucket.
+            // Consecutive places of the directory may refer to the same bucket.
             if bucket == last { continue }
             last = bucket
             if reader.chain(of: bucket, has: victims) {
@@ -75,11 +75,11 @@ struct EvacuationFinder {
         }
     }
 
-    /// Finds the places in the tree of an index whose nodes must be copied, beginning at one node and going down.
+    /// Finds the entries of an index on whose paths nodes must be copied, in the part of the tree below `page`.
     ///
     /// - Parameters:
-    ///   - first: The number of entries that precede the entries of the node.
-    ///   - isWanted: Whether a node above must be copied. One path through that node is sufficient.
+    ///   - first: The position of the node's first entry in the index.
+    ///   - isWanted: Whether a node above must be copied. One entry below that node is sufficient for it.
     private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
         if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index is too high") }
         let isWanted = isWanted || page.lies(in: victims)
@@ -90,7 +90,8 @@ struct EvacuationFinder {
         let inner = reader.chunks.inner(page)
         if level == 1 {
             let hasVictim = isWanted || (0..<inner.count).contains { inner.references[$0].lies(in: victims) }
-            // If entries are added or removed before the step runs, the middle entry rarely moves to another node.
+            // The middle entry is chosen because it probably still has this parent when the step runs, even if entries were added or
+            // removed.
             if hasVictim { note(.index(number, entry: first + inner.entryCount / 2)) }
             return
         }
@@ -104,7 +105,7 @@ struct EvacuationFinder {
     // MARK: Blobs
 
     private mutating func findBlobs(_ layout: GraphLayout, _ reader: Reader) {
-        // Several cells may refer to a blob. One step changes all of them.
+        // Several cells may refer to a blob. One step must change all of them.
         var cells: [PageRef: [EvacuationPlace.Cell]] = [:]
         for table in layout.tables {
             for slot in table.columns.indices where table.columns[slot] == .string {
@@ -128,7 +129,7 @@ struct EvacuationFinder {
 }
 
 extension Reader {
-    /// Whether a bucket, or one of its overflow pages, lies in certain chunks.
+    /// Returns whether a bucket or one of its overflow pages lies in the chunks of `victims`.
     func chain(of bucket: PageRef, has victims: [Bool]) -> Bool {
         var (bucket, overflowCount) = (bucket, 0)
         while bucket != 0 {
@@ -141,15 +142,15 @@ extension Reader {
 }
 
 extension RadixVector {
-    /// Finds the nodes for which `body` returns `true`. Returns the index of one element below each of them, and omits nodes without
-    /// elements.
+    /// Finds the nodes for which `body` returns `true`. Returns the index of one element below each of them. Nodes without elements are
+    /// omitted.
     func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
         var indices: [Int] = []
         guard height > 0, root != 0 else { return [] }
         var pending = [(node: root, level: Int(height) - 1, first: 0)]
         while let (node, level, first) = pending.popLast() {
             if body(node) {
-                // At the lowest level, any element suffices.
+                // At the lowest level, the path to any index leads through this node, even if its element is 0.
                 if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
             }
             if level == 0 { continue }

@@ -1,17 +1,17 @@
 /// The conditions under which packing is worthwhile, and the bounds of its steps.
 package struct PackingLimits: Sendable {
-    /// A table is gathered if fewer than one in `sparseness` of its rows are live. In such a table, a group is gathered if at most one in
-    /// `sparseness` of its rows is live.
+    /// A table is gathered if fewer than one in `sparseness` of its rows are live. Its groups are gathered if at most one in `sparseness`
+    /// of their rows is live.
     package var sparseness = 4
-    /// The minimum number of groups of a table that is gathered.
+    /// A table with fewer groups is not gathered.
     package var groupCountMin = 32
-    /// A step ends when the number of rows that it has moved, plus the members that changed with them, reaches this number.
+    /// A step ends when it has moved this many rows. Members that were changed because their owners moved count as rows.
     package var rowCountMax = 256
-    /// Chunks are emptied only if the frozen chunks together have at least this many unused bytes. The unused bytes must also be at least
+    /// Chunks are emptied only if all frozen chunks together have at least this many unused bytes. The unused bytes must also be at least
     /// `wastePercentMin` percent of the bytes in use.
     package var wasteByteCountMin = 4 << 20
     package var wastePercentMin = 50
-    /// A chunk is emptied only if at most this part of it, in percent, is in use.
+    /// A chunk is emptied only if at most this percentage of it is in use.
     package var usedPercentMax = 50
     /// A step ends when it has copied this many bytes.
     package var byteCountMax = 256 << 10
@@ -28,9 +28,10 @@ package struct PackingLimits: Sendable {
         return limits
     }()
 
-    /// The maximum number of places that one step examines, whether they need work or not.
+    /// The maximum number of places that one step examines, even if it finds nothing to do.
     static let lookCountMax = 4096
-    /// The number of free chunks that packing leaves to other changes, because it copies pages before it frees any.
+    /// The number of free chunks that packing must leave to other changes. It needs free chunks itself, because it copies pages before it
+    /// releases any.
     static let freeChunkCountMin = 64
     /// The maximum number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays in place.
     static let memberFactorMax = 4

@@ -1,7 +1,7 @@
-/// The work of packing and its progress.
+/// A plan for packing the pages of a graph, and its progress.
 ///
-/// A plan is made from an immutable graph while other threads write. Each step examines the next places of the plan again, does a bounded
-/// part of the work, and remembers its position. Places that have changed since the plan was made are left to the next plan. See
+/// A plan is made from an immutable graph while other threads write. Each step examines the next places again, does a bounded part of the
+/// work, and stores its position in the plan. A place that has changed since the plan was made is left to the next plan. See
 /// Docs/CHECKPOINTS.md, "Packing".
 package struct PackingPlan {
     let limits: PackingLimits
@@ -20,8 +20,8 @@ package struct PackingPlan {
 
     /// Creates a plan. Complexity: O(chunks x log chunks + pages), or O(objects) if values of more than 255 bytes must be found.
     ///
-    /// - Parameter graph: A graph of the timeline of the survey. It must not be rolled back.
-    /// - Returns: `nil` if no packing is worthwhile.
+    /// - Parameter graph: A confirmed graph of the timeline that made the survey.
+    /// - Returns: `nil` if packing would save too little.
     package init?(_ graph: Graph, _ survey: PackingSurvey) {
         limits = survey.limits
         layout = graph.layout

@@ -1,7 +1,8 @@
-/// The facts that a plan needs in addition to the graph. They are collected while no thread writes, and read while other threads write.
+/// The facts that a packing plan needs in addition to the graph. They are collected while no thread writes, so that the plan can be made
+/// while other threads write.
 package struct PackingSurvey: Sendable {
     let limits: PackingLimits
-    /// For each chunk, the number of granules that some version uses; 0 for an open chunk.
+    /// For each chunk, the number of granules in use; 0 for a chunk to which writers may still add pages.
     let live: [UInt16]
     let memory: PackingMemory
 }
@@ -9,7 +10,7 @@ package struct PackingSurvey: Sendable {
 extension Timeline {
     /// Collects the facts for a plan. Call it only while no thread writes. Complexity: O(chunks).
     ///
-    /// - Returns: `nil` if few chunks are left, because packing must leave them to other changes.
+    /// - Returns: `nil` if few chunks are free, because packing needs free chunks and must leave some to other changes.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {
         if space.freeChunkCount < PackingLimits.freeChunkCountMin { return nil }
         var live = Array(UnsafeBufferPointer(start: space.live, count: space.chunkCount))

@@ -2,19 +2,20 @@
 struct PageEvacuation {
     /// For each chunk, whether it is to be emptied. Chunks with constant pages are never emptied.
     let victims: [Bool]
-    /// For each of these chunks, the number of granules that were in use.
+    /// For each chunk to be emptied, the number of its granules that were in use when the plan was made.
     let live: [Int: Int]
-    /// Whether values of more than 255 bytes are copied, too. They come last, because finding them requires a scan of all objects.
+    /// Whether values of more than 255 bytes are copied, too. A plan does this only if no other chunk can be emptied, because finding the
+    /// values requires a scan of all objects.
     let withBlobs: Bool
     let places: [EvacuationPlace]
     /// The index of the next place.
     var next = 0
-    /// For each of these chunks, the number of granules whose pages were copied.
+    /// For each chunk to be emptied, the number of granules whose pages were copied.
     var moved: [Int: Int] = [:]
 
     var isDone: Bool { next == places.count }
 
-    /// Chooses the emptiest chunks, if there is enough waste. Complexity: O(chunks x log chunks + pages), or O(objects) with blobs.
+    /// Chooses the emptiest chunks, if enough bytes are unused. Complexity: O(chunks x log chunks + pages), or O(objects) with blobs.
     init?(_ graph: Graph, _ survey: PackingSurvey) {
         let (live, limits) = (survey.live, survey.limits)
         let frozen = live.indices.filter { $0 > 0 && live[$0] > 0 }
@@ -24,7 +25,8 @@ struct PageEvacuation {
         let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
             .sorted { live[$0] < live[$1] }
         for withBlobs in [false, true] {
-            // A chunk that could not be emptied contains blobs, or nodes that have no elements yet.
+            // Chunks that an earlier plan could not empty are omitted, as long as nothing in them changes. They contain blobs, or nodes
+            // without elements.
             let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
             var victims = [Bool](repeating: false, count: live.count)
             var chosen: [Int: Int] = [:]
@@ -51,8 +53,8 @@ struct PageEvacuation {
     func has(_ page: PageRef) -> Bool { page.lies(in: victims) }
 }
 
-/// A place with references to pages that must be copied. The graph may change after the plan is made, so a step checks the place again
-/// before it copies pages.
+/// A place with references to pages that must be copied. The graph may have changed since the plan was made, so a step checks the place
+/// again before it copies pages.
 struct EvacuationPlace {
     enum Kind {
         case directory
@@ -67,8 +69,8 @@ struct EvacuationPlace {
         case bucket(table: Int, index: Int, hash: UInt64)
         /// The page that refers to the ordered indexes.
         case indexDirectory
-        /// The nodes of an ordered index on the path to an entry, given by the number of entries before it, and all leaves with the same
-        /// parent.
+        /// The nodes of an ordered index on the path to an entry, and all leaves with the same parent. `entry` is the position of the
+        /// entry.
         case index(Int, entry: Int)
         /// A blob, and all cells that refer to it.
         case blob(PageRef, [Cell])
@@ -82,7 +84,7 @@ struct EvacuationPlace {
     }
 
     let kind: Kind
-    /// Whether the place is in the register instead of the graph.
+    /// Whether the place is in the register, the inner graph of requests and labels.
     let isRegister: Bool
 }
 

@@ -6,13 +6,13 @@ struct RowGathering {
     let sources: [UInt32]
     /// The number of live rows in the table.
     let liveCount: Int
-    /// The index of the next source.
+    /// The index in `sources` of the next group to move.
     var next = 0
-    /// The groups that are being filled.
+    /// The shared groups that are being filled.
     var targets: [UInt32] = []
-    /// The group that waits for another group whose live rows have other places.
+    /// A group that has not moved yet. It waits for another group that it fits with: one whose live rows have other places.
     var waiting: UInt32?
-    /// The number of groups by which the table has shrunk.
+    /// The number of groups that the moves have saved.
     var gainedCount = 0
 
     var isDone: Bool { next == sources.count }
@@ -25,8 +25,8 @@ struct RowGathering {
             let live = reader.liveCount(table.index)
             guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
-            // If no two groups fitted together, the next attempt waits until there are a quarter more sparse groups, or until half of the
-            // live rows have disappeared.
+            // The last plan for this table found no two groups that fit together. Another plan is made only after a change: there are a
+            // quarter more sparse groups, or half of the live rows have disappeared.
             if let vain = survey.memory.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live {
                 continue
             }
@@ -55,7 +55,7 @@ extension Reader {
         return found.sorted { $0.virtualPage < $1.virtualPage }.map(\.group)
     }
 
-    /// Whether a group has few live rows, and the next new object does not belong to the group.
+    /// Returns whether a group has few live rows. The group of the next new object does not count as sparse.
     func isSparse(_ index: UInt32, _ table: TableLayout, sparseness: Int) -> Bool {
         guard let group = rows(table.index).group(at: Int(index)) else { return false }
         let live = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))

@@ -1,17 +1,17 @@
 package import CambiumModel
 
-/// Packing changes the positions of objects and pages, not the content of the graph. So the new version has the transaction number of the
-/// preceding one.
+/// Packing changes the positions of objects and pages, not the content of the graph. So it creates a version with the transaction number of
+/// the preceding version.
 extension Timeline {
-    /// Does one step of a plan. Call it only while no thread writes, and between two drafts.
+    /// Does one step of a plan. The caller must ensure that no draft is in progress and no thread writes.
     ///
     /// If the newest version is unconfirmed, the version that packing creates is unconfirmed, too.
     ///
     /// Complexity: bounded by the limits of the plan, independent of the size of the graph.
     ///
-    /// - Parameter show: A closure that receives the new version if it cannot be rolled back.
+    /// - Parameter show: Receives the new version, unless it is unconfirmed.
     package func pack(_ plan: inout PackingPlan, show: (Graph) -> Void = { _ in }) throws(CambiumError) {
-        // The numbers in a plan belong to one layout. A step copies pages before it frees any, so it needs free chunks.
+        // A plan is valid only for its layout. A step also needs free chunks, because it copies pages before it releases any.
         guard head.layout === plan.layout, space.freeChunkCount >= PackingLimits.freeChunkCountMin else {
             plan.isAbandoned = true
             return
@@ -35,8 +35,8 @@ extension Timeline {
         try publish(draft, isUnconfirmed: mayBeRolledBack) { if !mayBeRolledBack { show($0) } }
     }
 
-    /// Remembers the work that a plan could not do, so that no plan tries it again before something changes. Call it only while no thread
-    /// writes.
+    /// Remembers the work that a plan could not do, so that no later plan tries it again until something changes. Call it only while no
+    /// thread writes.
     ///
     /// Complexity: O(chunks of the plan).
     package func finish(_ plan: PackingPlan) {
