@@ -4,16 +4,18 @@ import CambiumModel
     import Glibc
 #endif
 
-/// A value of more than 255 bytes: a head page with the length of the value and the references of its extents, each of up to 64 KiB.
+/// A value of more than 255 bytes. The head page has the length of the value and references to its extents: pages of up to 64 KiB with the
+/// bytes.
 enum Blob {
     static let byteCountOffset = 16
     static let extentCountOffset = 24
     static let extentsOffset = 32
     static let extentByteCountMax = PageLayout.chunkByteCount - PageLayout.header
-    /// The length of the longest value: the number of bytes that the references in one head page can reach.
+    /// The maximum length of a value. The references in one head page can reach this many bytes.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
-    /// Returns the index of a head in `sharedBlobs`. A head has at least three granules, so no two heads have the same index.
+    /// Returns the index of a blob in `sharedBlobs`, by its head page. A head has at least three granules, so no two heads have the same
+    /// index.
     static func place(_ page: PageRef) -> Int { Int(page >> 1) }
 
     static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {
@@ -24,7 +26,7 @@ enum Blob {
         head.load(fromByteOffset: extentsOffset + 4 * index, as: PageRef.self)
     }
 
-    /// Returns the address of a head and the length of its value. Refuses a head whose number of extents does not match the length.
+    /// Returns the address of a head page and the length of the value. Ends the process if the number of extents does not match the length.
     static func head(_ page: PageRef, _ chunks: Chunks) -> (head: UnsafeMutableRawPointer, byteCount: Int) {
         let head = chunks[page]
         let byteCount = head.load(fromByteOffset: byteCountOffset, as: UInt64.self)
@@ -60,7 +62,7 @@ enum Blob {
         return body(UnsafeRawBufferPointer(start: chunks[extent(head, 0)] + PageLayout.header, count: min(byteCount, byteCountMax)))
     }
 
-    /// Returns the head of a blob and its extents.
+    /// Returns the references of a blob's head page and of its extents.
     static func pages(_ page: PageRef, _ chunks: Chunks) -> [PageRef] {
         let head = head(page, chunks).head
         return [page] + (0..<extentCount(head)).map { extent(head, $0) }

@@ -1,6 +1,7 @@
-/// The summary of all entries that the first page of a bucket keeps once the bucket has overflow pages.
+/// Numbers about all entries of a bucket, which its first page stores as soon as the bucket has overflow pages.
 ///
-/// The *crowd* of a bucket is the group of entries that share the most frequent fragment.
+/// The *crowd* of a bucket is the group of entries that have the most frequent fragment. A fragment is the part of a hash that an entry
+/// stores.
 extension Bucket {
     private static let overflowPageCountOffset = 24
     private static let crowdFragmentOffset = 28
@@ -14,14 +15,14 @@ extension Bucket {
         nonmutating set { page.storeBytes(of: UInt32(newValue), toByteOffset: Self.overflowPageCountOffset, as: UInt32.self) }
     }
 
-    /// The fragment of the crowd.
+    /// The fragment of the entries that form the crowd.
     private(set) var crowdFragment: UInt16 {
         get { page.load(fromByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
     }
 
-    /// The number of entries with other fragments. A bucket of the greatest depth is never split; in such a bucket, the number may stop at
-    /// 65,535.
+    /// The number of entries outside the crowd. It counts up to 65,535, which matters only for a bucket of the greatest depth, because
+    /// other buckets are split earlier.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
         nonmutating set {
@@ -29,11 +30,11 @@ extension Bucket {
         }
     }
 
-    /// Sets the crowd when a bucket gets its first overflow page.
+    /// Determines the crowd. Called when the bucket gets its first overflow page.
     func noteCrowd() { (crowdFragment, otherCount) = crowd() }
 
-    /// Returns the fragment that more than half of the entries of this page have, and the number of entries with other fragments. If there
-    /// is no such fragment, it returns one of the fragments.
+    /// Returns the fragment of more than half of this page's entries, and the number of entries with other fragments. If no fragment is
+    /// that frequent, returns any fragment of the page.
     ///
     /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other out, and a majority remains.
     func crowd() -> (fragment: UInt16, otherCount: Int) {

@@ -4,15 +4,16 @@ internal import CMachine
     import Glibc
 #endif
 
-/// A page of a hash index: eight blocks of 15 entries. An entry is 16 bits of the hash and a row.
+/// A page of a hash index: eight blocks of 15 entries. An entry is a row and 16 bits of the hash of its key, the *fragment*.
 ///
-/// The low bits of a fragment select the home block of its entry. The entry lies in the first block with free space, from its home block
-/// onwards. This is almost always the home block, so finding a row touches 96 bytes.
+/// The low bits of a fragment select the home block of its entry. If the home block is full, the entry lies in the next block with free
+/// space. This is rare, so finding a row usually touches only the 96 bytes of one block.
 ///
 /// A block is 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control word counts
 /// the entries of the block. Its high byte counts the entries that passed the block because it was full.
 ///
-/// If most entries of a full bucket agree in all bits that a split could use, further entries go to overflow pages.
+/// A full bucket is split by the next bit of the hash. If most entries agree in all bits that a split could use, further entries go to
+/// overflow pages instead.
 struct Bucket {
     static let blockCount = 8
     static let blockCapacity = 15
@@ -22,11 +23,12 @@ struct Bucket {
     static let blocksOffset = 32
     static let blockStride = 96
     static let byteCount = blocksOffset + blockCount * blockStride
-    /// The depth of the deepest split. A fragment has the bits that splits at depths 8 to 23 use.
+    /// The maximum depth: the number of hash bits that all entries of a bucket share. A fragment contains the bits that decide splits at
+    /// depths 8 to 23.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
-    /// The maximum number of overflow pages of one bucket in a graph that is not proven, so that a walk through a cyclic chain ends. In a
-    /// proven graph, a bucket may have any number of overflow pages.
+    /// The maximum number of overflow pages of one bucket in a graph that is not proven. There the pages may form a cycle, and a walk must
+    /// end. In a proven graph, a bucket may have any number of overflow pages.
     static let overflowCountMax = 1 << 16
     private static let countOffset = 16
     private static let depthOffset = 18
@@ -135,14 +137,14 @@ struct Bucket {
         }
     }
 
-    /// Whether no block is the home of more than half of all entries, judged by the number of entries that passed each block.
+    /// Returns whether every block is the home of at most half of all entries. The number of entries that passed each block shows this.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity
         }
     }
 
-    /// Whether the counts match the entries, and each entry can be found from its home block.
+    /// Whether the stored counts are those of the entries, and each entry can be found from its home block.
     var isConsistent: Bool {
         var passed = [Int](repeating: 0, count: Self.blockCount)
         var entryCount = 0

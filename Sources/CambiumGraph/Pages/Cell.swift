@@ -4,9 +4,10 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// A stored value that is written to a column or read from one: null, up to 16 bytes, or bytes that the cell does not own.
+/// A stored value of a column: null, up to 16 bytes, or a pointer to bytes that belong to another owner, such as a page.
 ///
-/// SAFETY: `bytes` is valid only during the call that receives the cell, or as long as the page exists from which the cell was read.
+/// SAFETY: `bytes` is valid only during the call that receives the cell. If the cell was read from a page, it is valid as long as the page
+/// exists.
 package struct Cell {
     package enum Kind: UInt8 { case null, fixed, bytes }
 

@@ -1,12 +1,12 @@
-/// The kind of memory of each chunk, and the number of chunks whose memory belongs to a file.
+/// The kind of memory of each chunk, and the number of chunks whose bytes are in a file.
 struct ChunkMemories: RandomAccessCollection {
     private var memories: [ChunkMemory]
-    /// The number of chunks whose bytes are in a file, even if no thread has touched them.
+    /// The number of chunks whose bytes are in a file, including chunks that no thread has touched yet.
     private(set) var mappedCount: Int
 
     static let none = ChunkMemories(memories: [], mappedCount: 0)
 
-    /// Returns the memories of a stored space. Its source supplies every chunk.
+    /// Returns the kinds for a space that was opened from a checkpoint, in which the source supplies every chunk.
     static func source(count: Int) -> ChunkMemories {
         ChunkMemories(memories: [ChunkMemory](repeating: .source, count: count), mappedCount: count)
     }

@@ -1,16 +1,16 @@
-/// The owners of chunks apart from the versions of this process: checkpoint records that are kept, and graphs that outlive their store.
+/// Owners of chunks besides the versions of this process: checkpoint records that are kept, and graphs that exist longer than their store.
 ///
 /// A `PageSpace` asks the owners before it uses a chunk again. See Docs/CHECKPOINTS.md, "Which chunks are used again".
 package struct ChunkOwners: Sendable {
     private let isRooted: [Bool]
     private let leased: Set<Int>
 
-    /// There are no owners, because the page file is new.
+    /// No owners. A new page file has none.
     package static let none = ChunkOwners(isRooted: [])
 
     /// - Parameters:
-    ///   - isRooted: For each chunk, whether a checkpoint record that is kept contains it. No record contains chunks beyond the array.
-    ///   - leased: The chunks that are mapped by surviving graphs of closed stores.
+    ///   - isRooted: For each chunk, whether a kept checkpoint record contains it. No record contains chunks beyond the end of the array.
+    ///   - leased: The chunks that graphs of closed stores still map.
     package init(isRooted: [Bool], leased: Set<Int> = []) {
         self.isRooted = isRooted
         self.leased = leased
@@ -20,19 +20,19 @@ package struct ChunkOwners: Sendable {
     func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
 }
 
-/// The progress of releasing the memory and the disk space of empty chunks.
+/// The progress of a task that releases the memory and the disk space of empty chunks.
 ///
-/// The operating system may take a long time to release disk space. So the caller takes a few of the chunks that writers may open, releases
-/// their memory and disk space while other threads write, and puts them back.
+/// The operating system may take a long time to release disk space. So the task takes a few empty chunks out of the list from which writers
+/// open chunks. It releases their memory and disk space while other threads write, and then puts them back.
 package struct ChunkRelease {
     let spareCount: Int
-    /// The next index in the list of empty chunks. The first chunk of this list is opened last.
+    /// The next index in the list of empty chunks. Writers open the last chunk of the list first, so the task begins at index 0.
     var next = 0
     /// The chunks that were taken, in the order of the list.
     var taken: [UInt32] = []
     /// The taken chunks that have something to release, ascending.
     var released: [Int] = []
-    /// The addresses of the released chunks whose memory is on the heap, or is a file mapped instead of heap memory.
+    /// The addresses of the released chunks that keep their address. `isFile` states whether a file is mapped there instead of heap memory.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool
@@ -61,32 +61,32 @@ package struct DiskRelease: Sendable {
     package func run() { for step in steps { step() } }
 }
 
-/// The only rule that decides whether a chunk is used again.
+/// Decides whether a chunk can be used again. No other code makes this decision.
 extension PageSpace {
-    /// Whether the writer may write into a chunk again. No version of this process may have a page in it, and no checkpoint record that is
-    /// kept may have it. No checkpoint in progress may have taken it for its table, and no graph that outlives its store may map it. The
-    /// same rule applies to a chunk that is new to the space.
+    /// Returns whether writers may use a chunk. They may not if a version of this process has a page in the chunk, or a kept checkpoint
+    /// record contains it. They may not if a checkpoint in progress has taken it for its table, or a graph that exists longer than its
+    /// store maps it. The same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
-    /// Makes all chunks available to writers that may be used again, and no other chunks, until the next call. Complexity: O(chunks).
+    /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. Complexity: O(chunks).
     ///
     /// - Parameter owners: The new owners. Compared with the old owners, they may add only chunks that versions of this process use, or
     ///   that were taken for tables. A chunk that was taken for a table before this call either belongs to these owners, or may be used.
-    /// - Parameter spareCount: The number of available chunks that keep their memory and disk space.
-    /// - Returns: A value that releases the memory and disk space of the other chunks. The caller calls `take` and `releaseTaken`
-    ///   alternately until it is done.
+    /// - Parameter spareCount: The number of empty chunks that keep their memory and disk space for the next writes.
+    /// - Returns: The task that releases the memory and disk space of the other empty chunks. The caller alternately calls `take` and
+    ///   `releaseTaken` until the task is done.
     func reuse(_ owners: ChunkOwners, spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
         self.owners = owners
         tableChunks = []
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
-        // A storage preallocates disk space for the chunks that follow the existing ones. A writer may open those chunks at any time, so
-        // their space is released immediately.
+        // The storage also has disk space for chunks beyond the existing ones. Writers may open these chunks at any time, so their space is
+        // released at once instead of by the task.
         if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount)?() }
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
-    /// The chunks of this process's versions whose memory is mapped from a file, or will be. Other processes may write to that file.
+    /// The chunks of this process's versions whose bytes are in a file. Another process must not use these chunks of the file.
     var mappedChunks: (ofSource: [Int], ofStorage: [Int]) {
         let used = memories.indices.filter { live[$0] > 0 }
         return (used.filter { memories[$0] == .source }, used.filter { memories[$0].isStorage })

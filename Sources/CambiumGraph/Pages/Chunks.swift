@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The table of chunks, which turns a page reference into an address. The table never moves, so readers need no lock. Any thread that
-/// touches a chunk first may store its address, because the address is the same for all threads.
+/// The table of chunks, which turns a page reference into an address. The table never moves, so readers need no lock. The first thread that
+/// touches a chunk stores its address. If several threads do so, they store the same address.
 ///
-/// SAFETY: a reference is only handed out for a page in a chunk that is in the table, or that the space's source supplies on the first
-/// touch. A chunk stays in the table as long as a page in it is in use. The holder of a reference also holds the page space.
+/// SAFETY: a page reference leads to a chunk that is in the table, or that the space's source supplies on the first touch. A chunk stays in
+/// the table as long as a page in it is in use. The holder of a reference also holds the page space.
 struct Chunks {
     private let table: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>
 
@@ -15,7 +15,7 @@ struct Chunks {
 
     var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(table) }
 
-    /// The address of a chunk; `nil` if the chunk has no memory, or no thread has touched it.
+    /// The address of a chunk; `nil` if the chunk has no memory, or if no thread has touched it since it was stored.
     subscript(chunk chunk: Int) -> UnsafeMutableRawPointer? {
         @inline(__always) get { table[chunk].load(ordering: .acquiring) }
         nonmutating set { table[chunk].store(newValue, ordering: .releasing) }
@@ -38,16 +38,16 @@ struct Chunks {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
     }
 
-    /// The index that follows all chunks. Its entry is the address of the space itself.
+    /// An index beyond all chunks, whose entry is the address of the page space.
     static let spacePlace = PageLayout.chunkCountMax
 
-    /// Whether all pages were proven to form a graph before they were read.
+    /// Whether a check has proved, before the first read, that the pages form a valid graph.
     var isProven: Bool {
         guard let space = self[chunk: Self.spacePlace] else { return false }
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().isProven
     }
 
-    /// Counts an overflow page of a bucket. Refuses the graph if it is not proven and the bucket exceeds its limit.
+    /// Counts an overflow page of a bucket. Ends the process if the graph is not proven and a bucket has too many of them.
     @inline(never) func countOverflow(_ count: inout Int) {
         count += 1
         if count > Bucket.overflowCountMax, !isProven { refuse("the overflow pages of a bucket form a cycle") }

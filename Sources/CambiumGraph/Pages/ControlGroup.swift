@@ -4,8 +4,8 @@
 
 /// The limits of the control groups of a process (cgroups(7)), read from the files of the kernel.
 ///
-/// A group is bounded by its own limit and by the limits of all groups above it, so the smallest limit applies: the `MemoryMax` of a
-/// service, of its slice, or of a container.
+/// A group is limited by its own limit and by the limits of all groups above it, so the smallest limit applies. Such a limit is the
+/// `MemoryMax` of a service or of its slice, or the limit of a container.
 enum ControlGroup {
     /// Returns the smallest limit of memory, in bytes, or `nil` if no group has a limit.
     ///
@@ -20,7 +20,7 @@ enum ControlGroup {
             guard fields[1].split(separator: ",").contains("memory") else { return [] }
             return limits(of: fields[2], in: root + memoryController, file: oldFile)
         }
-        // A process that cannot read its own memberships may still read the limits of its container.
+        // A process that cannot read which groups it is in may still read the limits of its container.
         if memberships.isEmpty { found = limits(of: "/", in: root + unified, file: currentFile) }
         return found.min()
     }
@@ -30,14 +30,15 @@ enum ControlGroup {
     private static let currentFile = "memory.max"
     private static let oldFile = "memory.limit_in_bytes"
 
-    /// Returns the limits of a group and of all groups above it. Groups that are not mounted here have no files, and therefore no limits.
+    /// Returns the limits of a group and of all groups above it. A group outside the mounted hierarchy has no files, and therefore no limit
+    /// here.
     private static func limits(of path: Substring, in mount: String, file: String) -> [Int] {
         var names = path.split(separator: "/")
-        // The group is outside the part of the hierarchy that the process can see.
+        // A path with ".." means a group outside the part of the hierarchy that the process can see.
         if names.contains("..") { names = [] }
         return (0...names.count).compactMap { depth in
             let directory = names.prefix(depth).reduce(mount) { "\($0)/\($1)" }
-            // If there is no limit, the file contains "max".
+            // The file contains "max" if there is no limit. Then the number is `nil`.
             return text("\(directory)/\(file)").flatMap { Int($0.prefix { $0.isNumber }) }
         }
     }
@@ -50,7 +51,7 @@ enum ControlGroup {
         var bytes = [UInt8](repeating: 0, count: byteCountMax)
         var end = 0
         while end < bytes.count {
-            // SAFETY: the buffer lives for the call, and the requested bytes fit after `end`.
+            // SAFETY: the buffer exists during the call, and the requested bytes fit into its rest from `end` on.
             let count = bytes.withUnsafeMutableBytes { buffer in
                 read(file, buffer.baseAddress.map { $0 + end }, buffer.count - end)
             }

@@ -1,9 +1,10 @@
 import CambiumBytes
 
-/// The secret numbers from which the hashes in one graph's indexes are computed. The directory page contains them, so that pages always
-/// come with the key with which they were filled. Decision 21.
+/// The secret numbers from which the hashes in a graph's indexes are computed. The directory page contains the key, so that the pages
+/// always come with the key of their hashes. Decision 21.
 package struct HashKey: BitwiseCopyable, Sendable {
-    /// The factors for the two words of a fixed-width key and for the hash of the preceding components, and the term to add.
+    /// `low` and `high` are the factors for the two words of a fixed-width value. `before` is the factor for the hash of the preceding
+    /// values, and `offset` is added.
     let low: UInt128
     let high: UInt128
     let before: UInt128

@@ -1,5 +1,5 @@
-/// The page from which the ordered indexes of a graph are reached. It states how the keys of each index are created, where its tree is, and
-/// how much of it is built.
+/// The page that refers to the ordered indexes of a graph. For each index, it states how the keys are created, where the tree is, and how
+/// much of it is built.
 ///
 /// SAFETY: the page has as many records as its count states.
 struct IndexDirectory {
@@ -8,7 +8,7 @@ struct IndexDirectory {
         var specification: UInt64
         var tree = OrderedTree()
         /// The number of groups of rows whose objects are in the index, counted from the first group. It is `all` if the index is complete;
-        /// then the index also gets the objects of later groups.
+        /// such an index also gets the objects of new groups.
         var groupCount: UInt32 = 0
 
         static let all = UInt32.max

@@ -1,17 +1,18 @@
 import CambiumBytes
 
-/// The hash of a key, computed component by component. No log contains it, but stored pages contain the fingerprint of the hash function.
+/// The hash of a key, computed from its values one by one. No log contains hashes. Stored pages contain them, together with the fingerprint
+/// of the hash function.
 ///
-/// Words are hashed by a 128-bit product with secret factors, of which the high half is kept. For two keys that are chosen without
-/// knowledge of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6.
-/// The mixing of the bits that follows is invertible, so it preserves this property. Bytes are hashed by SipHash-1-3. Decision 21.
+/// Words are multiplied by secret factors, and the high half of the 128-bit product is kept. For two keys that are chosen without knowledge
+/// of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. Then the
+/// bits are mixed, which preserves this property because it is invertible. Bytes are hashed by SipHash-1-3. Decision 21.
 struct KeyHash {
     private let key: HashKey
     private(set) var value: UInt64 = 0
 
     @inline(__always) init(_ key: HashKey) { self.key = key }
 
-    /// A value that identifies this hash function. Pages that were filled with one hash function cannot be read with another function.
+    /// A value that identifies this hash function. If another function filled the buckets of a page file, its pages cannot be used.
     static let fingerprint: UInt64 = {
         var hash = KeyHash(HashKey(secret: Array("cambium".utf8)))
         hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
@@ -48,7 +49,7 @@ enum Mixing {
         return word ^ word &>> 31
     }
 
-    /// Returns the number that `mixed` turns into `word`.
+    /// Returns the number for which `mixed` returns `word`.
     @inline(__always) static func unmixed(_ word: UInt64) -> UInt64 {
         var word = (word ^ word &>> 31 ^ word &>> 62) &* 0x3196_42B2_D24D_8EC3
         word = (word ^ word &>> 27 ^ word &>> 54) &* 0x96DE_1B17_3F11_9089

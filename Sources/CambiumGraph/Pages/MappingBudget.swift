@@ -1,8 +1,8 @@
-/// Limits how often a space splits its heap into mappings of the heap and mappings of a file.
+/// Limits how many mappings of a file a page space makes inside its heap memory.
 ///
 /// Linux allows a process at most 65,530 mappings by default (`vm.max_map_count`), and the process ends if it needs another one. Each chunk
-/// that a file replaces can add two mappings. So the budget keeps an upper bound of the number of cuts, and counts the cuts again when the
-/// bound reaches the limit. A *cut* is a border between a mapping of the heap and a mapping of a file.
+/// that a file replaces can add two mappings. A *cut* is a border between heap memory and a mapping of a file. The budget keeps an upper
+/// bound of the number of cuts, and counts them again when the bound reaches the limit.
 struct MappingBudget {
     /// The maximum number of cuts in one space.
     private let cutCountMax: Int
@@ -13,14 +13,15 @@ struct MappingBudget {
 
     init(cutCountMax: Int = 8192) { self.cutCountMax = cutCountMax }
 
-    /// Returns whether memory inside the heap may be mapped again. If not, the caller leaves the memory unchanged.
+    /// Returns whether the caller may map other memory inside the heap. If not, the caller leaves the memory unchanged.
     ///
-    /// - Parameter counted: Counts the existing cuts. It is called at most once for 1024 refusals, or for `cutCountMax / 4` permissions.
+    /// - Parameter counted: Counts the existing cuts. It is called at most once for every 1024 refusals or `cutCountMax / 4` permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1
             if refusedCount % 1024 == 1 { cutCount = counted() }
-            // Close to the limit, further cuts would only make this function count again and again.
+            // If the count is above half of the limit, the limit would soon be reached again. So the budget refuses further cuts for a
+            // while.
             if cutCount > cutCountMax / 2 {
                 cutCount = cutCountMax
                 return false

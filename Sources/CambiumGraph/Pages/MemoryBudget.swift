@@ -5,18 +5,18 @@ import Synchronization
     import Glibc
 #endif
 
-/// The limit of the memory that the pages of stores may take outside of files. Pages beyond the limit are in files: the operating system
-/// writes them and evicts them from memory when it needs to. Stores that are opened with the same budget share the limit.
+/// Limits the memory that the pages of stores take outside of files. Pages beyond the limit are in files, which the operating system can
+/// evict from memory. Stores that are opened with the same budget share the limit.
 ///
-/// The budget bounds pages. It does not bound the other memory of a transaction: some bytes for each page that it changes.
+/// The budget covers only pages. A transaction also takes a few bytes of other memory for each page that it changes.
 public final class MemoryBudget: Sendable {
     /// The size of the budget, in bytes.
     package let byteCount: Int
     private let used = Atomic(0)
 
-    /// Half of the memory of the machine, or half of the smallest memory limit of the process's control groups, whichever is less. The
-    /// environment variable `CAMBIUM_MEMORY` overrides it: a number of bytes, or a number followed by K, M or G. Any other text is ignored
-    /// here; programs report it with `checkEnvironment`.
+    /// The default budget: half of the machine's memory, or half of the smallest memory limit of the process's control groups, whichever is
+    /// less. The environment variable `CAMBIUM_MEMORY` overrides it: a number of bytes, or a number followed by K, M or G. Any other text
+    /// is ignored here; programs report it with `checkEnvironment`.
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
     /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
@@ -29,13 +29,14 @@ public final class MemoryBudget: Sendable {
     /// Creates a budget of this number of bytes. A negative number counts as 0.
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
-    /// The number of bytes that pages take from the budget. It exceeds `byteCount` if there is no disk, or no space on the disk.
+    /// The number of bytes that pages have taken from the budget. It exceeds `byteCount` if pages cannot be in files: there is no disk, or
+    /// the disk is full.
     package var usedByteCount: Int { used.load(ordering: .relaxed) }
 
     /// The number of bytes that are left; 0 if the budget is exhausted.
     var leftByteCount: Int { max(0, byteCount - usedByteCount) }
 
-    /// Whether more than three quarters of the budget are in use, so that files should replace memory.
+    /// Whether more than three quarters of the budget are in use. Then stores move pages to files.
     package var isTight: Bool { usedByteCount > byteCount / 4 * 3 }
 
     package var isHalfUsed: Bool { usedByteCount > byteCount / 2 }

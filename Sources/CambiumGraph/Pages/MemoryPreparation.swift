@@ -5,7 +5,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A thread that lets the kernel supply fresh memory before another thread touches it.
+/// A thread that makes the kernel supply fresh memory in advance. Otherwise, the first touch by a writer would have to wait for the kernel.
 ///
 /// SAFETY: the ranges stay mapped until `wait` or `cancel` returns.
 final class MemoryPreparation {
@@ -23,7 +23,7 @@ final class MemoryPreparation {
                 Unmanaged<Ranges>.fromOpaque(argument).takeRetainedValue().populate()
                 return nil
             }, box.toOpaque())
-        // Without the thread, the kernel supplies the memory at the first touch.
+        // If no thread can be started, the kernel supplies the memory at the first touch.
         if failure != 0 {
             box.release()
             self.ranges.isDone.store(true, ordering: .relaxed)

@@ -11,16 +11,16 @@ extension UnsafeBufferPointer: OrderedEntries where Element == OrderedBytes {
 }
 
 extension OrderedEntries {
-    /// The number of entries that are measured together.
+    /// The number of entries whose size is computed together.
     private var stepCount: Int { 16 }
 
-    /// Returns the longest part from `start` onwards that fits into one leaf. The part has at least one entry.
+    /// Returns as many entries from `start` on as fit into one leaf, at least one.
     ///
     /// - Parameter limit: The maximum number of bytes of the leaf.
     func part(from start: Int, limit: Int) -> Range<Int> {
         var size = OrderedLeafSize(entry(start))
         var end = start + 1
-        // More entries never take fewer bytes. So if a whole step fits, its entries need not be measured one by one.
+        // Adding entries never makes a leaf smaller. So if all entries of a step fit, they need not be measured one by one.
         while end < count {
             var grown = size
             let next = min(end + stepCount, count)
@@ -38,8 +38,8 @@ extension OrderedEntries {
 
     /// Divides the entries into parts that fit into one leaf each.
     ///
-    /// - Parameter isAppended: Whether the new entries are at the end. If so, the earlier parts are filled. Otherwise, the last two parts
-    ///   get about the same size.
+    /// - Parameter isAppended: Whether the new entries are at the end. If so, all parts except the last are filled, because further entries
+    ///   will probably follow. Otherwise, the last two parts get about the same size.
     func parts(limit: Int, isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         while (parts.last?.upperBound ?? 0) < count { parts.append(part(from: parts.last?.upperBound ?? 0, limit: limit)) }
@@ -56,7 +56,7 @@ extension OrderedEntries {
     private func fits(_ range: Range<Int>) -> Bool { OrderedLeafSize(self, range).total <= OrderedNode.byteCount }
 }
 
-/// The number of bytes that entries take in a leaf, while they are counted.
+/// Adds up the number of bytes that entries take in a leaf.
 struct OrderedLeafSize {
     private let first: OrderedBytes
     private(set) var count: Int
@@ -83,7 +83,8 @@ struct OrderedLeafSize {
         var least = prefixByteCount &+ OrderedNode.rowByteCount
         for index in range {
             let entry = entries.entry(index)
-            // The entries of a bulk change are scattered in memory. They are read soon, when they are written to the leaf.
+            // The entries of a large change are scattered in memory. They are prefetched here, because they will soon be written to the
+            // leaf.
             cmachine_prefetch(entry.start)
             byteCount &+= entry.count
             isUniform = isUniform && entry.count == first.count

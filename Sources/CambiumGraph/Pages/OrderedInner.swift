@@ -2,16 +2,16 @@
     import Glibc
 #endif
 
-/// A node with children. It contains their references, the number of entries below each child, and the lower bounds that separate the
-/// children.
+/// A node of an ordered index that has children. It contains their references, the number of entries below each child, and the lower bounds
+/// of the children.
 ///
-/// The first child has no lower bound. The bytes with which all other lower bounds begin are stored only once. The next eight bytes of
-/// these bounds are stored together, so that a search usually compares numbers.
+/// A lower bound separates a child from the child before it, so the first child has none. The bytes with which all lower bounds begin are
+/// stored only once. The next eight bytes of each bound are stored as numbers, so that a search usually compares numbers.
 ///
 /// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedInner {
     static let referencesOffset = 24
-    /// The offset of the number of bytes of all lower bounds after the prefix.
+    /// The offset of the number of bytes of all lower bounds, without their common prefix.
     private static let boundsByteCountOffset = 20
 
     let page: UnsafeMutableRawPointer
@@ -118,7 +118,8 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child after another child. Returns `false` and changes nothing if the node must be rewritten.
+    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space, or if the bound does not have the
+    /// common prefix.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount
@@ -155,12 +156,12 @@ struct OrderedInner {
         (target + place + 1).update(from: source + place, count: count - place)
     }
 
-    /// Returns the number of bytes of a node with this many children, bytes of prefix, and bytes of lower bounds without the prefix.
+    /// Returns the number of bytes of a node: `boundsByteCount` is the length of all lower bounds without their common prefix.
     static func byteCount(_ count: Int, _ prefixByteCount: Int, _ boundsByteCount: Int) -> Int {
         referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount
     }
 
-    /// Whether all parts of the node lie within the page. If so, the node can be searched and changed safely, whatever its bytes are.
+    /// Whether all parts of the node lie within the page. Then searching and changing the node is safe, whatever its bytes are.
     var isConsistent: Bool {
         let boundsByteCount = number(Self.boundsByteCountOffset)
         guard count > 0, prefixByteCount <= OrderedNode.entryByteCountMax,
@@ -178,12 +179,12 @@ struct OrderedInner {
     }
 }
 
-/// The children of inner nodes while they are changed. Each child has the number of entries below it and its whole lower bound.
+/// The children of a node while the node is rewritten. Each child has the number of entries below it and its whole lower bound.
 struct OrderedChildren {
     struct Child {
         var reference: PageRef
         var count: Int
-        /// The beginning of the lower bound in `bytes`. The bound is empty if the child is the first of its list.
+        /// The position of the lower bound in `bytes`. The bound of the first child of a list is empty.
         var boundStart: Int
         var boundEnd: Int
     }
@@ -216,7 +217,7 @@ struct OrderedChildren {
         children[last].boundEnd = bytes.count
     }
 
-    /// Adds the children of another list. The first of them gets the lower bound of a child of a third list.
+    /// Adds all children of another list. The first of them gets the lower bound that `child` has in `list`.
     mutating func append(_ other: OrderedChildren, boundOf child: Int, in list: OrderedChildren) {
         for place in other.children.indices {
             append(other.children[place].reference, other.children[place].count)
@@ -248,7 +249,8 @@ struct OrderedChildren {
 
     func boundByteCount(_ child: Int) -> Int { children[child].boundEnd - children[child].boundStart }
 
-    /// Returns the number of bytes with which all lower bounds of a part begin, except the bound of its first child.
+    /// Returns the number of bytes with which all lower bounds of a part begin. The bound of its first child does not count, because it is
+    /// not stored.
     func commonByteCount(_ range: Range<Int>) -> Int {
         guard range.count > 1 else { return 0 }
         let (first, last) = (children[range.lowerBound + 1], children[range.upperBound - 1])
@@ -258,8 +260,8 @@ struct OrderedChildren {
 
     /// Divides the list into parts that fit into one node each. There are as few parts as possible.
     ///
-    /// - Parameter isAppended: Whether the new children are at the end. If so, the earlier parts are filled. Otherwise, the last two parts
-    ///   get about the same size.
+    /// - Parameter isAppended: Whether the new children are at the end. If so, all parts except the last are filled, because further
+    ///   children will probably follow. Otherwise, the last two parts get about the same size.
     func parts(isAppended: Bool) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0

@@ -2,10 +2,11 @@
     import Glibc
 #endif
 
-/// A node without children. It contains entries in order, without the bytes with which all of their keys begin.
+/// A node of an ordered index without children. It contains entries in order. The bytes with which all keys begin are stored only once, as
+/// the prefix.
 ///
-/// Entries of the same length follow each other at a fixed stride. If the lengths differ, the ends of the entries are stored at the end of
-/// the page, the end of the first entry last.
+/// Entries of the same length lie at equal distances. If the lengths differ, the page also stores where each entry ends. These numbers fill
+/// the page from its end: the number of the first entry is the last.
 ///
 /// SAFETY: the page is a consistent leaf (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedLeaf {
@@ -25,7 +26,7 @@ struct OrderedLeaf {
     @inline(__always) var count: Int { number(OrderedNode.countOffset) }
     /// The number of bytes with which each entry begins.
     @inline(__always) var prefixByteCount: Int { number(OrderedNode.prefixOffset) }
-    /// The number of bytes of each entry without the prefix, or 0 if entries differ in length.
+    /// The number of bytes of each entry without the prefix, or 0 if the entries have different lengths.
     @inline(__always) var stride: Int { number(Self.strideOffset) }
     /// The offset of the end of the entries.
     @inline(__always) var end: Int { number(Self.endOffset) }
@@ -85,7 +86,7 @@ struct OrderedLeaf {
         return low
     }
 
-    /// Returns whether an entry has exactly these bytes.
+    /// Returns whether the entry at an index has exactly these bytes.
     func has(_ target: OrderedBytes, at index: Int) -> Bool {
         guard index < count, target.count >= prefixByteCount else { return false }
         let (offset, byteCount) = entry(index)
@@ -95,7 +96,7 @@ struct OrderedLeaf {
 
     // MARK: Changing
 
-    /// Adds an entry in its place. Returns `false` and changes nothing if the leaf must be rewritten.
+    /// Adds an entry at its position in the order. Returns `false` and changes nothing if the leaf must be split or written anew.
     @inline(__always) func insert(_ target: OrderedBytes) -> Bool {
         let (count, stride, prefixCount) = (count, stride, prefixByteCount)
         let restCount = target.count &- prefixCount
@@ -119,7 +120,7 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Returns whether an entry has the prefix and the length of all other entries.
+    /// Returns whether an entry has the same prefix and length as the entries of the leaf.
     func hasShape(of target: OrderedBytes) -> Bool {
         target.count == prefixByteCount + stride && memcmp(target.start, page + Self.contentOffset, prefixByteCount) == 0
     }
@@ -138,8 +139,8 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Replaces all entries by a range of other entries. The range must be in order, must fit, must not be empty, and must lie outside the
-    /// page.
+    /// Replaces all entries by a range of other entries. The range must be in order, not empty, and fit into the page. Its bytes must lie
+    /// outside the page.
     func write(_ entries: some OrderedEntries, _ range: Range<Int>) {
         let size = OrderedLeafSize(entries, range)
         let (prefixCount, first) = (size.prefixByteCount, entries.entry(range.lowerBound))
@@ -158,7 +159,7 @@ struct OrderedLeaf {
         set(Self.endOffset, place)
     }
 
-    /// Copies a few bytes without a function call. Most entries have 8 to 16 bytes.
+    /// Copies a few bytes without a function call, because most entries have 8 to 16 bytes.
     @inline(__always)
     private static func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ byteCount: Int) {
         if byteCount < 8 || byteCount > 16 {
@@ -170,7 +171,7 @@ struct OrderedLeaf {
         target.storeBytes(of: last, toByteOffset: byteCount &- 8, as: UInt64.self)
     }
 
-    /// Moves the entries from an index onwards to an empty page. All entries must have the leaf's stride.
+    /// Moves the entries from an index on to an empty page. All entries must have the same length.
     func move(from index: Int, to other: OrderedLeaf) {
         let (count, stride, first) = (count, stride, entriesOffset)
         memcpy(other.page + OrderedNode.countOffset, page + OrderedNode.countOffset, first - OrderedNode.countOffset)
@@ -188,7 +189,7 @@ struct OrderedLeaf {
         return OrderedNode.commonByteCount(page + first.offset, page + last.offset, max: countMax)
     }
 
-    /// Calls `body` with each entry and its prefix, in order.
+    /// Calls `body` with each entry in order: first the prefix of the leaf, then the rest of the entry.
     func forEach(_ body: (_ prefix: OrderedBytes, _ rest: OrderedBytes) -> Void) {
         let prefix = OrderedBytes(page + Self.contentOffset, prefixByteCount)
         for index in 0..<count {
@@ -199,7 +200,7 @@ struct OrderedLeaf {
 
     // MARK: Proof
 
-    /// Whether all parts of the leaf lie within the page. If so, the leaf can be searched and changed safely, whatever its bytes are.
+    /// Whether all parts of the leaf lie within the page. Then searching and changing the leaf is safe, whatever its bytes are.
     var isConsistent: Bool {
         guard count > 0, prefixByteCount <= OrderedNode.keyByteCountMax, end >= entriesOffset, usedByteCount <= OrderedNode.byteCount
         else { return false }

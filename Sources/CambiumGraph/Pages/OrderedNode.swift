@@ -2,41 +2,41 @@
     import Glibc
 #endif
 
-/// The common parts of the two kinds of nodes of an ordered index. Docs/FORMAT.md, "Ordered indexes", has the layouts.
+/// The parts that leaves and inner nodes of an ordered index have in common. Docs/FORMAT.md, "Ordered indexes", has the layouts.
 ///
-/// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, the highest first. Entries are compared as
+/// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, in big-endian order. Entries are compared as
 /// bytes.
 package enum OrderedNode {
-    // Tests run with small nodes, too, because they fill many of them.
+    // Tests also run with small nodes, so that a few objects fill many of them.
     #if CAMBIUM_SMALL_PAGES
         static let byteCount = 512
         static let keyByteCountMax = 64
     #else
         static let byteCount = 2048
-        /// The length to which a longer key is cut. Objects whose cut keys are equal are sorted by their rows, and readers compare their
-        /// values.
+        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their rows, and readers compare the
+        /// values of these objects.
         static let keyByteCountMax = 256
     #endif
     static let rowByteCount = 4
     package static let entryByteCountMax = keyByteCountMax + rowByteCount
-    /// The number of bytes that can be read beyond an entry that a search looks for.
+    /// The number of bytes that must be readable beyond an entry, because a search reads whole words.
     static let slackByteCount = 8
-    /// A number of levels that 2^32 rows cannot fill.
+    /// The maximum number of levels. Even 2^32 rows need fewer.
     static let heightMax = 32
 
     static let countOffset = 16
     static let prefixOffset = 18
 
-    /// Returns the first eight bytes as a number, the first byte highest. Missing bytes count as zeros.
+    /// Returns the first eight bytes as a number in big-endian order. Missing bytes count as zeros.
     ///
-    /// SAFETY: eight bytes can be read, whatever the count.
+    /// SAFETY: eight bytes can be read from `bytes`, even if `byteCount` is less.
     @inline(__always) static func head(_ bytes: UnsafeRawPointer, _ byteCount: Int) -> UInt64 {
         let word = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
         if byteCount >= 8 { return word }
         return byteCount <= 0 ? 0 : word & ~(UInt64.max &>> UInt64(8 &* byteCount))
     }
 
-    /// Compares bytes. The result is negative if the left bytes come first, and 0 if both are the same.
+    /// Compares byte strings. The result is negative if the left one comes first, and 0 if they are equal.
     @inline(__always)
     static func order(_ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int) -> Int {
         let order = memcmp(left, right, min(leftCount, rightCount))
@@ -45,7 +45,7 @@ package enum OrderedNode {
 
     /// Returns the number of bytes that two byte strings have in common at their beginnings.
     ///
-    /// SAFETY: eight bytes can be read beyond the count.
+    /// SAFETY: eight bytes beyond `max` can be read.
     @inline(__always) static func commonByteCount(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, max: Int) -> Int {
         var count = 0
         while count < max {

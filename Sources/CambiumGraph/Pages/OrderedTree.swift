@@ -1,4 +1,4 @@
-/// An ordered index: its root, its height and its number of entries.
+/// The tree of an ordered index: its root, its height and its number of entries.
 package struct OrderedTree: Equatable {
     /// The page of the root; 0 if the tree is empty.
     var root: PageRef = 0

@@ -2,16 +2,16 @@ import CambiumModel
 
 /// The number of chunks that the pages of a graph may take.
 ///
-/// The last part is a reserve that only deletions may use. When the rest is used up, the graph refuses changes with an error, but deletions
-/// still get the pages that they need.
+/// The last part of these chunks is a reserve that only deletions may use. When the other chunks are used up, the graph refuses changes
+/// with an error, but deletions still get the pages that they need.
 package struct PageCapacity: Sendable {
     package let chunkCountMax: Int
     let reserveChunkCount: Int
 
-    /// The number of chunks in addition to those of any graph. They hold the tables of checkpoints, so that a full graph can be stored.
+    /// The number of further chunks for the tables of checkpoints, so that even a full graph can be stored.
     static let tableChunkCount = 4096
 
-    /// 64 GiB without the chunks for tables. About 2 GiB of it are the reserve.
+    /// The largest capacity: 64 GiB, less the chunks for tables. About 2 GiB of it are the reserve.
     package static let standard = PageCapacity(chunkCountMax: PageLayout.chunkCountMax)
 
     /// - Parameter chunkCountMax: The number of chunks of 64 KiB, at most 1,044,480. One in 32 belongs to the reserve.
@@ -31,7 +31,7 @@ package struct PageCapacity: Sendable {
 }
 
 extension PageSpace {
-    /// The number of chunks that a draft can still open.
+    /// The number of chunks that drafts can still open.
     @inline(__always) var freeChunkCount: Int { emptyChunks.count + max(0, capacity.chunkCountMax - chunkCount) }
 
     /// Whether only the reserve for deletions is left.

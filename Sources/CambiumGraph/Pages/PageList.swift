@@ -1,5 +1,4 @@
-/// Page references in the order in which they were added. Emptying the list keeps its memory, so that one list serves one draft after
-/// another.
+/// A list of page references. Emptying the list keeps its memory, so that a later draft can use the same list.
 struct PageList {
     private var pages: [PageRef] = []
     private(set) var count = 0

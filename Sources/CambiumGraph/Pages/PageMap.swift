@@ -1,4 +1,5 @@
-/// The positions at which the pages of a chunk begin. The headers determine them, because pages fill a chunk without gaps.
+/// The positions at which the pages of a chunk begin. They are computed from the headers of the pages, because pages fill a chunk without
+/// gaps.
 enum PageMap {
     static let wordCount = PageLayout.chunkGranules / 64
 
@@ -12,7 +13,7 @@ enum PageMap {
     static func read(
         _ chunk: Int, at base: UnsafeMutableRawPointer, epoch: UInt64, to words: UnsafeMutableBufferPointer<UInt64>
     ) -> String? {
-        // Reference 0 means no page.
+        // The first granule of chunk 0 has no page, because reference 0 means no page.
         var granule = chunk == 0 ? 1 : 0
         // A single granule at the end is too small for a page, and has no header.
         while granule < PageLayout.chunkGranules - 1 {
@@ -39,7 +40,7 @@ enum PageMap {
 }
 
 extension PageKind {
-    /// The number of granules in the smallest page of the kind.
+    /// The number of granules in the smallest page of this kind.
     var granuleCountMin: Int {
         switch self {
         case .free, .blobExtent: 2

@@ -4,7 +4,8 @@ import CambiumBytes
     import Glibc
 #endif
 
-/// The source of memory for chunks: regions whose size grows with the memory in use. The kernel supplies some of them in advance.
+/// Supplies memory for chunks. It maps regions, whose size grows with the memory in use. The kernel can prepare memory of a region in
+/// advance.
 ///
 /// SAFETY: a region stays mapped as long as this object exists; one thread at a time uses the object.
 final class PageMemory {
@@ -12,14 +13,14 @@ final class PageMemory {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
-    /// The end of the part of the region that the kernel was asked to supply in advance.
+    /// The end of the part of the current region that the kernel was asked to supply in advance.
     @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
-    /// The regions that were mapped in advance. The kernel has supplied the first bytes of each region.
+    /// Regions that were mapped before they are needed. The kernel has supplied the first `suppliedByteCount` bytes of each region.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
-    /// The number of bytes that the kernel keeps supplied in advance.
+    /// The number of unused bytes for which the kernel has already been asked, as `expect` requires.
     @exclusivity(unchecked) private var keptByteCount = 0
-    /// The number of bytes of memory that no file backs.
+    /// The number of bytes of memory for chunks that no file backs.
     @exclusivity(unchecked) private(set) var heapByteCount = 0
 
     init(budget: MemoryBudget) { self.budget = budget }
@@ -30,7 +31,7 @@ final class PageMemory {
         budget.release(heapByteCount)
     }
 
-    /// Returns memory for one chunk that nothing was written to, or `nil` if the budget is exhausted.
+    /// Returns unused memory for one chunk, or `nil` if the budget is exhausted.
     ///
     /// - Parameter isForced: Whether to take the memory even if the budget is exhausted.
     func takeChunk(isForced: Bool) -> UnsafeMutableRawPointer? {
@@ -41,9 +42,9 @@ final class PageMemory {
         return base
     }
 
-    /// Maps a region: 256 KiB at first, then as much as is in use, but at most 64 MiB and at most a sixteenth of the budget. Large regions
-    /// use huge pages, because the first touch of fresh memory is the largest cost of a bulk load. Returns `false` if the budget is
-    /// exhausted.
+    /// Maps a region: 256 KiB at first, later as much as is in use. A region has at most 64 MiB and at most a sixteenth of the budget.
+    /// Large regions use huge pages, because the first touch of fresh memory is the largest cost of a bulk load. Returns `false` if the
+    /// budget is exhausted.
     private func addRegion(isForced: Bool) -> Bool {
         let isPrepared = !preparedRegions.isEmpty
         var byteCount = nextRegionByteCount
@@ -59,13 +60,13 @@ final class PageMemory {
         return true
     }
 
-    /// The size of the next region. Memory that was never touched counts against the budget, too, so a region is a small part of the
-    /// budget.
+    /// The size of the next region. It is a small part of the budget, because memory of a region counts against the budget even before it
+    /// is touched.
     private var nextRegionByteCount: Int {
         max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
     }
 
-    /// The part of the region that no chunk uses yet, and the number of its bytes that the kernel was asked to supply.
+    /// The part of the current region that no chunk uses yet, and how much of it the kernel was asked to supply.
     private var regionRest: (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)? {
         guard let regionCursor, let suppliedEnd else { return nil }
         return (regionCursor, regionChunksLeft * PageLayout.chunkByteCount, max(0, suppliedEnd - regionCursor))
@@ -74,7 +75,7 @@ final class PageMemory {
     private static let regionByteCountMin = 262_144
 
     private func mapRegion(_ byteCount: Int) -> (base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int) {
-        // A huge page lies at a multiple of its size. The kernel aligns a mapping for huge pages only if the length of the mapping is a
+        // A huge page begins at a multiple of its size. The kernel aligns a mapping in this way only if the length of the mapping is a
         // multiple of this size, too.
         let isHuge = byteCount >= Self.hugePageByteCount
         let whole = byteCount + PageLayout.slackByteCount + (isHuge ? Self.hugePageByteCount : 0)
@@ -96,13 +97,13 @@ final class PageMemory {
 
     // MARK: Files in the place of memory
 
-    /// Records that this many chunks no longer have memory that counts against the budget.
+    /// Records that a number of chunks no longer have memory that counts against the budget.
     func noteGone(chunkCount: Int) {
         heapByteCount -= chunkCount * PageLayout.chunkByteCount
         budget.release(chunkCount * PageLayout.chunkByteCount)
     }
 
-    /// Maps memory in place of a chunk's file. Returns `false` if the budget is exhausted.
+    /// Maps memory at the address of a chunk at which a file is mapped. Returns `false` if the budget is exhausted.
     func putBack(_ base: UnsafeMutableRawPointer) -> Bool {
         guard budget.leftByteCount >= PageLayout.chunkByteCount else { return false }
         Self.map(PageLayout.chunkByteCount, at: base)
@@ -110,7 +111,8 @@ final class PageMemory {
         return true
     }
 
-    /// Lends the memory of a chunk to the kernel. No thread may read the chunk. The next touch supplies fresh memory.
+    /// Lends the memory of a chunk to the kernel, so that it no longer counts against the budget. No thread may read the chunk. The next
+    /// touch gets fresh memory.
     func lend(_ base: UnsafeMutableRawPointer) {
         Self.release(base)
         noteGone(chunkCount: 1)
@@ -135,10 +137,10 @@ final class PageMemory {
         preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
     }
 
-    /// Lets another thread supply the memory for this many bytes of pages while this thread continues. The kernel fills fresh memory with
-    /// zeros at about the speed at which a clone writes to it. Does nothing if the other thread is still busy, or for less than 4 MiB.
+    /// Lets another thread supply memory for this many bytes of pages. Filling fresh memory with zeros takes the kernel about as long as a
+    /// clone takes to write to it. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
-    /// - Parameter freeByteCount: The number of free bytes in chunks, which need no memory.
+    /// - Parameter freeByteCount: The number of free bytes in open chunks, which reduce the memory that is needed.
     func prepare(byteCount: Int, freeByteCount: Int) {
         if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
         let missing = min(byteCount - freeByteCount - unusedByteCount, budget.leftByteCount / 2)
@@ -160,15 +162,15 @@ final class PageMemory {
         if !ranges.isEmpty { supply(ranges) }
     }
 
-    /// Supplies some MiB in advance for a writer that writes without pauses, regardless of the number of free bytes in chunks.
+    /// Supplies a few MiB in advance, regardless of free bytes in open chunks. For a writer that writes without pauses.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }
 
-    /// Supplies the memory that the next changes will take, if huge pages are used. The first touch of a huge page may take milliseconds,
-    /// and a writer would hold its lock during that time. Complexity: O(1), and one thread for each 2 or 4 MiB.
+    /// Supplies the memory of the next chunks, if they will use huge pages. The first touch of a huge page may take milliseconds, during
+    /// which a writer would hold its lock. Complexity: O(1), and one thread for each 2 or 4 MiB.
     func prepareNext() {
-        // The next region has huge pages if at least the size of one is in use already.
+        // The next region uses huge pages only if as much memory as one huge page is in use already.
         guard heapByteCount >= Self.hugePageByteCount, preparation?.isDone ?? true, preparedRegions.isEmpty, let rest = regionRest
         else { return }
         if min(rest.suppliedByteCount, rest.byteCount) >= nextByteCount / 2 { return }
@@ -189,21 +191,21 @@ final class PageMemory {
         preparation = MemoryPreparation(ranges)
     }
 
-    /// The size of one huge page, or of two huge pages if they are small compared with the memory in use.
+    /// The size of two huge pages, or of one huge page if little memory is in use.
     private var nextByteCount: Int { (heapByteCount < 32 << 20 ? 1 : 2) * Self.hugePageByteCount }
 
-    /// Keeps enough memory supplied, within bounds, to repeat an operation that took this many bytes.
+    /// From now on, keeps enough memory supplied to repeat an operation that took this many bytes, up to a limit.
     func expect(byteCount: Int) {
-        // The free pages have various sizes, and the operation may not need all of them. So a quarter is added.
+        // A quarter is added, because the sizes of the free pages may not fit the operation.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
-    /// Supplies the memory that is expected to be needed, if some of it was used or was never supplied.
+    /// Supplies the amount of memory that `expect` announced, if some of it was used or was never supplied.
     func refill(freeByteCount: () -> Int) {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }
 
-    /// Waits until the memory that is being supplied is available.
+    /// Waits until the other thread has supplied all memory.
     func finishPreparing() {
         preparation?.wait()
         preparation = nil
@@ -211,7 +213,7 @@ final class PageMemory {
 
     private static let preparedByteCountMin = 4 << 20
     private static let aheadByteCount = 4 << 20
-    /// The maximum amount of memory that a store that clones may hold in addition to its pages.
+    /// The maximum number of unused bytes that are kept supplied for the next clone.
     private static let keptByteCountMax = 160 << 20
 
     /// Maps memory for pages. Ends the process if there is no memory.

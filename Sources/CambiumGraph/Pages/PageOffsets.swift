@@ -1,8 +1,8 @@
 /// The offsets in the page of a group of 128 rows.
 enum GroupLayout {
     static let virtualPageOffset = 16
-    /// The value that replaces the virtual page if a group contains rows of several virtual pages. Then a column contains the virtual page
-    /// of each row.
+    /// The number that replaces the virtual page in a group whose rows belong to several virtual pages. In such a group, a column contains
+    /// the virtual page of each row.
     static let isShared = UInt32.max
     static let liveCountOffset = 20
     static let provenanceOffset = 24
@@ -26,11 +26,11 @@ enum TablePage {
     static let indexEntryCountOffset = 16
 }
 
-/// The offsets in the directory page, from which everything else is reached.
+/// The offsets in the directory page, through which all other pages of a graph are reached.
 enum DirectoryPage {
     static let transactionOffset = 16
-    /// A vector that is indexed by the place of a blob's head. An element is the number of cells that refer to the blob, not counting the
-    /// first cell. Most blobs have no element.
+    /// A vector with an element for each blob that several cells refer to. The index is the place of the blob (`Blob.place`). The element
+    /// is the number of cells that refer to the blob in addition to the first.
     static let sharedBlobsOffset = 24
     static let hashKeyOffset = 32
     static let tablesOffset = hashKeyOffset + MemoryLayout<HashKey>.stride

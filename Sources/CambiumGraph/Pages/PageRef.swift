@@ -1,4 +1,4 @@
-/// The position of a page, in units of 16 bytes, through a table of 64 KiB chunks. 0 means no page.
+/// A reference to a page: its position in units of 16 bytes, counted through all chunks of 64 KiB. 0 means no page.
 typealias PageRef = UInt32
 
 /// The row number that means no row, such as in the link column of an object without a target.
@@ -29,7 +29,7 @@ enum PageKind: UInt8 {
     static let chunkByteCount = 65_536
     static let chunkGranules = chunkByteCount / granule
     static let chunkCountMax = 1 << 20
-    /// The number of bytes that can be read after the last chunk of a mapping. A page that was not proven may claim to extend there.
+    /// The number of readable bytes after the last chunk of a mapping. A page that is not proven may claim to be longer than its chunk.
     static let slackByteCount = 2 * chunkByteCount
 
     static let header = 16
@@ -38,8 +38,8 @@ enum PageKind: UInt8 {
     static let kindOffset = 10
     static let nextFreeOffset = 12
 
-    /// The binary logarithm of the number of rows in a group and of elements in a vector node, which is 128. Tests also run with 64, and
-    /// compute the same digests.
+    /// The binary logarithm of `fanOut`, the number of rows in a group and of elements in a vector node. Tests also run with 64 instead of
+    /// 128, and compute the same digests.
     #if CAMBIUM_SMALL_PAGES
         @usableFromInline static let fanOutShift = 6
     #else

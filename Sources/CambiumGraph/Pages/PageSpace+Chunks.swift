@@ -2,28 +2,29 @@
     import Glibc
 #endif
 
-/// The supplier of the chunks of a space that was stored. Any thread may call it.
+/// Supplies the chunks of a page space that was opened from stored pages. Any thread may call it.
 package protocol ChunkSource: AnyObject, Sendable {
-    /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. Does not return if the
-    /// bytes cannot be supplied.
+    /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. The method ends the process
+    /// if the bytes cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
-    /// Whether a chunk that both sources have is the same chunk of the same file, and no process writes to that chunk as long as either
-    /// source exists.
+    /// Whether a chunk has the same bytes in both sources, because they read the same file. No process may write to these chunks while one
+    /// of the sources exists.
     func suppliesSameChunks(as other: any ChunkSource) -> Bool
-    /// Ends the process because the stored pages are not a graph.
+    /// Ends the process because the stored pages do not form a graph.
     func refuse(_ reason: String) -> Never
 }
 
-/// The file that contains, or will contain, the chunks of a space: chunk `c` at byte `c` x 65,536. One thread at a time may use it.
+/// The page file of a space, in which chunk `c` lies at byte `c` x 65,536. One thread at a time may use the object.
 package protocol PageStorage: AnyObject, Sendable {
-    /// Returns the address of the 65,536 bytes of a chunk in the window of the file. The kernel writes changes of these bytes to the file.
-    /// The bytes stay there as long as this object exists. Returns `nil` if the disk is full.
+    /// Returns the address of the 65,536 bytes of a chunk in the window, a mapping of the whole file. The kernel writes changes of these
+    /// bytes to the file. The bytes stay there as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
-    /// Maps a chunk of the file instead of memory, whatever its content is, and allocates disk space for it. Returns `false` if that fails.
+    /// Maps a chunk of the file at an address, and allocates disk space for it. The content of the memory there is lost. Returns `false` if
+    /// that fails.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
-    /// Maps chunks of the file instead of memory with the same content. Returns `false` if that fails.
+    /// Maps chunks of the file at an address at which memory has the same content. Returns `false` if that fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Records that these chunks are not needed and have no disk space until they are stored or mapped again.
+    /// Records that these chunks are not needed. They have no disk space until they are stored or mapped again.
     ///
     /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
     ///   thread stores or maps the chunks.
@@ -34,11 +35,11 @@ package protocol PageStorage: AnyObject, Sendable {
 enum ChunkMemory: UInt8 {
     case none
     case heap
-    /// A heap address whose memory was lent to the kernel until a thread touches it. The file has no disk space for the chunk.
+    /// A heap address whose memory was lent to the kernel until a thread touches it. The chunk has no disk space.
     case lent
     /// The file of the space's storage, mapped instead of heap memory.
     case file
-    /// The position of the chunk in the window of the space's storage.
+    /// The window of the storage, a mapping of its whole file.
     case window
     /// Memory that the space's source supplies.
     case source
@@ -49,16 +50,16 @@ enum ChunkMemory: UInt8 {
     var isMapped: Bool { isStorage || self == .source }
 }
 
-/// The properties of a space that was stored.
+/// The properties of a space that is opened from stored pages.
 struct StoredSpace {
     /// For each chunk, the number of granules in use.
     let live: [UInt16]
-    /// The epoch at or before which all pages of the space were born.
+    /// The epoch of the stored pages: all of them were born in it or earlier.
     let epoch: UInt64
     let source: any ChunkSource
 }
 
-/// Docs/CHECKPOINTS.md describes the life of a chunk.
+/// Gives chunks memory and releases it. Docs/CHECKPOINTS.md describes the life of a chunk.
 extension PageSpace {
     /// Returns the address of a chunk that is touched for the first time since the space was opened, and stores it in the table.
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
@@ -68,7 +69,7 @@ extension PageSpace {
         return base
     }
 
-    /// Returns the address of a chunk that was stored, and the flaw in the headers of its pages, if there is one. Any thread may call it.
+    /// Returns the address of a stored chunk, and the flaw in the headers of its pages, or `nil` if they are valid. Any thread may call it.
     func supplied(_ chunk: Int) -> (base: UnsafeMutableRawPointer, flaw: String?) {
         guard let source else { preconditionFailure("A page must not refer to a chunk that its space does not have.") }
         let base = source.chunk(chunk)
@@ -79,7 +80,7 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not divided into pages: \($0)" })
     }
 
-    /// Refuses a page of a graph that is not proven, unless a draft can discard the page, copy it and write to the copy.
+    /// Checks a page of a graph that is not proven before a draft copies or discards it. Ends the process if the page is invalid.
     ///
     /// - Parameters:
     ///   - wanted: The kind that the page must have; `nil` for any kind.
@@ -102,8 +103,8 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process because the content of a page is impossible. In a proven graph, the cause is a defect in a draft, or a caller that
-    /// uses a place of another graph.
+    /// Ends the process because a page has impossible content. In a proven graph, a draft has a defect, or a caller uses a place of another
+    /// graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)
@@ -124,21 +125,21 @@ extension PageSpace {
         return frozen.filter { live[$0] > 0 }
     }
 
-    /// Makes these chunks available to writers, and no other chunks. They must have no page in use and no other owner.
+    /// Lets writers use these chunks, and no other chunks. No page in them may be in use, and no other owner may need them.
     ///
     /// - Parameters:
     ///   - empty: The chunks, ascending.
     ///   - spareCount: The number of these chunks that keep their memory and disk space.
-    /// - Returns: A value that releases the memory and disk space of the other chunks. The caller calls `take` and `releaseTaken`
-    ///   alternately until it is done.
+    /// - Returns: The task that releases the memory and disk space of the other chunks. The caller alternately calls `take` and
+    ///   `releaseTaken` until the task is done.
     func setEmpty(_ empty: [Int], spareCount: Int = PageSpace.spareChunkCount) -> ChunkRelease {
-        // The last chunk of the list is opened first.
+        // Writers open the last chunk of the list first, so the lowest chunk is the last.
         emptyChunks = empty.reversed().map(UInt32.init)
         return ChunkRelease(spareCount: spareCount, isDone: empty.count <= spareCount)
     }
 
-    /// Puts back the chunks that the last call took, and takes the next empty chunks that have memory or disk space. The caller releases
-    /// these before the next call. Writers cannot open a chunk while it is taken.
+    /// Puts back the chunks that the last call took, and takes the next empty chunks that have memory or disk space. The caller must
+    /// release the taken chunks before the next call. Writers cannot open a chunk while it is taken.
     ///
     /// Complexity: examines O(1) chunks, and moves at most eight bytes for each empty chunk.
     func take(_ rest: inout ChunkRelease) {
@@ -146,12 +147,12 @@ extension PageSpace {
         let end = max(0, emptyChunks.count - rest.spareCount)
         let lookEnd = min(end, rest.next + ChunkRelease.lookCountMax)
         while rest.next < lookEnd, !hasMemory(Int(emptyChunks[rest.next])) { rest.next += 1 }
-        // Writers may have opened chunks of the list since the last call, so the list may be shorter than `rest.next`.
+        // Writers may have opened chunks since the last call, so the list may have become shorter than `rest.next`.
         if rest.next >= lookEnd {
             rest.isDone = rest.next >= end
             return
         }
-        // Neighbours in the list are taken together, so that the following chunks are moved only once. Some of the chunks may have nothing
+        // Consecutive chunks of the list are taken together, so that the rest of the list is moved only once. Some of them may have nothing
         // to release.
         let places = rest.next..<min(rest.next + ChunkRelease.stepCountMax, end)
         rest.taken = Array(emptyChunks[places])
@@ -176,14 +177,15 @@ extension PageSpace {
             default: memories[chunk] = .none
             }
         }
-        // The chunks return to their place, but before the chunks that keep their memory and disk space.
+        // The chunks return to their position. It must be before the chunks that keep their memory and disk space, even if the list has
+        // become shorter.
         rest.next = min(rest.next, emptyChunks.count)
         emptyChunks.insert(contentsOf: rest.taken, at: rest.next)
         rest.next += rest.taken.count
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Records that these chunks have no disk space. One step releases neighbouring chunks together.
+    /// Records that these chunks have no disk space. Returns steps that release it, one for each run of consecutive chunks.
     ///
     /// - Parameter chunks: The chunks, ascending.
     func discard(_ chunks: [Int]) -> DiskRelease {
@@ -209,8 +211,7 @@ extension PageSpace {
         }
     }
 
-    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address, so that the next use of the chunk does not take a new
-    /// address.
+    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address for its next use, so that addresses are not used up.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
@@ -225,13 +226,13 @@ extension PageSpace {
     /// The number of empty chunks that keep their memory: 16 MiB.
     static let spareChunkCount = 256
 
-    /// Provides writable memory for an empty or new chunk. If the budget is exhausted, the memory is mapped from a file.
+    /// Provides writable memory for an empty or new chunk. If the budget is exhausted, maps the file instead.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
         switch memories[chunk] {
         case .heap, .window: break
         case .file:
-            // No version reaches the old content, so no thread reads it. If memory is scarce, the chunk stays mapped from the file.
+            // No version reaches the old content, so it can be lost. If memory is scarce, the chunk stays a mapping of the file.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:
@@ -256,7 +257,7 @@ extension PageSpace {
         return .heap
     }
 
-    /// Maps the file instead of the memory of frozen chunks that are stored in it. Readers see the same bytes.
+    /// Maps the file at the addresses of stored chunks and releases their memory. The chunks are frozen, so readers see the same bytes.
     ///
     /// - Parameter stored: The chunks, ascending.
     func replace(_ stored: ArraySlice<Int>) {
@@ -270,7 +271,7 @@ extension PageSpace {
                 continue
             }
             if !mappings.mayCut(counted: countCuts) { return }
-            // Chunks that are neighbours both in memory and in the file need only one call and one mapping.
+            // Chunks that are consecutive both in memory and in the file need only one call and one mapping.
             var count = 1
             while index + count < stored.endIndex, stored[index + count] == first + count, memories[first + count] == .heap,
                 !open.contains(UInt32(first + count)), chunks[chunk: first + count] == base + count * PageLayout.chunkByteCount

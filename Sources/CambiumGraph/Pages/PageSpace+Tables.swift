@@ -1,14 +1,14 @@
-/// Chunks that contain no pages, but a part of the table of a checkpoint. See Docs/CHECKPOINTS.md, "Checkpoint records".
+/// Chunks that contain a part of a checkpoint's table instead of pages. See Docs/CHECKPOINTS.md, "Checkpoint records".
 extension PageSpace {
     /// Takes chunks for the table of a checkpoint. No page is placed in them until `reuse` is called. Call it only between two drafts.
     ///
-    /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions: if a
-    /// graph has nearly used up its pages, its tables go to chunks beyond those that pages may use.
+    /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions. If only
+    /// the reserve is left, it takes chunks beyond those that pages may use.
     ///
-    /// The unwritten part of such a chunk must take no disk space, so the disk space of the chunk is released first. A page that is placed
-    /// there later takes disk space again.
+    /// The part of such a chunk that the table does not fill must take no disk space. So the method first releases the disk space of the
+    /// chunk.
     ///
-    /// - Returns: The chunks, ascending; `nil` if there are not enough. Complexity: O(empty chunks).
+    /// - Returns: The chunks, ascending; `nil` if there are too few. Complexity: O(empty chunks).
     func takeTableChunks(_ count: Int) -> [Int]? {
         let spareCount = min(count, max(0, freeChunkCount - capacity.reserveChunkCount))
         var taken = takeEmptyChunks(spareCount)
@@ -35,7 +35,7 @@ extension PageSpace {
             let memory = memories[Int(chunk)]
             let isLent = memory == .none || memory == .lent
             if isLent || mayLend(Int(chunk)) {
-                // Memory that is mapped from the file would need this disk space.
+                // Memory that is a mapping of the file would keep the disk space in use.
                 if !isLent { lend(Int(chunk)) }
                 taken.append(Int(chunk))
             } else {
@@ -46,8 +46,7 @@ extension PageSpace {
         return taken
     }
 
-    /// Adds a new chunk to the space and returns it. Returns `nil` if another owner needs the chunk. In that case the space keeps the chunk
-    /// for later use.
+    /// Adds the next new chunk to the space. Returns `nil` if another owner needs this chunk; the space can use it later.
     private func addEmptyChunk() -> Int? {
         let chunk = chunkCount
         if chunk == memories.count { memories.append(.none) }

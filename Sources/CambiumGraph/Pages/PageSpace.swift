@@ -5,61 +5,62 @@ import CambiumModel
     import Glibc
 #endif
 
-/// The memory for pages, cut into chunks of 64 KiB, with a list of free pages for each size.
+/// The memory for pages, divided into chunks of 64 KiB. The space has a list of free pages for each size.
 ///
-/// Pages have no reference counts and never move. The owner of the space (a `Timeline`) ensures that one thread at a time allocates and
-/// releases. Readers need no lock, because a page that they can reach does not change.
+/// Pages have no reference counts and never move. Only one thread at a time may allocate and release pages, which the owner of the space (a
+/// `Timeline`) ensures. Readers need no lock, because a page that they can reach does not change.
 ///
-/// SENDABLE: only the writer touches mutable state; readers use `chunks`, which never moves.
+/// SENDABLE: only the writer touches mutable state. Readers use only `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
-    /// The permanent pages that replace leaves without content. Their birth is 0, and they are never released.
+    /// The permanent pages that all groups use as leaves without content. Their birth is 0, and they are never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
     // One thread at a time allocates and releases, so no two accesses to the following properties overlap.
     @exclusivity(unchecked) private(set) var liveGranules = 0
     @exclusivity(unchecked) var chunkCount = 0
     /// For each chunk, the number of granules in use by its pages.
     let live: UnsafeMutablePointer<UInt16>
-    /// The epoch of the last freeze. Pages with this birth or an earlier one lie in frozen chunks, to which nothing is written.
+    /// The epoch of the last freeze. Pages that were born in it or earlier lie in frozen chunks, to which nothing is written.
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
-    /// The chunks in which pages are carved and reused.
+    /// The chunks in which pages are allocated and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// The chunks that were frozen and that `mayUse` allows to be used again. The last one is opened first.
+    /// The frozen chunks that are empty and that `mayUse` permits to use again. The last one is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
-    /// The chunks that a checkpoint took for its table, until it is known whether a checkpoint record contains them.
+    /// The chunks that a checkpoint in progress has taken for its table. They stay here until it is known whether a checkpoint record
+    /// contains them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
-    /// The other owners of chunks.
+    /// The owners of chunks besides the versions of this process.
     @exclusivity(unchecked) var owners = ChunkOwners.none
     @exclusivity(unchecked) var memories = ChunkMemories.none
-    /// The supplier of the chunks that are not in the table; `nil` if the table contains all chunks.
+    /// Supplies the stored chunks that no thread has touched yet; `nil` if no chunk was stored.
     let source: (any ChunkSource)?
-    /// The epoch at or before which all pages of the source were born.
+    /// The epoch of the stored pages: all of them were born in it or earlier.
     let storedEpoch: UInt64
-    /// Whether the pages of the source were proven to be a graph, or there is no source. Pages that are not proven are checked when they
-    /// are read.
+    /// Whether all stored pages were proven to form a graph, or no page was stored. Pages that are not proven are checked when they are
+    /// read.
     @exclusivity(unchecked) var isProven: Bool
 
     /// For each size in granules, the first free page.
     let freeHeads: UnsafeMutablePointer<PageRef>
     @exclusivity(unchecked) var cursor = 0
     @exclusivity(unchecked) var cursorEnd = 0
-    /// Empty lists of pages, whose memory later drafts use.
+    /// Empty lists of pages whose memory later drafts use again.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
-    /// The spare array for the cells that an op stores.
+    /// Memory for the cells that an op stores, kept for the next op.
     @exclusivity(unchecked) var spareCells = SpareArray<AssignedCell>()
-    /// The spare array for the values that an op assigns.
+    /// Memory for the values that an op assigns, kept for the next op.
     @exclusivity(unchecked) var spareAssignments = SpareArray<Assignment>()
     let memory: PageMemory
     /// The storage that holds chunks for which the budget has no memory; `nil` if there is no storage.
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()
-    /// The memory for changes of ordered indexes, kept between drafts; `nil` until it is first used.
+    /// The memory for changes of ordered indexes; `nil` until it is first used. Later drafts use it again.
     @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
     /// An object that must exist as long as the pages do.
     @exclusivity(unchecked) var companion: AnyObject?
 
-    /// - Parameter root: The properties of a stored space; `nil` for a new space.
+    /// - Parameter root: The properties of the stored pages; `nil` for a new space.
     init(_ root: StoredSpace? = nil, budget: MemoryBudget = .standard) {
         memory = PageMemory(budget: budget)
         chunks = Chunks(in: PageMemory.map(Chunks.byteCount))
@@ -109,7 +110,7 @@ final class PageSpace: @unchecked Sendable {
     /// - Parameter tail: The second half of the header, which contains the size and the kind.
     @inline(__always)
     func allocate(tail: UInt64, granules: Int, birth: UInt64) -> PageRef {
-        // SAFETY: a page is not larger than a chunk, and there is a head for each size up to that of a chunk.
+        // SAFETY: a page is not larger than a chunk, and `freeHeads` has an element for each size up to that of a chunk.
         precondition(granules <= PageLayout.chunkGranules)
         let head = freeHeads[granules]
         let page = head != 0 ? head : carve(granules)
@@ -122,8 +123,8 @@ final class PageSpace: @unchecked Sendable {
         return page
     }
 
-    /// Releases a page. If the page is in a frozen chunk, only the counts change. Debug builds overwrite the page, and do not reuse it
-    /// unless the space is small, so that a use after the release is noticed.
+    /// Releases a page. If the page is in a frozen chunk, only the counts change. Debug builds overwrite the page, and usually do not reuse
+    /// it, so that a use after the release is noticed.
     @inline(__always)
     func release(_ page: PageRef) {
         let pointer = chunks[page]
@@ -135,17 +136,17 @@ final class PageSpace: @unchecked Sendable {
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
             memset(pointer + PageLayout.header, 0xDB, (granules - 1) * PageLayout.granule)
-            // Only a large space can do without reuse. A space with few chunks would soon be full.
+            // A space with few chunks must reuse pages even in debug builds, because it would soon be full.
             if capacity.chunkCountMax == PageCapacity.standard.chunkCountMax { return }
         #endif
         pointer.storeBytes(of: freeHeads[granules], toByteOffset: PageLayout.nextFreeOffset, as: PageRef.self)
         freeHeads[granules] = page
     }
 
-    /// Returns an empty list of pages. Each draft needs two lists, which should not grow from nothing every time.
+    /// Returns an empty list of pages. Each draft needs two lists, and a list that was used before need not allocate memory again.
     func takeList() -> PageList { spareLists.popLast() ?? PageList() }
 
-    /// Keeps the memory of a list that is no longer needed for a later draft.
+    /// Keeps the memory of a list for a later draft.
     func recycle(_ list: inout PageList) {
         guard list.capacity > 0, list.capacity <= Self.spareListCapacityMax, spareLists.count < Self.spareListCountMax else { return }
         list.removeAll()
@@ -153,10 +154,9 @@ final class PageSpace: @unchecked Sendable {
         list = PageList()
     }
 
-    /// The maximum number of lists that wait for reuse.
+    /// The maximum number of lists that are kept for later drafts.
     private static let spareListCountMax = 256
-    /// The maximum capacity of a list that may be reused. It is small, because each version that a reader holds keeps the memory of its
-    /// list.
+    /// A list with a larger capacity is not kept. Each version that a reader holds keeps a list, so large lists would take much memory.
     private static let spareListCapacityMax = 256
 
     @inline(never)
@@ -202,8 +202,7 @@ final class PageSpace: @unchecked Sendable {
         return chunk
     }
 
-    /// Skips new chunks that have another owner: they are mapped by a graph that outlives its store. They become empty chunks of this space
-    /// later.
+    /// Skips new chunks that graphs of a closed store still map. Later, these chunks become empty chunks of this space.
     private func skipOwnedChunks() {
         while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
             if chunkCount == memories.count { memories.append(.none) }
@@ -212,7 +211,7 @@ final class PageSpace: @unchecked Sendable {
     }
 }
 
-/// The leaves that many groups share because they have no content: all null, all without a row, or all zero.
+/// The constant pages: leaves without content that many groups share. All values in such a leaf are null, no row, or zero.
 struct ConstantPages {
     private(set) var null1: PageRef = 0
     private(set) var null2: PageRef = 0
@@ -225,7 +224,7 @@ struct ConstantPages {
 
     init() {}
 
-    /// The constant pages of a stored space. Their references are the same in every space, because they are always the first pages.
+    /// The constant pages of every space. Their references are always the same, because they are the first pages.
     static let stored = PageSpace().constants
 
     init(in space: PageSpace) {

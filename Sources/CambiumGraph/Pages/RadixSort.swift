@@ -1,8 +1,8 @@
-/// Sorts by the 16 highest bits. This is enough to bring the entries of each bucket together, even if there are many thousands of buckets.
+/// Sorts hashes by their 16 highest bits. This is enough to bring the entries of each bucket together, even with many thousands of buckets.
 enum RadixSort {
     private static let shift: UInt64 = 48
 
-    /// Returns whether the keys ascend by these bits. They may start again from low values once, as the hashes of new UUIDs do.
+    /// Returns whether the keys ascend by these bits. They may jump back to low values once, as the hashes of new UUIDs do.
     static func isSorted(_ keys: [UInt64]) -> Bool {
         var (last, turnCount): (UInt64, Int) = (0, 0)
         for key in keys {
@@ -17,7 +17,7 @@ enum RadixSort {
 
     /// Sorts the keys.
     ///
-    /// - Parameter other: The memory for sorting, which the caller can pass again.
+    /// - Parameter other: Memory for sorting. The caller can pass the same array again to reuse its memory.
     static func sort(_ keys: inout [UInt64], _ other: inout [UInt64]) {
         if other.count > keys.count { other.removeLast(other.count - keys.count) }
         if other.count < keys.count { other.append(contentsOf: repeatElement(0, count: keys.count - other.count)) }

@@ -1,13 +1,13 @@
 /// A vector of 32-bit elements, stored as a tree of nodes with 128 elements each. An absent node reads as zeros.
 ///
-/// An element is a page reference (of a row group or bucket) or a plain number (in the map of virtual pages). A vector of height 0 is
-/// empty. A vector of height h can hold 128^h elements. Reading or writing one element takes h steps.
+/// An element is a page reference (of a row group or bucket) or a plain number (in the map of virtual pages). A vector of height h can hold
+/// 128^h elements, and a vector of height 0 is empty. Reading or writing one element takes h steps.
 struct RadixVector {
     var root: PageRef
     var height: UInt32
 
     static let empty = RadixVector(root: 0, height: 0)
-    /// The height that is enough for 2^32 elements, which is all that a 32-bit reference can address.
+    /// The maximum height, which is enough for 2^32 elements.
     static let heightMax = (32 + PageLayout.fanOutShift - 1) / PageLayout.fanOutShift
 
     @inline(__always) func get(_ index: Int, _ chunks: Chunks) -> UInt32 {
@@ -23,10 +23,10 @@ struct RadixVector {
         return node
     }
 
-    /// An upper bound of the number of elements. If a walk from element to element takes more steps, the elements form a cycle.
+    /// An upper bound of the number of elements. If references between elements are followed more often, they form a cycle.
     @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
 
-    /// Returns an element that must exist, together with all nodes on the path to it.
+    /// Returns an element that must exist, and so must all nodes on the path to it.
     @inline(__always) func existing(_ index: Int, _ chunks: Chunks) -> UInt32 {
         let shift = PageLayout.fanOutShift
         if height == 1 { return Self.element(root, index, chunks) }
@@ -40,9 +40,9 @@ struct RadixVector {
         return level == 0 ? next : existing(index, level - 1, next, chunks)
     }
 
-    /// Returns the first index of `start` or more whose element is not 0, or `nil` if there is no such index.
+    /// Returns the first index from `start` on whose element is not 0, or `nil` if there is no such index.
     ///
-    /// Complexity: O(nodes of the tree) for all calls of one pass through the vector, however far apart the elements are.
+    /// Complexity: O(nodes of the tree) for all calls of one pass through the vector, even if the elements are far apart.
     func firstIndex(from start: Int, _ chunks: Chunks) -> Int? {
         var index = start
         while height > 0, root != 0, index >> (Int(height) * PageLayout.fanOutShift) == 0 {
@@ -50,7 +50,7 @@ struct RadixVector {
             var shift = (Int(height) - 1) * PageLayout.fanOutShift
             while true {
                 let element = Self.element(node, index >> shift, chunks)
-                // An absent node or element has only zeros in its whole span.
+                // Below an absent node, all elements are 0. The loop continues after them.
                 if element == 0 { break }
                 if shift == 0 { return index }
                 node = element

@@ -5,7 +5,7 @@ enum StoredCell {
     case null
     case fixed(UInt64, UInt64)
     case bytes([UInt8])
-    /// A text whose bytes are read in place.
+    /// A text. Its bytes are not copied before they are stored.
     case text(String)
 
     /// Throws `.invalidInput` if the value does not fit the attribute's type, `.limitExceeded` if it is too long.
@@ -34,7 +34,7 @@ enum StoredCell {
         }
     }
 
-    /// Returns the end of the message for a value of the wrong type: the reason, and the case of `Value` to pass instead.
+    /// Returns the end of the message about a value of the wrong type: the reason, and the case of `Value` that the caller must pass.
     private static func mismatch(_ value: Value, _ type: AttributeType) -> String {
         let kind = Mirror(reflecting: value).children.first?.label ?? "null"
         switch type {
@@ -73,7 +73,7 @@ enum StoredCell {
     }
 }
 
-/// A value that an op stores, and its column.
+/// A value that an op stores, and the column that it is stored in.
 struct AssignedCell {
     let slot: Int
     let cell: StoredCell

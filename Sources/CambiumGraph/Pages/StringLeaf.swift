@@ -2,11 +2,11 @@
     import Glibc
 #endif
 
-/// A leaf of values of different lengths: 128 cells of 4 bytes, then a heap that belongs to the page.
+/// A leaf of texts or bytes: 128 cells of 4 bytes, then a heap with the values, which belongs to the page.
 ///
-/// A cell is 0 for null. Otherwise it has the offset of the value in the page (low 16 bits), its length (8 bits), and a tag. Tag 1 means
-/// that the heap holds the value. Tag 2 means that the value is longer than 255 bytes, and the heap holds a reference to a blob and the
-/// length of the value instead.
+/// A cell is 0 for null. Otherwise it has the offset of the value in the page (low 16 bits), its length (8 bits), and a tag (8 bits). With
+/// tag 1, the value is in the heap. With tag 2, the value is longer than 255 bytes, and the heap has a reference to its blob and its length
+/// instead.
 @usableFromInline enum StringLeaf {
     static let inlineMax = 255
     static let blobEntryByteCount = 12
@@ -19,7 +19,7 @@
         (leaf + PageLayout.cellsOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// The upper half of the cell of a value that is in the leaf itself.
+    /// Returns the upper half of the cell of a value that is in the heap of the leaf.
     static func inlineMark(byteCount: Int) -> UInt32 { 1 << 8 | UInt32(byteCount) }
 
     @inlinable @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
@@ -61,8 +61,7 @@
         return sum <= used - garbage
     }
 
-    /// Rounds the size of a page up. There are four sizes for each doubling, so that there are few different sizes and little space is
-    /// wasted.
+    /// Rounds the size of a page up. There are four sizes for each power of two, so that free pages often fit and little space is wasted.
     static func roundedByteCount(_ byteCount: Int) -> Int {
         let step = max(64, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 3))
         return (byteCount + step - 1) / step * step

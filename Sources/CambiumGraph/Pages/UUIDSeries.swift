@@ -1,10 +1,10 @@
-/// The position of a 16-byte key in a series: a set of keys that differ only in a number, with hashes that are evenly spaced over all
-/// hashes.
+/// The position of a 16-byte key in a series: a set of keys that differ only in a number. The hashes of a series are evenly distributed
+/// over the range of all hashes.
 ///
-/// The lowest 24 bits of a UUID are the number. The 5 bits above it state how many bits of the number are used: *b*, 1 to 24. The hash of
-/// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone are adjacent in an index,
-/// whatever the hash key is. A series does not help an attacker to make keys collide: on average, no part of the range has more keys of a
-/// series than of 2^24 random keys.
+/// The lowest 24 bits of a UUID are the number. The next 5 bits state how many bits of the number are used: *b*, 1 to 24. The hash of
+/// number *j* is the hash of number 0 plus *j* / 2^*b* of the range of hashes. So the new UUIDs of a clone are in the order of their
+/// hashes, whatever the hash key is. A series does not help an attacker to make keys collide: on average, no part of the range has more
+/// keys of a series than of 2^24 random keys.
 struct UUIDSeries {
     /// The number in the low half of the key; 0 if the key is in no series.
     let number: UInt64
@@ -27,13 +27,13 @@ struct UUIDSeries {
     ///
     /// - Parameter first: The hash of number 0.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
-        // Consecutive keys also differ in the three bits that select their block.
+        // For consecutive keys, the three bits that select the block of a bucket are different, so that the keys spread over the blocks.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
-        // For a key that is in no series, `number` and `bitCount` are 0. The result is then correct, too, because shifting 0 gives 0.
+        // If the key is in no series, `number` and `bitCount` are 0. The result is `first` in this case, too, because shifting 0 gives 0.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 
-    /// The maximum number of bits for which the steps of a series do not reach the bits that select a block. The steps of longer series
-    /// reach them without help.
+    /// The maximum number of bits for which the hashes of a series do not differ in the bits that select a block. In longer series, they
+    /// differ in these bits anyway.
     private static let plainBitCount: UInt64 = 21
 }

@@ -1,5 +1,5 @@
-/// Memory for chunks that were stored compressed. Beyond the budget, the memory is mapped from a file, which the operating system writes
-/// and evicts from memory at will.
+/// Memory for chunks that were stored compressed. If the budget is exhausted, the memory is a mapping of a file, which the operating system
+/// can evict.
 ///
 /// SAFETY: memory that was handed out stays mapped as long as this object exists.
 ///
@@ -8,7 +8,7 @@ package final class UnpackedMemory: @unchecked Sendable {
     private let memory: PageMemory
     private let storage: any PageStorage
 
-    /// - Parameter storage: An unnamed file, which holds the chunks that exceed the budget.
+    /// - Parameter storage: An unnamed file for the chunks that exceed the budget.
     package init(_ budget: MemoryBudget, beyondIt storage: any PageStorage) {
         memory = PageMemory(budget: budget)
         self.storage = storage
