@@ -25,7 +25,8 @@ extension Graph {
         }
     }
 
-    /// Returns whether this program must compute the same value as the stored one. A later version of Unicode may fold other characters.
+    /// Returns whether the stored value must be the value that this program computes. It need not be for characters that another version of
+    /// Unicode folds differently.
     private func isComparable(_ column: DerivedColumn, _ row: UInt32) -> Bool {
         guard column.function == .folded, let source = column.source else { return true }
         return reader.rows(source.table).withCell(row, source.slot, source.kind) { cell in

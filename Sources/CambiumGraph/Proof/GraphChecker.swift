@@ -1,9 +1,9 @@
 import CambiumModel
 
 extension Graph {
-    /// Returns the violations of the graph's invariants, as sentences; an empty array if there are no violations. The invariants: both
-    /// sides of each link agree, counts are right, each index contains each object exactly once and nothing else, and no two objects have
-    /// the same unique value. Each derived attribute has the value of its expression.
+    /// Returns the violations of the graph's invariants as sentences, or an empty array. The invariants: both sides of each link agree, and
+    /// counts are right. Each index contains each of its objects exactly once and nothing else. No two objects have the same unique value.
+    /// Each derived attribute has the value of its expression.
     ///
     /// Complexity: O(graph).
     package func invariantFindings() -> [String] {
@@ -81,7 +81,7 @@ extension Graph {
         }
     }
 
-    /// Checks that each member is in its owner's list once, and that each list contains exactly the members that refer to its owner.
+    /// Checks that each member is exactly once in the list of its owner, and that no list contains other members.
     private func check(_ list: ListLayout, _ link: Int, isSymmetric: Bool = false, _ findings: inout [String]) {
         let owners = reader.rows(list.ownerTable)
         let members = reader.rows(list.memberTable)
@@ -109,7 +109,7 @@ extension Graph {
             let owner = members.link(member, list.ownerSlot)
             if owner == noRow { return }
             if !owners.isLive(owner) { findings.append("Link \(link): member \(member) names an owner that does not exist.") }
-            // If an edge links an object with itself, it is in the first list only.
+            // A symmetric edge from an object to itself is in the first list only.
             if isSymmetric, members.link(member, 0) == members.link(member, 1) { return }
             expected += 1
         }

@@ -1,4 +1,4 @@
-/// Proves that each index contains each object with a key exactly once, at the position of its hash, and nothing else.
+/// Proves that each index has exactly one entry for each object with a key, at the position of its hash, and no other entry.
 extension GraphProof {
     mutating func proveIndexes() {
         for table in tables {

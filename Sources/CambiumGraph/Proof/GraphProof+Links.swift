@@ -29,8 +29,8 @@ extension GraphProof {
         }
     }
 
-    /// Proves that each link of a many-to-many relationship has an object at both ends. If the relationship is its own inverse, also proves
-    /// that the lower row comes first.
+    /// Proves that each edge of a many-to-many relationship has an object at both ends. In a relationship that is its own inverse, the
+    /// lower row must come first.
     private mutating func proveEnds(_ number: Int, _ lists: Pair<ListLayout>, _ isSymmetric: Bool) {
         let (edges, first, second) = (tables[number], tables[lists[0].ownerTable], tables[lists[1].ownerTable])
         edges.forEachRow { edge in
@@ -43,9 +43,10 @@ extension GraphProof {
 
     // MARK: Lists
 
-    /// Proves that each member is in its owner's list once, and that each list contains exactly the members that refer to its owner.
+    /// Proves that each member is exactly once in the list of its owner, and that no list contains other members.
     ///
-    /// - Parameter isSymmetric: Whether the link of an object with itself is in the other list only.
+    /// - Parameter isSymmetric: Whether this is the second list of a relationship that is its own inverse. An edge from an object to itself
+    ///   is only in the first list.
     private mutating func proveList(_ list: ListLayout, isSymmetric: Bool) {
         let (owners, members) = (tables[list.ownerTable], tables[list.memberTable])
         var seen = RowSet()
@@ -112,7 +113,7 @@ extension GraphProof {
             }
             count += 1
             pending += [(link(table, node, left), node), (link(table, node, right), node)]
-            // The loop checks the size of each child later.
+            // The stored sizes of the children are used here, because the loop checks them later.
             let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
                 sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
             }

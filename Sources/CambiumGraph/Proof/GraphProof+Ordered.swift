@@ -1,13 +1,13 @@
-/// Proves that ordered indexes contain each object exactly once, with its key and in order, and nothing else.
+/// Proves that each ordered index has exactly one entry for each object, with its key and in order, and no other entry.
 extension GraphProof {
     mutating func proveOrderedIndexes() {
-        // The proof of the tables includes the page itself.
+        // `proveIndexDirectory` has proven the page of this directory.
         let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
         let directory = IndexDirectory(chunks[reference])
         for number in 0..<directory.count where isSound {
-            // Another version of the program may have built an index in a different way. The index is then rebuilt, but its pages are still
-            // in use.
+            // If another version of the program built an index in a different way, this program will rebuild the index. Until then, the
+            // pages of the old tree are in use and must be proven.
             let index = layout.ordered.first { $0.number == number && $0.specification == directory[number].specification }
             prove(directory[number], index, chunks.birth(reference))
         }
@@ -29,7 +29,8 @@ extension GraphProof {
         if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries instead of \(expected).") }
     }
 
-    /// Returns the number of entries below a page. The height of an index is limited, which limits the depth of the recursion.
+    /// Proves a page and the pages below it. Returns the number of entries below it. The recursion is limited, because the height of a tree
+    /// is.
     private mutating func prove(_ page: PageRef, _ level: Int, _ birth: UInt64, _ proof: inout OrderedProof) -> Int {
         let size = PageLayout.granules(OrderedNode.byteCount)
         guard isSound, let pointer = claim(page, level == 0 ? .indexLeaf : .indexInner, granules: size, notAfter: birth) else { return 0 }
@@ -64,9 +65,9 @@ extension GraphProof {
     }
 }
 
-/// The parts of an index that have been proven so far.
+/// The state of the proof of one index, kept from leaf to leaf.
 private struct OrderedProof {
-    /// The index, or `nil` if this program does not know it.
+    /// The index, or `nil` if this program does not have an index with these keys.
     let index: (layout: OrderedIndexLayout, table: ProvenTable)?
     private let groupCount: UInt32
     private var last: [UInt8] = []
@@ -78,13 +79,13 @@ private struct OrderedProof {
         groupCount = record.groupCount
     }
 
-    /// Sets the lower bound of the following entries. Returns whether the bound follows all entries so far.
+    /// Sets the lower bound of the entries that follow. Returns whether all entries so far precede the bound.
     mutating func beginChild(_ bound: OrderedBytes) -> Bool {
         lowerBound = [UInt8](UnsafeRawBufferPointer(start: bound.start, count: bound.count))
         return last.lexicographicallyPrecedes(lowerBound)
     }
 
-    /// Returns the fault of the next entry, or `nil` if it has no fault.
+    /// Returns the fault of the next entry as the end of a sentence, or `nil` if it has no fault.
     mutating func flaw(of prefix: OrderedBytes, _ rest: OrderedBytes, _ reader: Reader) -> String? {
         var entry = [UInt8](UnsafeRawBufferPointer(start: prefix.start, count: prefix.count))
         entry.append(contentsOf: UnsafeRawBufferPointer(start: rest.start, count: rest.count))

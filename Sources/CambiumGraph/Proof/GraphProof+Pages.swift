@@ -11,7 +11,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves the pages of the tables, and that no count exceeds what the pages of the graph can hold.
+    /// Proves the pages of the tables. Also proves that no stored count exceeds what the pages of the graph can hold.
     mutating func proveTables() {
         let size = PageLayout.granules(DirectoryPage.byteCount(layout))
         guard let directory = claim(reader.directory, .directory, granules: size, notAfter: birthMax) else { return }
@@ -68,7 +68,7 @@ extension GraphProof {
             proof.tables[number].groups[index] = group
             proof.proveLeaves(group, table.layout)
         }
-        // The elements of these vectors are checked with the rows.
+        // Only the nodes of these vectors are proven here. `proveSerials` and `proveFree` check the elements.
         for offset in [TablePage.virtualPagesOffset, TablePage.freeOffset] {
             walk(table.vector(offset), notAfter: birth) { _, _, _, _ in }
         }
@@ -94,7 +94,7 @@ extension GraphProof {
         }
     }
 
-    /// Returns the kind that the header at a reference states, or `nil` if there can be no page.
+    /// Returns the kind of a page that begins at a reference, by its header. Returns `nil` if no page can begin there.
     private func pageKind(_ page: PageRef) -> PageKind? {
         let chunk = Int(page >> 12)
         return chunk < space.chunkCount && space.live[chunk] > 0 ? chunks.kind(page) : nil
@@ -102,7 +102,8 @@ extension GraphProof {
 
     // MARK: Directories of indexes
 
-    /// Proves that each bucket is in as many adjacent slots as its depth requires, and shares no overflow page with another bucket.
+    /// Proves that the references to each bucket fill as many consecutive slots as its depth requires. No two buckets may share an overflow
+    /// page.
     private mutating func proveDirectory(_ index: IndexLayout, _ table: ProvenTable, _ birth: UInt64) {
         let offset = TablePage.indexesOffset + TablePage.indexStride * index.number
         let bits = table.number(offset + TablePage.indexBitsOffset)

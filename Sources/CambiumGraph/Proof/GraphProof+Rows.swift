@@ -64,8 +64,8 @@ extension GraphProof {
 
     // MARK: Serials
 
-    /// Proves that each object is found by its serial, that its serial was assigned, and that the list for reuse contains each free group
-    /// exactly once.
+    /// Proves that each object is found by its serial, and that its serial was assigned. Also proves that the free list contains each free
+    /// group exactly once.
     private mutating func proveSerials(_ table: ProvenTable) {
         let map = table.vector(TablePage.virtualPagesOffset)
         let next = table.field(TablePage.nextSerialOffset)
@@ -99,7 +99,7 @@ extension GraphProof {
         }
     }
 
-    /// Returns the number of elements of a proven vector that are not 0.
+    /// Returns the number of elements that are not 0 in a vector whose nodes are proven.
     private func count(_ vector: RadixVector) -> Int {
         var (count, next) = (0, 0)
         while let index = vector.firstIndex(from: next, chunks) { (count, next) = (count + 1, index + 1) }
@@ -154,8 +154,8 @@ extension GraphProof {
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
-        // The column with the serial of a copy's original belongs to no attribute. It is checked as a whole number here, and as a serial
-        // below.
+        // The column with the serial of a copy's original belongs to no attribute. Here it is checked as a whole number. The serial is
+        // checked below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
         var bits = present
@@ -179,7 +179,7 @@ extension GraphProof {
         }
     }
 
-    /// Proves that rows that are not live have no links, so that the next object in such a row starts without links.
+    /// Proves that rows without an object have no links, because the next object in such a row must begin without links.
     private mutating func proveNumbers(
         _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
         _ group: UnsafeMutableRawPointer

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Proves values of different lengths.
+/// Proves texts and bytes, whose values have different lengths.
 extension GraphProof {
     /// Proves that all cells refer to bytes within the heap, that the heap is large enough for all values together, and that the values
     /// have the attribute's type.
@@ -20,7 +20,8 @@ extension GraphProof {
         }
     }
 
-    /// Returns the flaw of a value in separate extents, or `nil` if the value is valid. Several cells may refer to the value.
+    /// Returns the flaw of a long value, or `nil` if the value is valid. Several cells may refer to the value, but its pages are proven
+    /// only once.
     private mutating func blobFlaw(
         _ leaf: UnsafeMutableRawPointer, _ cell: UInt32, _ type: AttributeType, _ check: inout StoredValueCheck
     ) -> String? {
@@ -63,7 +64,7 @@ extension GraphProof {
         return true
     }
 
-    /// Proves that each blob has as many cells as the vector of shared blobs states.
+    /// Proves that as many cells refer to each blob as the vector of shared blobs states.
     mutating func proveBlobs() {
         let birth = chunks.birth(reader.directory)
         var noted: UInt64 = 0

@@ -1,32 +1,33 @@
 import CambiumModel
 import Synchronization
 
-/// Proves that stored pages are a graph, whatever their bytes are. Each reference leads to a page of the right kind and size that nothing
-/// else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each link agree, and
-/// each index has each object once. Readers and drafts use proven pages without further checks.
+/// Proves that stored pages form a graph, although their bytes may be anything. Each reference leads to a page of the right kind and size
+/// that nothing else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each link
+/// agree, and each index has each of its objects once. Readers and drafts then use the pages without further checks.
 ///
 /// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So it ends, and
 /// it neither traps nor reads beyond its memory. Complexity: O(pages and values).
 struct GraphProof {
     let space: PageSpace
     let chunks: Chunks
-    /// The reader of the graph, or of its register.
+    /// Reads the graph, or its register while the register is proven.
     private(set) var reader: Reader
     private(set) var layout: GraphLayout
     let epoch: UInt64
-    /// The latest permitted birth of the directory.
+    /// The epoch in which the directory page must have been born at the latest.
     private(set) var birthMax: UInt64
     let constants: Set<PageRef>
     /// The flaws that were found, as sentences.
     private(set) var flaws: [String] = []
 
-    // For each chunk that was touched, two bits for each granule: whether a page begins there, and whether a reference to it was found.
+    // Two bits for each granule of each chunk that was touched: whether a page begins there (`starts`), and whether a reference to this
+    // page was found (`claims`).
     private var starts: [[UInt64]]
     private var claims: [[UInt64]]
-    /// For each chunk, the total number of granules of those pages to which a reference was found.
+    /// For each chunk, the number of granules of the pages to which a reference was found.
     private var claimed: [Int]
-    /// For each blob, the number of cells that refer to it, not counting the first cell, and the types of the attributes for which it was
-    /// checked.
+    /// For each blob, the number of cells that refer to it in addition to the first. `types` contains the types of the attributes for which
+    /// the value was checked.
     var blobs: [PageRef: (sharerCount: UInt32, types: Set<AttributeType>)] = [:]
     var tables: [ProvenTable] = []
 
@@ -47,8 +48,8 @@ struct GraphProof {
         claimed = [Int](repeating: 0, count: chunkCount)
     }
 
-    /// Returns the flaws of the newest version of a timeline that was opened from a checkpoint and has not been changed since. The result
-    /// is empty if the version is a valid graph.
+    /// Returns the flaws of the newest version of a timeline, or an empty array if the version is a valid graph. The timeline must have
+    /// been opened from a checkpoint and not changed since.
     static func flaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveConstants()
@@ -59,7 +60,7 @@ struct GraphProof {
         return proof.flaws
     }
 
-    /// Returns the flaws of the tables alone, which every reader needs first.
+    /// Returns only the flaws of the pages of tables, which every reader needs first.
     static func tableFlaws(of version: Version) -> [String] {
         var proof = GraphProof(version)
         proof.proveTables()
@@ -79,7 +80,7 @@ struct GraphProof {
     /// Runs a proof on the register of a graph, if the graph has one. The directory of the graph must already be proven.
     private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
         guard let register = reader.register(of: layout) else { return }
-        // A page to which a directory refers is not younger than the directory.
+        // A page is never younger than a page that refers to it, so the register is not younger than this directory.
         birthMax = chunks.birth(reader.directory)
         (reader, layout) = (register, Register.layout)
         (tables, blobs) = ([], [:])
@@ -98,12 +99,12 @@ struct GraphProof {
 
     // MARK: Pages
 
-    /// Claims a page for a reference, so that no other reference may lead to it, and returns its address. If the page is not what the
-    /// reference requires, records the reason and returns `nil`.
+    /// Claims a page for a reference and returns its address. No other reference may claim the same page. If the page does not fit the
+    /// reference, records a flaw and returns `nil`.
     ///
     /// - Parameters:
     ///   - granules: The size of the page; `nil` for any size that its kind can have.
-    ///   - birth: The birth of the page that contains the reference. The claimed page must not be younger.
+    ///   - birth: The birth of the page that contains the reference. The claimed page must not be younger than that page.
     mutating func claim(
         _ page: PageRef, _ kind: PageKind, granules: Int? = nil, notAfter birth: UInt64
     ) -> UnsafeMutableRawPointer? {
@@ -147,8 +148,8 @@ struct GraphProof {
         return base + Int(page & 4095) << 4
     }
 
-    /// Returns the address of a chunk that was not touched before. If the headers do not divide the chunk into pages, records the flaw and
-    /// returns `nil`.
+    /// Returns the address of a chunk that is touched for the first time. If the headers do not divide the chunk into pages, records a flaw
+    /// and returns `nil`.
     private mutating func supplied(_ chunk: Int) -> UnsafeMutableRawPointer? {
         let (base, flaw) = space.supplied(chunk)
         if let flaw {
@@ -173,7 +174,7 @@ struct GraphProof {
             guard let pointer = claim(node, .vectorNode, granules: size, notAfter: birth) else { continue }
             let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
             for slot in 0..<PageLayout.fanOut {
-                // Children are pushed in descending order, so that they are visited in ascending order.
+                // The last node of the list is visited first. So children are added in descending order, to be visited in ascending order.
                 let slot = level > 0 ? PageLayout.fanOut - 1 - slot : slot
                 let element = pointer.load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
                 if element == 0 { continue }
@@ -185,7 +186,7 @@ struct GraphProof {
 
     // MARK: Properties of all pages
 
-    /// Proves that the constant pages, which replace leaves without content, have no content.
+    /// Proves that the constant pages, which all groups use as leaves without content, really have no content.
     private mutating func proveConstants() {
         let known = space.constants
         for page in known.all {
@@ -215,7 +216,7 @@ struct GraphProof {
         }
     }
 
-    /// Proves that the number of granules in use in each chunk is the number that the checkpoint record states.
+    /// Proves that each chunk has as many granules in use as the checkpoint record states.
     private mutating func proveGranules() {
         for chunk in claimed.indices where claimed[chunk] != Int(space.live[chunk]) {
             note("Chunk \(chunk) has \(claimed[chunk]) granules in use, but the checkpoint record states \(space.live[chunk]).")
@@ -224,17 +225,18 @@ struct GraphProof {
 }
 
 extension Timeline {
-    /// Proves the pages of a timeline that was opened from a checkpoint and has not been changed since. Returns the flaws as sentences; the
-    /// result is empty if the pages form a valid graph. Complexity: O(pages and values).
+    /// Returns the flaws of the pages as sentences, or an empty array if the pages form a valid graph. The timeline must have been opened
+    /// from a checkpoint and not changed since. Complexity: O(pages and values).
     package func storedFlaws() -> [String] {
         let flaws = GraphProof.flaws(of: head.version)
         space.isProven = flaws.isEmpty
         return flaws
     }
 
-    /// Returns the flaws of the tables alone. All other pages are checked when they are read. Complexity: O(tables + chunks).
+    /// Returns only the flaws of the pages of tables. All other pages are checked when they are read. Complexity: O(tables + chunks).
     package func storedTableFlaws() -> [String] {
-        // A draft writes to pages of its own epoch in place. So the author of forged pages must not be able to predict an epoch.
+        // A draft writes in place to each page with the draft's epoch. If the author of forged pages could predict an epoch, a draft would
+        // write to forged pages.
         Self.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
         return GraphProof.tableFlaws(of: head.version)
     }

@@ -1,4 +1,4 @@
-/// Proves that the pages of a timeline are consistent. No version reaches a page twice, no reachable page is free, and the newest version
+/// Checks that the pages of a timeline are consistent. No version reaches a page twice, no reachable page is free, and the newest version
 /// reaches no dead page. No page is younger than a page that refers to it. The space counts exactly the reachable pages as used.
 package struct PageChecker {
     private let timeline: Timeline
@@ -10,7 +10,8 @@ package struct PageChecker {
         chunks = timeline.space.chunks
     }
 
-    /// Returns the faults as sentences; an empty array if there are no faults. No writer may be active. Complexity: O(pages x versions).
+    /// Returns the faults as sentences, or an empty array. The caller must ensure that no writer is active. Complexity: O(pages x
+    /// versions).
     package static func findings(in timeline: Timeline) -> [String] {
         timeline.reclaim()
         var checker = PageChecker(timeline)
@@ -132,14 +133,14 @@ package struct PageChecker {
     }
 }
 
-/// The pages that a walk through a version has reached.
+/// Collects the pages that a version reaches.
 private struct PageWalk {
     let chunks: Chunks
     let constants: Set<PageRef>
     let epoch: UInt64
     var seen = Set<PageRef>()
     var findings: [String] = []
-    /// For each blob, the number of cells that refer to the blob, not counting the first cell.
+    /// For each blob, the number of cells that refer to it in addition to the first.
     private(set) var sharerCounts: [PageRef: UInt32] = [:]
 
     mutating func visit(_ page: PageRef, birthMax: UInt64) {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A table whose pages are proven: the positions of its groups, and its live rows.
+/// A table whose pages are proven. It has the addresses of its groups.
 struct ProvenTable {
     let layout: TableLayout
     let page: UnsafeMutableRawPointer
@@ -28,7 +28,7 @@ struct ProvenTable {
 
     static func live(_ group: UnsafeMutableRawPointer) -> UInt128 { bits(group, GroupLayout.liveBitsOffset) }
 
-    /// Returns a bit for each row of a group.
+    /// Reads 128 bits, one for each row of a group.
     static func bits(_ page: UnsafeMutableRawPointer, _ offset: Int) -> UInt128 {
         let low = page.load(fromByteOffset: offset, as: UInt64.self)
         if PageLayout.fanOut == 64 { return UInt128(low) }
