@@ -11,21 +11,21 @@ struct AccessPlanner {
         let estimate: Int
     }
 
-    /// The cost of a row that is looked up singly, relative to a row of a scan.
+    /// The cost of a row that is found singly, in rows of a scan.
     static let singleCost = 8
-    /// The maximum number of parts of an `or` whose rows are found part by part.
+    /// The maximum number of separate lookups: the parts of an `or`, or the combinations of identity values. Beyond it, a scan is used.
     private static let unionCountMax = 256
 
-    /// Returns the access for a condition on objects of an entity; `nil` if a scan is probably cheaper.
+    /// Returns a way to find the objects of an entity that may satisfy a condition; `nil` if a scan is probably cheaper.
     func access(_ node: ConditionNode, _ entity: Entity) -> Candidate? {
         guard let candidate = candidate(node, entity, depth: 0) else { return nil }
-        // Finding a few objects by their ids is cheaper than any scan.
+        // Looking up a few objects by their ids or identities is cheaper than any scan.
         if case .identity(let rows) = candidate.access, rows.count <= Self.countedTargetMax { return candidate }
         let scanned = context.reader.liveCount(context.layout.tableIndex(ofKnown: entity.root))
         return candidate.estimate * Self.singleCost <= scanned ? candidate : nil
     }
 
-    /// Returns an access that finds all rows that satisfy the condition, and possibly other rows.
+    /// Returns a way to find all rows that satisfy the condition. It may also find other rows.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)
@@ -56,7 +56,7 @@ struct AccessPlanner {
         return Candidate(access: .union(accesses), estimate: estimate)
     }
 
-    /// The maximum number of relationships that a plan follows backwards.
+    /// The maximum number of relationships that a plan follows from their targets back to the objects.
     private static let inverseDepthMax = 8
 
     private func inverse(_ step: LinkStep, _ target: ConditionNode, depth: Int) -> Candidate? {
@@ -66,10 +66,10 @@ struct AccessPlanner {
         return Candidate(access: .inverse(step, target, targets.access), estimate: estimate(step, targets))
     }
 
-    /// The maximum number of targets whose links are counted instead of estimated.
+    /// Up to this many targets, their links are counted. For more targets, the number of links is estimated.
     private static let countedTargetMax = 64
 
-    /// Returns the expected number of objects that link to the targets.
+    /// Returns the expected number of objects that a relationship links to the targets.
     private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
         guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
             return targets.estimate * averageDegree(step)
@@ -98,9 +98,9 @@ struct AccessPlanner {
         return graph.orderedIndexes(of: entity).compactMap { ranges(matches, $0) }.min { $0.estimate < $1.estimate }
     }
 
-    /// Finds objects by their identity.
+    /// Finds objects by their identity, if the condition states a value for each attribute of the identity.
     private func identified(_ matches: [ColumnMatch], _ entity: Entity) -> Candidate? {
-        // An identity finds only one of several objects that share it.
+        // If several objects share an identity, a lookup finds only one of them.
         if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
         for attribute in entity.identity {
@@ -117,13 +117,14 @@ struct AccessPlanner {
         return Candidate(access: .identity(rows), estimate: rows.count)
     }
 
-    /// A text that is compared with a URI or JSON attribute is converted to that type.
+    /// Converts a text that is compared with a URI or JSON attribute to the type of the attribute.
     private static func typed(_ value: Value, _ type: AttributeType) -> Value {
         guard case .string(let text) = value else { return value }
         return type == .uri ? .uri(text) : type == .json ? .json(text) : value
     }
 
-    /// Returns the ranges of an index: one value for each of its first components, and then the accepted values of the next component.
+    /// Returns the ranges of an index that contain the objects. The condition must state one value for each leading component, and may
+    /// accept several values of the next component.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
         var leading: [Value] = []
         for component in index.components {
@@ -144,14 +145,14 @@ struct AccessPlanner {
 }
 
 extension OrderedIndex {
-    /// Returns the ranges of the values that a condition accepts in the component after the leading ones.
+    /// Returns the ranges of the objects with the leading values in the first components, and an accepted value in the next component.
     func ranges(_ values: ColumnMatch.Values, after leading: [Value], isDescending: Bool) -> [IndexRange]? {
         switch values {
         case .equal(let values): return ranges(in: values, after: leading)
         case .prefix(let text): return range(prefix: text, after: leading).map { [$0] }
         case .between(let lower, let upper):
             func key(_ value: Value) -> [Value] { leading.isEmpty ? [value] : leading + [value] }
-            // Null precedes all values in ascending order, and follows them in descending order.
+            // Null precedes all values in ascending order, and follows them in descending order. The ranges must exclude it.
             let (first, last) = isDescending ? (upper, lower) : (lower, upper)
             let from: Bound
             if let first {

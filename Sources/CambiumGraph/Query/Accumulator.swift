@@ -1,20 +1,20 @@
 import CambiumModel
 
-/// Computes an aggregate function from values, one after another. Ignores null.
+/// Computes an aggregate function. Values are added one by one, and null is ignored.
 struct Accumulator {
     private let function: AggregateFunction
     private var count: Int128 = 0
     private var whole: Int128 = 0
     private var decimal = DecimalNumber.zero
     private var real = 0.0
-    /// The rounding error of `real` (Neumaier's variant of Kahan's summation).
+    /// The sum of the rounding errors of `real` (Neumaier's variant of Kahan's summation).
     private var correction = 0.0
     /// The widest type among the numbers so far.
     private var width = Width.whole
     private var best = Value.null
     private var distinct: Set<QueryValue> = []
 
-    /// The maximum number of times that a decimal number is added one by one, which is exact.
+    /// Up to this number of times, a decimal number is added exactly, one by one. Beyond it, the sum becomes a double.
     private static let repeatedMax: Int128 = 10_000
 
     private enum Width: Int { case whole, decimal, real }
@@ -92,13 +92,13 @@ struct Accumulator {
             return .decimal(DecimalNumber(String(whole)) ?? .zero)
         }
         if width == .decimal, let wholePart = DecimalNumber(String(whole)), let sum = decimal.adding(wholePart) { return .decimal(sum) }
-        // The rounding error of an infinite sum is not a number.
+        // If the sum is infinite, its rounding error is not a number, so it is not added.
         return .double(real.isFinite ? real + correction + (Double(decimal.description) ?? 0) + Double(whole) : real)
     }
 }
 
 extension QueryValue {
-    /// A form of the value that is the same for all equal values, such as numbers of different types, or 0.0 and -0.0.
+    /// The same value in a form that all equal values have. Equal values may have different types, or may be 0.0 and -0.0.
     var canonical: QueryValue {
         if case .list(let values) = self { return .list(values.map(\.canonical)) }
         guard case .value(let value) = self else { return self }

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A function of the objects of an answer, or of each of its groups.
+/// A function over the objects of an answer, or over each group of them.
 ///
 ///     let average = Aggregate(.avg, of: try Operand(parsing: "price"))
 public struct Aggregate: Hashable, Sendable {
@@ -13,13 +13,13 @@ public struct Aggregate: Hashable, Sendable {
         self.operand = operand
     }
 
-    /// Counts the objects.
+    /// The aggregate that counts the objects.
     public static let count = Aggregate(.count)
 }
 
-/// One group of objects, and the results of the functions.
+/// One group of objects, with the results of the requested functions.
 public struct AggregateRow: Hashable, Sendable {
-    /// The values of the keys by which the objects were grouped. Empty without keys.
+    /// The key values that the objects of the group share. Empty if the request has no keys.
     public let group: [QueryValue]
     /// The result of each function, in the order of the request.
     public let values: [QueryValue]
@@ -27,7 +27,8 @@ public struct AggregateRow: Hashable, Sendable {
 
 /// A request for aggregates: the keys of the groups, the functions, and a condition on the groups.
 public struct Grouping: Sendable {
-    /// The paths to the key values. Each combination of key values forms a group. Without keys, all objects form one group.
+    /// The paths to the values by which objects are grouped. Objects with the same values form a group. Without keys, all objects form one
+    /// group.
     public var keys: [Operand]
     public var aggregates: [Aggregate]
     /// A condition on the groups. Its paths are the keys, `count`, and the functions with their paths, such as `sum.price`.

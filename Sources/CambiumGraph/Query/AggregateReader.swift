@@ -7,7 +7,7 @@ final class AggregateReader: ValueReader {
     private let value: PathReader?
     private let type: AttributeType?
     private let context: QueryContext
-    /// For each step except the last, the number of paths from each row of the owners' table; -1 if the number is not known yet.
+    /// For each step of the path except the last, the number of paths that begin at each row; -1 if it is not known yet.
     private var counts: [[Int64]]
 
     init(_ function: AggregateFunction, _ path: PathReader, of value: PathReader?, _ context: QueryContext) {
@@ -25,7 +25,7 @@ final class AggregateReader: ValueReader {
         body(.value(value.map { aggregate(row, $0) } ?? .int(count(row, 0))))
     }
 
-    /// Returns the number of paths from a row of a level. Each number is computed once, from the numbers of the next level.
+    /// Returns the number of paths that begin at a row and follow the steps from `level` on. Each number is computed once.
     private func count(_ row: UInt32, _ level: Int) -> Int64 {
         let end = path.links[level].end
         if level == counts.count { return Int64(context.reader.memberCount(end, owner: row)) }
@@ -38,7 +38,7 @@ final class AggregateReader: ValueReader {
         var sum: Int64 = 0
         context.reader.forEachMember(end, owner: row) { target in
             let (next, isOverflowing) = sum.addingReportingOverflow(count(target, level + 1))
-            // No comparison needs an exact number beyond this one.
+            // The number stops at the greatest `Int64`. No comparison needs a greater number exactly.
             sum = isOverflowing ? .max : next
         }
         if Int(row) < counts[level].count { counts[level][Int(row)] = sum }

@@ -2,9 +2,9 @@ internal import CMachine
 import CambiumBytes
 import CambiumModel
 
-/// Groups rows by one attribute, whose stored bytes are compared in place.
+/// Groups rows by one attribute. Compares the stored bytes, without creating values.
 ///
-/// A value of up to 16 bytes is its own key. The key of a longer value is its hash, so equal keys require a comparison of the values.
+/// A value of up to 16 bytes is its own key. The key of a longer value is a hash, so the values must be compared if the keys are equal.
 final class ColumnGroups: GroupCodes {
     private let field: Field
     private let negativeZero: UInt64
@@ -25,7 +25,7 @@ final class ColumnGroups: GroupCodes {
 
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {
         let leaf = view.leaf(field.slot)
-        // A separate table needs no checks of exclusive access for each row.
+        // The loop uses a local variable, because each access to a property of a class is checked for exclusivity.
         var table = GroupTable()
         swap(&table, &self.table)
         if case .fixed(let width) = field.kind {
@@ -41,8 +41,8 @@ final class ColumnGroups: GroupCodes {
         swap(&table, &self.table)
     }
 
-    /// Finds the groups of several short texts in one call. The call ends early at a text that begins a group, and at a value of another
-    /// kind.
+    /// Finds the groups of many short texts with each C call. A call stops early at a text that begins a new group, and at a value that is
+    /// not a short text.
     private func numberTexts(
         _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
     ) {
@@ -59,7 +59,7 @@ final class ColumnGroups: GroupCodes {
                     if stop == UInt64.bitWidth { break }
                     let row = view.row(UInt32(first) + stop)
                     codes[first + Int(stop)] = table.code(textKey(row), row) { hasSameValue(row, $0) }
-                    // A shift by 64 bits results in 0.
+                    // If `stop` is 63, the shift is by 64 bits, and `<<` then returns 0 as required.
                     bits &= UInt64.max << UInt64(stop + 1)
                 }
             }

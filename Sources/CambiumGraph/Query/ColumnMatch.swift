@@ -1,10 +1,10 @@
 import CambiumModel
 
-/// The values of one attribute that satisfy a condition, in the form that an ordered index can find.
+/// The values of one attribute that satisfy a condition. The planner looks them up in an index.
 struct ColumnMatch {
     enum Values {
         case equal([Value])
-        /// The values between two limits. A missing limit means that the range is open.
+        /// The values between two limits. A limit that is `nil` does not restrict the values.
         case between(Limit?, Limit?)
         case prefix(String)
     }

@@ -1,7 +1,7 @@
 internal import CMachine
 import CambiumModel
 
-/// Holds if a column of fixed width has a value in a range.
+/// A condition that is true if a column of fixed width has a value in a range.
 final class NumberNode: ConditionNode {
     let slot: Int
     let range: ColumnRange
@@ -21,7 +21,7 @@ final class NumberNode: ConditionNode {
     override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 }
 
-/// Holds if a column of fixed width has one of many values, such as the UUIDs of a list.
+/// A condition that is true if a column of fixed width has one of many values, such as the UUIDs of a list.
 final class FixedSetNode: ConditionNode {
     let slot: Int
     let width: Int
@@ -50,7 +50,7 @@ final class FixedSetNode: ConditionNode {
     }
 }
 
-/// Holds if a column has a value.
+/// A condition that is true if a column has a value other than null.
 final class PresenceNode: ConditionNode {
     let slot: Int
     let kind: ColumnKind
@@ -73,7 +73,7 @@ final class PresenceNode: ConditionNode {
     }
 }
 
-/// Holds if the number of members of a chain, or another stored count, lies in a range.
+/// A condition that is true if a stored count, such as the number of members, lies in a range.
 final class CountNode: ConditionNode {
     let slot: Int
     let range: ClosedRange<UInt32>
@@ -88,7 +88,7 @@ final class CountNode: ConditionNode {
     }
 }
 
-/// Holds if the object has one of some entities.
+/// A condition that is true if the entity of the object is one of several entities.
 final class EntityNode: ConditionNode {
     let slot: Int
     let entities: Set<EntityNumber>

@@ -1,7 +1,7 @@
 internal import CMachine
 import CambiumModel
 
-/// The values of a column of fixed width from one value to another, both included, in the form that comparing 64 rows together requires.
+/// A range of values of a column of fixed width, including both limits. Its form allows comparing 64 rows at once.
 enum ColumnRange {
     case uint8(UInt8, UInt8)
     case uint16(UInt16, UInt16)
@@ -11,7 +11,7 @@ enum ColumnRange {
     case float(Float, Float)
     case double(Double, Double)
 
-    /// Returns the rows of a group whose value lies in the range. Nulls are not excluded.
+    /// Returns the rows of a group whose value lies in the range. Null counts as its stored bytes, so the caller must exclude it.
     @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
         let values = leaf + PageLayout.valuesOffset
         return switch self {
@@ -25,7 +25,7 @@ enum ColumnRange {
         }
     }
 
-    /// Returns whether the value at an index lies in the range. Nulls are not excluded.
+    /// Returns whether the value at an index lies in the range. Null counts as its stored bytes, so the caller must exclude it.
     @inline(__always) func contains(_ leaf: UnsafeMutableRawPointer, _ index: Int) -> Bool {
         let values = leaf + PageLayout.valuesOffset
         func value<Number>(_ type: Number.Type) -> Number { values.load(fromByteOffset: MemoryLayout<Number>.size &* index, as: type) }

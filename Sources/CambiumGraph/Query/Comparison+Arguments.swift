@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Comparison {
-    /// Returns the comparison with the values of its parameters. Throws if a value is missing, or does not fit the relation.
+    /// Returns the comparison with values in place of its parameters. Throws if a value is missing, or does not fit the relation.
     func substituted(_ arguments: [String: Operand]) throws(QueryMistake) -> Comparison {
         var comparison = self
         comparison.left = try left.substituted(arguments)
@@ -23,7 +23,7 @@ extension Comparison {
 }
 
 extension Operand {
-    /// Replaces a parameter, and the parameters of a list, by their values.
+    /// Replaces a parameter by its value. In a list, replaces each parameter.
     fileprivate func substituted(_ arguments: [String: Operand]) throws(QueryMistake) -> Operand {
         switch form {
         case .parameter(let name):

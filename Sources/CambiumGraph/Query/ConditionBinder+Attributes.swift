@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Binds a comparison of an attribute with constants.
+    /// Returns the node for a comparison of an attribute with constants.
     func bind(_ attribute: Attribute, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         let field = layout.field(attribute)
         guard field.table >= 0 else { return ConstantNode(false) }
@@ -17,7 +17,7 @@ extension ConditionBinder {
         return test.relation == .notEqual ? NotNode(node) : node
     }
 
-    /// Binds a comparison with constants that are not null. For `!=`, binds `==`.
+    /// Returns the node for a comparison with constants that are not null. For `!=`, returns the node for `==`, which the caller negates.
     private func present(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         switch attribute.type {
         case .int16, .int32, .int64, .float, .double, .decimal: return try number(attribute, field, test)
@@ -65,7 +65,7 @@ extension ConditionBinder {
         return try refuseRelation(attribute, test, "==, !=, <, <=, >, >=, in or between")
     }
 
-    /// Joins the conditions for the elements of a list. An index can find their values together.
+    /// Returns one node for all elements of a list, so that the planner can look up all values in an index together.
     private func joined(_ nodes: [ConditionNode], _ attribute: Attribute) -> ConditionNode {
         var values: [Value] = []
         for node in nodes {
@@ -78,10 +78,10 @@ extension ConditionBinder {
         return joined
     }
 
-    /// The maximum number of values of a list that are compared one by one. More values form a set.
+    /// Up to this number, the values of a list are compared one by one. More values are put into a set.
     private static let comparedCountMax = 8
 
-    /// Returns the condition that a column contains one of these values.
+    /// Returns the condition that an attribute has one of these values.
     private func set(_ values: [Value], _ attribute: Attribute) -> ConditionNode {
         let field = layout.field(attribute)
         var fixed: Set<SIMD2<UInt64>> = []
@@ -90,7 +90,7 @@ extension ConditionBinder {
             switch StoredForm(value, type: attribute.type) {
             case .fixed(let low, let high)?:
                 fixed.insert(SIMD2(low, high))
-                // 0.0 and -0.0 are equal.
+                // 0.0 and -0.0 are equal but have different bits, so the set gets both.
                 let zero = attribute.type.negativeZero
                 if zero != 0, low == 0 || low == zero { fixed.formUnion([SIMD2(0, 0), SIMD2(zero, 0)]) }
             case .bytes(let bytes)?: texts.insert(bytes)

@@ -17,7 +17,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Exchanges the sides of a comparison if its left side is a constant.
+    /// Exchanges the two sides of a comparison if the left side is a constant, because the other methods expect a path there.
     private func flipped(_ comparison: Comparison) throws(QueryMistake) -> Comparison {
         let relation: Comparison.Relation
         switch comparison.relation {
@@ -37,7 +37,7 @@ extension ConditionBinder {
             comparison.right, relation, comparison.left, quantifier: comparison.quantifier, folding: comparison.folding)
     }
 
-    /// Compares a path with constants: a single constant, the elements of `in`, or the two limits of `between`.
+    /// Returns the node for a comparison of a path with constants: a single constant, the elements of `in`, or the two limits of `between`.
     private func bind(
         _ comparison: Comparison, _ path: QueryPath, _ literals: [QueryLiteral], _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode {
@@ -58,7 +58,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Compares the number of members, if a column contains it.
+    /// Returns the node for a comparison of the number of members with a constant; `nil` if no column contains this number.
     private func bind(
         _ comparison: Comparison, _ aggregate: RelatedAggregate, _ literal: QueryLiteral, _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode? {
@@ -75,7 +75,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Compares with the elements of a list one by one, because some of them are not constants.
+    /// Returns the node for a comparison with a list in which some elements are not constants. Each element is compared separately.
     private func bindElements(_ comparison: Comparison, _ elements: [Operand], _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         func single(_ relation: Comparison.Relation, _ element: Operand) throws(QueryMistake) -> ConditionNode {
             var single = comparison
@@ -93,7 +93,7 @@ extension ConditionBinder {
         }
         var nodes: [ConditionNode] = []
         for element in elements { nodes.append(try single(.equal, element)) }
-        // A null element is not equal to any value, but null itself equals it, so a comparison with `==` is added.
+        // Null on the left side would equal an element that is null, but `in` is false for null. So null is excluded.
         return AndNode([try single(.notEqual, Operand(.literal(.null))), OrNode(nodes)])
     }
 }

@@ -1,12 +1,12 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Binds a comparison of an object with ids.
+    /// Returns the node for a comparison of an object with ids.
     func bind(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         guard [.equal, .notEqual, .isIn].contains(test.relation) else {
             throw QueryMistake("'\(test.relation.text)' cannot compare objects. Use ==, !=, in or a path to an attribute.", at: test.offset)
         }
-        // An object that exists is not null.
+        // An object is never null. A path that leads to no object is handled by the caller.
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
         var rows: [UInt32] = []
         for literal in test.present {
@@ -44,7 +44,7 @@ extension ConditionBinder {
         QueryMistake("The schema has no entity '\(name)'. Write the name of an entity of the schema.", at: offset)
     }
 
-    /// Binds a comparison of the name of an object's entity with texts.
+    /// Returns the node for a comparison of the name of an object's entity with texts.
     func bindName(_ entity: Entity, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
         var texts: [String] = []

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Binds the sort keys of a query.
+    /// Resolves the sort keys of a query.
     func order(_ keys: [SortKey], _ entity: Entity, _ table: TableLayout) throws(QueryMistake) -> SortSpecification {
         var bound: [SortSpecification.Key] = []
         for key in keys { bound.append(try self.key(key, entity)) }
@@ -9,7 +9,7 @@ extension ConditionBinder {
     }
 
     private func key(_ key: SortKey, _ entity: Entity) throws(QueryMistake) -> SortSpecification.Key {
-        // A sort key has no position in the text of the condition.
+        // The operand's position is dropped: a sort key is not part of the text of the condition, so an error must not point into it.
         let operand = Operand(key.operand.form)
         let reader = try reader(operand, entity)
         let path = reader as? PathReader
@@ -24,7 +24,7 @@ extension ConditionBinder {
             nullsFirst: key.nulls == .first, folding: key.folding, countSlot: try countSlot(operand, entity))
     }
 
-    /// Returns the column with the number of members that an operand counts; `nil` if there is no such column.
+    /// If an operand counts the members of a relationship, returns the column with this number; `nil` for any other operand.
     private func countSlot(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> Int? {
         guard case .aggregate(let aggregate) = operand.form, aggregate.function == .count else { return nil }
         let links = try resolve(aggregate.path, entity, at: operand.offset).links

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Binds a comparison that no single column can answer, such as a comparison of two attributes.
+    /// Returns the node for a comparison that a single column cannot decide, such as a comparison of two attributes.
     func general(_ comparison: Comparison, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         if comparison.relation == .like || comparison.relation == .matches {
             throw QueryMistake("'\(comparison.relation.text)' needs a constant pattern on its right side.", at: comparison.right.offset)

@@ -1,7 +1,8 @@
 import CambiumModel
 
 extension ConditionBinder {
-    /// Binds a comparison of a text with constants that are not null. For `!=`, binds `==`.
+    /// Returns the node for a comparison of a text with constants that are not null. For `!=`, returns the node for `==`, which the caller
+    /// negates.
     func text(_ attribute: Attribute, _ field: Field, _ test: ConstantTest) throws(QueryMistake) -> ConditionNode {
         var texts: [String] = []
         for literal in test.present {
@@ -38,7 +39,8 @@ extension ConditionBinder {
         return test.folding.isEmpty ? inner : .folded(test.folding, inner)
     }
 
-    /// Returns the test of a regular expression. RE2 ignores case itself, because folding the pattern would change its escapes.
+    /// Returns the test of a regular expression. An option makes RE2 ignore case, because folding the pattern would change escapes such as
+    /// `\D`.
     private func expression(_ pattern: String, _ test: ConstantTest) throws(QueryMistake) -> TextTest {
         let marks = test.folding.intersection(.diacriticInsensitive)
         let options = test.folding.contains(.caseInsensitive) ? "(?i)" : ""
@@ -50,7 +52,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Returns the values in the form that an index can find; `nil` if an index cannot find them.
+    /// Returns the values that the planner can look up in an index; `nil` if an index cannot find them.
     private func match(_ attribute: Attribute, _ test: ConstantTest, _ texts: [String]) -> ColumnMatch? {
         guard test.folding.isEmpty || test.folding == .caseInsensitive, let first = texts.first else { return nil }
         let value = Value.string(first)
@@ -87,7 +89,7 @@ struct Wildcards {
     init(_ pattern: String) {
         var pieces: [Piece] = []
         var isEscaped = false
-        // A combining mark that follows a wildcard would form one `Character` with it.
+        // The pattern is read by Unicode scalars: a wildcard and a combining mark after it would be one `Character`.
         for scalar in pattern.unicodeScalars {
             if isEscaped || !["\\", "*", "?"].contains(scalar) {
                 pieces.append(.scalar(scalar))
@@ -109,7 +111,7 @@ struct Wildcards {
         pieces.reduce(into: "") { if case .scalar(let scalar) = $1 { $0.unicodeScalars.append(scalar) } }
     }
 
-    /// Returns the test of the pattern. A pattern with `*` only at its ends needs no regular expression.
+    /// Returns the test for the pattern. If `*` is only at its ends, no regular expression is needed.
     func test(at offset: TextOffset) throws(QueryMistake) -> TextTest {
         var inner = pieces[...]
         let isOpenBefore = inner.first == .many

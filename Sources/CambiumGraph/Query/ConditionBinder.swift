@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Binds conditions to the objects of an entity: resolves names, converts constants, and chooses the columns to read.
+/// Turns conditions into nodes for the objects of an entity: resolves names, converts constants, and chooses the columns to read.
 struct ConditionBinder {
     let context: QueryContext
     /// The values of the parameters.
@@ -9,13 +9,13 @@ struct ConditionBinder {
     var layout: GraphLayout { context.layout }
     var schema: Schema { layout.schema }
 
-    /// A condition on the object at one position of a path, and its result for a row without such an object.
+    /// A condition on the object that a path leads to, and its result if the path leads to no object.
     struct Part {
         let node: ConditionNode
         let isTrueIfMissing: Bool
     }
 
-    /// Binds a condition that `Condition.check()` has accepted, so the depth of the recursion is limited.
+    /// Returns the node for a condition that `Condition.check()` has accepted. That check limits the depth, and so this recursion.
     func bind(_ condition: Condition, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         switch condition {
         case .constant(let isTrue): return ConstantNode(isTrue)
@@ -43,7 +43,8 @@ struct ConditionBinder {
 
     typealias PathEnd = SchemaPath.End
 
-    /// Binds a condition on the end of a path. If the path leads to several objects, the quantifier states how many must satisfy it.
+    /// Returns the node for a condition on the end of a path. If the path leads to several objects, the quantifier states how many must
+    /// satisfy it.
     func quantified(
         _ quantifier: Quantifier?, _ path: QueryPath, _ entity: Entity, at offset: TextOffset,
         _ end: (PathEnd) throws(QueryMistake) -> Part
@@ -57,7 +58,7 @@ struct ConditionBinder {
         return quantifier == Quantifier.none ? NotNode(part.node) : part.node
     }
 
-    /// Returns the condition on an object from which a step starts.
+    /// Turns a condition on the target of a step into a condition on the object at which the step begins.
     private func linked(_ step: LinkStep, _ part: Part, isAll: Bool) -> Part {
         if let slot = step.linkSlot, !step.isToMany {
             let node = ToOneNode(step, slot: slot, part.node, isTrueIfMissing: part.isTrueIfMissing, context)
@@ -67,7 +68,7 @@ struct ConditionBinder {
         return Part(node: SomeNode(step, part.node, context), isTrueIfMissing: false)
     }
 
-    /// The links of a path, and the end of the path.
+    /// The steps along the relationships of a path, and the property or object at its end.
     struct ResolvedPath {
         var links: [LinkStep] = []
         var end: PathEnd

@@ -1,19 +1,19 @@
 import CambiumModel
 
-/// A condition that is bound to the objects of one table of a graph: all names are resolved, and all constants are converted.
+/// A condition in the form in which it is evaluated on the rows of one table: names are resolved, and constants are converted.
 ///
-/// A node belongs to one run of a query, and may keep sets of rows that it has computed. So nodes are not shared between threads.
+/// A node belongs to one run of a query and may store sets of rows that it has computed. So threads do not share nodes.
 class ConditionNode {
-    /// The attribute that the condition tests, and the values that satisfy it; `nil` if an index cannot find them.
+    /// The attribute that the condition tests, and the values that satisfy it; `nil` if the planner cannot look them up in an index.
     var match: ColumnMatch?
 
-    /// Returns those of the given rows of a group that satisfy the condition.
+    /// Returns the rows that satisfy the condition, among the given rows of a group.
     func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows }
 
     /// Prefetches the memory of a group that the condition reads.
     func prefetch(_ group: GroupView) {}
 
-    /// An estimate of the part of all rows that satisfy the condition: 0 for few rows, larger numbers for more.
+    /// A rough estimate of how many rows satisfy the condition: 0 for few rows, larger numbers for more.
     var expectation: Int {
         switch match?.values {
         case .equal?: 0
@@ -35,12 +35,12 @@ final class ConstantNode: ConditionNode {
 
 final class AndNode: ConditionNode {
     let parts: [ConditionNode]
-    // The code retains a part that it calls through an array, but not a part in a constant.
+    // The first two parts are constants, because calling a part through an array retains it and calling a constant does not.
     private let first, second: ConditionNode
     private let others: ArraySlice<ConditionNode>
 
     init(_ parts: [ConditionNode]) {
-        // Conditions that few rows satisfy come first, because they often leave no rows of a group for the others.
+        // Conditions that few rows satisfy come first, because they often leave no row of a group for the other conditions.
         let parts = parts.sorted { $0.expectation < $1.expectation }
         self.parts = parts
         first = parts.first ?? ConstantNode(true)
@@ -59,7 +59,7 @@ final class AndNode: ConditionNode {
         return rest
     }
 
-    /// The first parts often leave no rows for the others.
+    /// Only the first two parts prefetch, because they often leave no row for the others.
     override func prefetch(_ group: GroupView) { for part in parts.prefix(2) { part.prefetch(group) } }
 }
 
@@ -92,7 +92,7 @@ final class NotNode: ConditionNode {
     override func prefetch(_ group: GroupView) { part.prefetch(group) }
 }
 
-/// Holds for the rows of a list.
+/// A condition that is true for the rows of a list.
 final class RowSetNode: ConditionNode {
     /// The rows, ascending.
     let rows: [UInt32]

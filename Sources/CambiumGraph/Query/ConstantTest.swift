@@ -5,7 +5,7 @@ struct ConstantTest {
     let relation: Comparison.Relation
     /// A single constant, the elements of `in`, or the two limits of `between`.
     let literals: [QueryLiteral]
-    /// The constants except null.
+    /// The constants that are not null.
     let present: [QueryLiteral]
     let folding: Folding
     let offset: TextOffset
@@ -18,7 +18,7 @@ struct ConstantTest {
         self.offset = offset
     }
 
-    /// Whether a constant is null. Only `==` and `!=` accept null; all other relations are then false.
+    /// Whether the comparison is with null. Only `==` and `!=` can be true for null; other relations with null are always false.
     var isNull: Bool {
         switch relation {
         case .isIn: false
@@ -27,7 +27,7 @@ struct ConstantTest {
         }
     }
 
-    /// The result for a null value.
+    /// The result of the comparison if the value is null.
     var holdsForNull: Bool {
         switch relation {
         case .equal: isNull
@@ -43,8 +43,8 @@ struct ConstantTest {
         }
     }
 
-    /// Returns the limits of the numbers that satisfy the relation. For `!=`, returns the limits of those that do not. Returns `nil` if the
-    /// relation does not compare numbers.
+    /// Returns the limits of the numbers that satisfy the relation. For `!=`, returns the limits for `==`, and the caller negates the
+    /// result. Returns `nil` if the relation does not compare numbers.
     func limits(_ first: LiteralNumber, _ last: LiteralNumber) -> NumberLimits? {
         let (open, closed) = (false, true)
         return switch relation {

@@ -5,7 +5,7 @@ final class GeneralNode: ConditionNode {
     private let left: ValueReader
     private let right: ValueReader
     private let test: ValueTest
-    /// The number of values on the left side that must satisfy the relation; `nil` if there is exactly one value.
+    /// How many values of the left side must satisfy the relation; `nil` if the left side has exactly one value.
     private let quantifier: Quantifier?
 
     init(_ left: ValueReader, _ relation: Comparison.Relation, _ right: ValueReader, _ folding: Folding, _ quantifier: Quantifier?) {

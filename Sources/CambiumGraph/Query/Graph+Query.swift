@@ -6,7 +6,7 @@ public struct QueryAnswer: Sendable {
     public let ids: [ObjectID]
     /// The end of the answer, from which another query can continue; `nil` if there are no objects.
     public let cursor: QueryCursor?
-    /// The steps of the query.
+    /// The steps by which the query found the objects.
     public let plan: QueryPlan
     /// The places of the objects in the graph on which the query ran.
     package let places: [ObjectPlace]
@@ -31,7 +31,7 @@ extension Graph {
         return try find(first).first
     }
 
-    /// Returns the only object of the answer, or `nil` if the answer is empty. Throws `.ruleViolated` if there are several.
+    /// Returns the only object of the answer, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several objects.
     public func only(_ query: Query) throws -> ObjectID? {
         var two = query
         two.limit = min(2, query.limit ?? 2)
@@ -45,7 +45,7 @@ extension Graph {
     /// Returns whether at least one object satisfies the condition.
     public func contains(_ query: Query) throws -> Bool { try first(query) != nil }
 
-    /// Returns the number of objects in the answer. Does not sort, and reads only what the condition requires.
+    /// Returns the number of objects in the answer. The objects are not sorted, and only the properties in the condition are read.
     public func count(_ query: Query) throws -> Int {
         try explainedCount(query).count
     }
@@ -77,8 +77,8 @@ extension QueryRun {
 }
 
 extension Graph {
-    /// Returns one row for each group of the objects that satisfy the condition, ordered by the values of the keys, or by the sort keys of
-    /// the query. Without keys there is one row.
+    /// Groups the objects that satisfy the condition, and returns one row for each group. The rows are ordered by the sort keys of the
+    /// query, or by the key values of the groups. Without keys, there is one row for all objects.
     ///
     /// The query's limit and offset apply to the groups. Throws as `find(_:)` does. Complexity: O(objects that the plan reads + groups ·
     /// log groups).
@@ -86,7 +86,7 @@ extension Graph {
         try explainedAggregate(query, grouping).rows
     }
 
-    /// Returns the rows of `aggregate(_:_:)` with the steps that led to them.
+    /// Returns the rows of `aggregate(_:_:)`, and the steps by which the query found the objects.
     package func explainedAggregate(_ query: Query, _ grouping: Grouping) throws -> (rows: [AggregateRow], plan: QueryPlan) {
         let start = ContinuousClock.now
         try grouping.having?.check()
@@ -105,7 +105,7 @@ extension Graph {
 }
 
 extension Graph {
-    /// Returns the number of objects in the answer with the steps that led to it.
+    /// Returns the number of objects in the answer, and the steps by which the query found them.
     package func explainedCount(_ query: Query) throws -> (count: Int, plan: QueryPlan) {
         let start = ContinuousClock.now
         if query.cursor != nil {
@@ -132,7 +132,7 @@ extension Graph {
 }
 
 extension Query {
-    /// Returns a query for those objects of this query whose ids are in a list.
+    /// Returns a query for the objects of this query whose ids are in a list.
     package func narrowed(to ids: [ObjectID]) -> Query {
         let list = Operand(.list(ids.map { .object($0) }))
         let isListed = Condition.comparison(Comparison(Operand(.path(QueryPath(["_id"]))), .isIn, list))
@@ -141,7 +141,7 @@ extension Query {
         return narrowed
     }
 
-    /// Returns the query for those of its objects that satisfy another condition, with its arguments.
+    /// Returns a query for the objects of this query that also satisfy another condition, which has its own arguments.
     ///
     /// Throws `.invalidInput` with the position in the text of the condition if it does not fit the schema.
     package func narrowed(by text: String, _ arguments: [String: Operand], _ graph: Graph) throws(CambiumError) -> Query {
@@ -154,7 +154,7 @@ extension Query {
         return narrowed
     }
 
-    /// Sets the arguments to those of some values whose parameters the condition has.
+    /// Takes the arguments from `values`, but only for parameters that occur in the condition.
     package mutating func keepArguments(_ values: [String: Operand]) {
         let names = condition?.parameterNames ?? []
         arguments = values.filter { names.contains($0.key) }

@@ -1,16 +1,16 @@
 public import CambiumModel
 
 extension Graph {
-    /// Returns a query that the schema has for an entity.
+    /// Returns a query that the schema declares for an entity.
     ///
     ///     let expensive = try graph.find(graph.query("Item", named: "expensive", ["min": 3]))
     ///     let rivals = try graph.query("Team", named: "rivals", ["source": .object(team)])
     ///
-    /// The query can be changed, found, counted, aggregated and observed, as any other query. If its condition refers to `$source`, the
-    /// values of the source are those of this graph, and the query keeps them.
+    /// The query can be changed and run like any other query. If its condition refers to `$source`, the values of the source are read from
+    /// this graph now. They stay the same when the query runs on later graphs.
     ///
-    /// Throws `.unknownName` if there is no such entity or query, `.invalidInput` if `$source` needs an object that is not given, and
-    /// `.notFound` if the object does not exist. Other mistakes in the arguments are errors of the call that runs the query. Complexity:
+    /// Throws `.unknownName` if there is no such entity or query. Throws `.invalidInput` if the condition refers to `$source` but no object
+    /// is passed, and `.notFound` if this object does not exist. Mistakes in other arguments are reported when the query runs. Complexity:
     /// O(bytes of the query + values that it takes from the source).
     ///
     /// - Parameters:
@@ -32,7 +32,7 @@ extension Graph {
         return query
     }
 
-    /// Sets the parameters of a stored query that represent its source and the values of it.
+    /// Replaces the parameters that refer to the source of a stored query, such as `$source.name`, by the values of the source.
     private func takeSource(of stored: StoredQuery, for query: inout Query) throws(CambiumError) {
         let paths = (query.condition?.parameterNames ?? []).compactMap { name in
             QueryDefinition.sourcePath(name).map { (name: name, path: $0) }
@@ -55,7 +55,7 @@ extension Graph {
         }
     }
 
-    /// Returns the object that an argument names, with the entity that declares the query.
+    /// Returns the object that the argument `source` names, and the entity that declares the query.
     private func source(
         of stored: StoredQuery, _ argument: Operand?
     ) throws(CambiumError) -> (id: ObjectID, place: ObjectPlace, entity: Entity) {
@@ -78,7 +78,7 @@ extension Graph {
         return (id, place, entity)
     }
 
-    /// Returns the id that a literal names, or `nil` if it names no id.
+    /// Returns the id that a literal states, or `nil` if the literal is not an id.
     private func id(_ literal: QueryLiteral) -> ObjectID? {
         switch literal {
         case .id(let id): return id
@@ -91,7 +91,7 @@ extension Graph {
 }
 
 extension PathReader {
-    /// Returns the values of an object as an argument of a query: a list if the path leads to several values.
+    /// Returns the value at the end of a path from an object as an argument of a query: a list if the path leads to several values.
     fileprivate func operand(_ row: UInt32) -> Operand {
         if !links.contains(where: \.isToMany) { return value(row).operand }
         var elements: [Operand] = []

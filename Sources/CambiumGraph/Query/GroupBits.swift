@@ -13,7 +13,7 @@ extension GroupBits {
 
     @inline(__always) var isEmpty: Bool { x | y == 0 }
     @inline(__always) var count: Int { x.nonzeroBitCount &+ y.nonzeroBitCount }
-    /// The index of the row if there is exactly one.
+    /// The index of the only row whose bit is set; `nil` if another number of bits is set.
     @inline(__always) var only: Int? {
         let word = x | y
         guard word != 0, word & (word &- 1) == 0, x == 0 || y == 0 else { return nil }
@@ -24,7 +24,7 @@ extension GroupBits {
 
     /// Returns the bits for which `body` returns `true`. The argument is the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
-        // Each word is a separate variable, because an index would move both words through memory.
+        // The two words are handled separately. A loop over their index would move both of them through memory.
         GroupBits(x.filter(0, body), y.filter(64, body))
     }
 
@@ -35,7 +35,7 @@ extension GroupBits {
 }
 
 extension UInt64 {
-    /// Returns the bits for which `body` returns `true`. The argument is the index of the bit, plus `first`.
+    /// Returns the bits for which `body` returns `true`. `body` receives the index of the bit plus `first`.
     @inline(__always) fileprivate func filter(_ first: UInt32, _ body: (UInt32) -> Bool) -> UInt64 {
         var (rest, kept) = (self, UInt64(0))
         while rest != 0 {
@@ -46,7 +46,7 @@ extension UInt64 {
         return kept
     }
 
-    /// Calls `body` with the index of each bit, plus `first`, until it returns `false`. Returns whether it always returned `true`.
+    /// Calls `body` with the index of each bit plus `first`, until it returns `false`. Returns whether `body` always returned `true`.
     @inline(__always) fileprivate func forEach(_ first: UInt32, _ body: (UInt32) throws -> Bool) rethrows -> Bool {
         var rest = self
         while rest != 0 {
@@ -69,7 +69,7 @@ struct RowBits {
     var groupCount: Int { words.count / Self.wordsPerGroup }
     var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-    /// The bits of a group. Groups beyond the end are empty.
+    /// The bits of a group. If the set has no such group, all bits are 0.
     subscript(group: Int) -> GroupBits {
         @inline(__always) get {
             let first = group &* Self.wordsPerGroup
@@ -87,13 +87,13 @@ struct RowBits {
         return word < words.count && words[word] &>> UInt64(row & 63) & 1 != 0
     }
 
-    /// Returns 1 for a row of the set, otherwise 0. The caller can add up the results without a branch.
+    /// Returns 1 if the set contains a row, otherwise 0. The caller can add up the results without a branch.
     @inline(__always) func bit(_ row: UInt32) -> UInt32 {
         let word = Int(row &>> 6)
         return word < words.count ? UInt32(truncatingIfNeeded: words[word] &>> UInt64(row & 63) & 1) : 0
     }
 
-    /// Adds a row. Ignores a row beyond the last group.
+    /// Adds a row, unless its group is beyond the groups of the set.
     @inline(__always) mutating func insert(_ row: UInt32) {
         let word = Int(row &>> 6)
         if word < words.count { words[word] |= 1 &<< UInt64(row & 63) }
@@ -123,7 +123,7 @@ struct GroupView {
         self.chunks = chunks
     }
 
-    /// The rows that have an object.
+    /// The rows that contain an object.
     @inline(__always) var live: GroupBits { words(page, GroupLayout.liveBitsOffset) }
 
     @inline(__always) var stubs: GroupBits { words(page, GroupLayout.stubBitsOffset) }
@@ -160,7 +160,7 @@ struct GroupView {
         UInt32(truncatingIfNeeded: self.index &<< PageLayout.fanOutShift) &+ index
     }
 
-    /// Calls `body` for each half of 64 rows that groups have, and returns the combined bits. The argument is the index of the first row.
+    /// Calls `body` once for each 64 rows of a group, and returns the combined bits. `body` receives the index of the first of these rows.
     @inline(__always) static func halves(_ body: (Int) -> UInt64) -> GroupBits {
         GroupBits(body(0), PageLayout.fanOut > 64 ? body(64) : 0)
     }

@@ -1,18 +1,18 @@
 import CambiumModel
 
-/// Numbers the groups of rows from 0, in the order in which they occur.
+/// Numbers groups of rows from 0 on, in the order in which their first rows occur.
 class GroupCodes {
     /// The number of groups found so far.
     var count: Int { 0 }
 
-    /// Writes the number of the group of each row to its place in `codes`.
+    /// Stores the number of each row's group in `codes`, at the index of the row.
     func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {}
 
     /// Returns the values of the keys of a group.
     func values(_ code: Int) -> [QueryValue] { [] }
 }
 
-/// All rows are one group.
+/// The numbering for a request without keys: all rows form one group.
 final class SingleGroup: GroupCodes {
     override var count: Int { 1 }
 
@@ -21,7 +21,7 @@ final class SingleGroup: GroupCodes {
     }
 }
 
-/// Groups rows by any keys.
+/// Groups rows by the values of any paths.
 final class GeneralGroups: GroupCodes {
     private let readers: [ValueReader]
     private var codes: [[QueryValue]: Int32] = [:]
@@ -40,7 +40,7 @@ final class GeneralGroups: GroupCodes {
 
     private func code(_ row: UInt32) -> Int32 {
         let values = readers.map { $0.value(row) }
-        // Equal numbers form one group, even if their types differ.
+        // Equal numbers of different types form one group, so the key contains their common form.
         let key = values.map(\.canonical)
         if let code = codes[key] { return code }
         let code = Int32(truncatingIfNeeded: groups.count)
@@ -52,14 +52,14 @@ final class GeneralGroups: GroupCodes {
     override func values(_ code: Int) -> [QueryValue] { groups[code] }
 }
 
-/// Groups rows by the object that one to-one relationship leads to.
+/// Groups rows by the object to which a to-one relationship leads.
 final class LinkGroups: GroupCodes {
     private let slot: Int
     private let reader: ValueReader
-    /// For each row of the targets' table, its group; -1 if the group is not known yet.
+    /// For each row of the targets' table, the number of its group; -1 if no row has led to this target yet.
     private var known: [Int32]
     private var missing: Int32 = -1
-    /// A row of each group.
+    /// One row of each group, from which the key values of the group are read.
     private var examples: [UInt32] = []
 
     init(_ step: LinkStep, slot: Int, _ reader: ValueReader, _ context: QueryContext) {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The condition on groups, and their order.
+/// Selects groups by a condition, and sorts them.
 struct GroupOrder {
     private let grouping: Grouping
     private let arguments: [String: Operand]
@@ -17,7 +17,7 @@ struct GroupOrder {
         self.places = places
     }
 
-    /// Returns the groups that satisfy the condition, in the order of the sort keys. Groups with equal sort keys are in the order of their
+    /// Returns the groups that satisfy the condition, in the order of the sort keys. Groups with equal sort keys are ordered by their key
     /// values.
     func sorted(_ rows: [AggregateRow], by sort: [SortKey]) throws(QueryMistake) -> [AggregateRow] {
         var kept: [AggregateRow] = []
@@ -35,7 +35,7 @@ struct GroupOrder {
         return order(kept, keys).map { kept[$0] }
     }
 
-    /// Returns the places of the rows in the order of the keys. The values of the keys are looked up once for each row.
+    /// Returns the indexes of the rows in the order of the keys. Each key value is looked up only once for each row.
     private func order(_ rows: [AggregateRow], _ keys: [Key]) -> [Int] {
         let values = rows.flatMap { row in keys.map { value($0.place, row) } }
         return rows.indices.sorted { left, right in
@@ -58,7 +58,7 @@ struct GroupOrder {
         place < row.group.count ? row.group[place] : row.values[place - row.group.count]
     }
 
-    /// A sort key that contains no references, because each comparison of two groups reads the keys.
+    /// A sort key without references, so that a comparison of two groups changes no reference count.
     private struct Key {
         let place: Int
         let isDescending: Bool
@@ -81,7 +81,7 @@ struct GroupOrder {
 
     // MARK: Conditions
 
-    /// `Condition.check()` has limited the depth.
+    /// The recursion is limited, because `Condition.check()` has limited the depth of the condition.
     private func holds(_ condition: Condition, _ row: AggregateRow) throws(QueryMistake) -> Bool {
         switch condition {
         case .constant(let isTrue): return isTrue
@@ -105,7 +105,8 @@ struct GroupOrder {
         }
         let comparison = try comparison.substituted(arguments)
         let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
-        // A literal is converted to the type of the other side.
+        // A literal is converted to the type of the other side. For a literal on the left side, the first element on the right side
+        // decides.
         let left = try operandValue(comparison.left, row, like: try elements.first.flatMap { operand throws(QueryMistake) in
             try stored(operand, row)
         })
@@ -119,13 +120,13 @@ struct GroupOrder {
         return try stored(operand, row) ?? .null
     }
 
-    /// Returns the value of a key or of a function; `nil` for a literal.
+    /// Returns the value that an operand has in a group: a key value or the result of a function. Returns `nil` for a literal.
     private func stored(_ operand: Operand, _ row: AggregateRow) throws(QueryMistake) -> QueryValue? {
         if case .literal = operand.form { return nil }
         return value(try place(operand), row)
     }
 
-    /// Returns a literal as a value of the kind of another value.
+    /// Converts a literal to a value of the same kind as `other`.
     private func constant(_ literal: QueryLiteral, like other: QueryValue?, at offset: TextOffset) throws(QueryMistake) -> QueryValue {
         if case .object? = other, let id = id(literal) { return .object(id) }
         let constant = ValueTest.value(literal, like: other)
@@ -135,7 +136,7 @@ struct GroupOrder {
             "\(literal) is \(kinds[0].text), but the group has \(kinds[1].text). Compare values of the same kind.", at: offset)
     }
 
-    /// Returns the object that a literal names.
+    /// Returns the id that a literal states, or `nil` if the literal is not an id.
     private func id(_ literal: QueryLiteral) -> ObjectID? {
         switch literal {
         case .object(let entity, let serial): schema.id("\(entity)/\(serial)")?.id

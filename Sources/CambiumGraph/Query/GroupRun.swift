@@ -7,7 +7,7 @@ struct GroupRun {
     private let codes: GroupCodes
     private let sums: [GroupSums]
 
-    /// The number of functions and of keys that a request may have.
+    /// The maximum number of keys, and also of functions, in one request.
     private static let partCountMax = 64
 
     init(_ query: Query, _ grouping: Grouping, _ graph: Graph) throws(CambiumError) {
@@ -17,10 +17,10 @@ struct GroupRun {
         }
         for key in grouping.keys { try key.check() }
         for aggregate in grouping.aggregates { try aggregate.operand?.check() }
-        // The sort keys, the limit and the offset belong to the groups.
+        // The sort keys, the limit and the offset apply to the groups, so the query for the rows has none.
         var rows = query
         (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
-        // A parameter may stand in the condition on the groups only.
+        // The query for the rows must not get arguments that only the condition on the groups uses.
         let names = (grouping.having?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
         rows.arguments = query.arguments.filter { !names.contains($0.key) }
         run = try QueryRun(rows, graph)
@@ -59,7 +59,7 @@ struct GroupRun {
 }
 
 extension ConditionBinder {
-    /// Returns the numbering of the groups of some keys.
+    /// Returns an object that numbers the groups of some keys.
     func codes(_ keys: [Operand], _ entity: Entity, _ table: TableLayout) throws(QueryMistake) -> GroupCodes {
         if keys.isEmpty { return SingleGroup() }
         var readers: [ValueReader] = []

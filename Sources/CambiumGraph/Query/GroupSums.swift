@@ -2,10 +2,10 @@ import CambiumModel
 
 /// Computes one function for each group.
 class GroupSums {
-    /// Adds rows to their groups. The caller must have made space for the groups.
+    /// Adds rows to their groups. The caller must have called `grow` for all group numbers in `codes`.
     func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {}
 
-    /// Makes space for this many groups.
+    /// Allocates memory for this many groups.
     func grow(to count: Int) {}
 
     func result(_ code: Int) -> Value { .null }
@@ -57,7 +57,7 @@ final class GeneralSums: GroupSums {
     override func result(_ code: Int) -> Value { sums[code].result }
 }
 
-/// Computes the sums or means of the numbers in a column, without creating a value for each number.
+/// Computes the sums or averages of the numbers in a column, without creating a `Value` for each number.
 final class ColumnSums: GroupSums {
     private let function: AggregateFunction
     private let slot: Int
@@ -68,7 +68,7 @@ final class ColumnSums: GroupSums {
         var count = 0
         var whole: Int128 = 0
         var real = 0.0
-        /// The rounding error of `real`.
+        /// The sum of the rounding errors of `real`.
         var correction = 0.0
     }
 
@@ -79,7 +79,7 @@ final class ColumnSums: GroupSums {
         type = field.type
     }
 
-    /// Whether the type of an attribute is one that this class adds.
+    /// Returns whether this class can add numbers of this type.
     static func adds(_ type: AttributeType) -> Bool { [.int16, .int32, .int64, .float, .double].contains(type) }
 
     override func grow(to count: Int) { while sums.count < count { sums.append(Sum()) } }
@@ -108,7 +108,7 @@ final class ColumnSums: GroupSums {
         }
     }
 
-    /// Keeps the rounding error (Neumaier's variant of Kahan's summation).
+    /// Adds floating-point numbers, and adds up the rounding errors separately (Neumaier's variant of Kahan's summation).
     @inline(__always) private func addReals(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Double) {
         sums.withUnsafeMutableBufferPointer { sums in
             rows.forEach { index in
@@ -127,7 +127,7 @@ final class ColumnSums: GroupSums {
     override func result(_ code: Int) -> Value {
         let sum = sums[code]
         let isReal = type == .float || type == .double
-        // The rounding error of an infinite sum is not a number.
+        // If the sum is infinite, its rounding error is not a number, so it is not added.
         let real = isReal ? sum.real.isFinite ? sum.real + sum.correction : sum.real : Double(sum.whole)
         if function == .avg { return sum.count == 0 ? .null : .double(real / Double(sum.count)) }
         if isReal { return .double(real) }

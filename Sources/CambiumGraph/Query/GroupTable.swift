@@ -4,19 +4,20 @@ internal import CMachine
 struct GroupTable {
     static let fixedTag: UInt64 = 2
     static let longTag: UInt64 = 3
-    /// The number of slots for each group. It is large for few groups, because a collision costs more than the rest of a search: the
-    /// processor predicts a branch wrongly. With many groups, as many slots would not fit into the processor's cache.
+    /// The number of slots for each group. For few groups it is large, to avoid collisions: a collision makes the processor predict a
+    /// branch wrongly, which costs more than the rest of a search. For many groups it is small, so that the slots fit into the processor's
+    /// cache.
     private static func placesPerGroup(_ count: Int) -> Int { count < 512 ? 32 : count < 4096 ? 8 : 2 }
 
-    /// A row of each group.
+    /// One row of each group, with which a row is compared if both have the same hash as key.
     private(set) var examples: [UInt32] = []
     private var keys: [cmachine_key] = []
-    /// For each slot, the number of the group whose hash belongs there; -1 for a free slot.
+    /// For each slot, the number of the group that is stored there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
     @inline(__always) private static func hash(_ key: cmachine_key) -> Int { Int(truncatingIfNeeded: cmachine_key_hash(key)) }
 
-    /// Calls `body` with the table in the form that the search for short texts needs.
+    /// Calls `body` with pointers to the table, in the form that the C function for short texts needs.
     @inline(__always) func withGroups(_ body: (cmachine_groups) -> Void) {
         keys.withUnsafeBufferPointer { keys in
             places.withUnsafeBufferPointer { places in
@@ -25,9 +26,9 @@ struct GroupTable {
         }
     }
 
-    /// Returns the number of the group of a row, which may be new.
+    /// Returns the number of a row's group. If no group has this key, adds a group.
     ///
-    /// - Parameter hasSameValue: Compares the value with that of another row. It is called if the keys are hashes and are equal.
+    /// - Parameter hasSameValue: Returns whether another row has the same value. Called only if both keys are hashes and are equal.
     @inline(__always) mutating func code(_ key: cmachine_key, _ row: UInt32, _ hasSameValue: (UInt32) -> Bool) -> Int32 {
         var place = Self.hash(key) & (places.count &- 1)
         while places[place] >= 0 {

@@ -1,19 +1,19 @@
 import CambiumModel
 
-/// The rows of a table in the order of their serials.
+/// Visits the rows of a table in the order of their serials.
 struct IDScan {
     private let reader: Reader
     private let table: TableLayout
     private let after: UInt64
 
-    /// - Parameter after: The serial before the first row.
+    /// - Parameter after: Only rows with a greater serial are visited.
     init(_ reader: Reader, _ table: TableLayout, after: UInt64) {
         self.reader = reader
         self.table = table
         self.after = after
     }
 
-    /// Calls `body` with the rows of each virtual page and the group that contains them, until it returns `false`.
+    /// Calls `body` with the group and the rows of each virtual page, until it returns `false`.
     ///
     /// The rows of one call ascend by serial, and all of them precede the rows of the next call.
     func forEach(_ body: (GroupView, GroupBits) throws -> Bool) rethrows {

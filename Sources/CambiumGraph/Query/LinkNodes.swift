@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The targets of a step that satisfy a condition. The condition is first evaluated for single rows. After many rows, it is evaluated for
-/// the whole table, because a row then costs much less.
+/// The objects at the end of a step that satisfy a condition. At first, the condition is evaluated for single rows. After many rows, it is
+/// evaluated for the whole table at once, because each row then costs much less.
 final class TargetTest {
     let node: ConditionNode
     private let context: QueryContext
@@ -10,7 +10,7 @@ final class TargetTest {
     private var singleCount: Int
     private var all: RowBits?
 
-    /// The cost of a single row, relative to a row of a whole table.
+    /// The cost of a row that is evaluated singly, in rows of a whole table.
     private static let singleCost = 16
 
     init(_ node: ConditionNode, _ table: TableLayout, _ context: QueryContext) {
@@ -38,11 +38,11 @@ final class TargetTest {
     }
 }
 
-/// Holds if the only object that a step leads to satisfies a condition.
+/// A condition that is true if the only object to which a step leads satisfies another condition.
 final class ToOneNode: ConditionNode {
     let step: LinkStep
     let target: ConditionNode
-    /// The result for a row without a target.
+    /// The result if the step leads to no object.
     let isTrueIfMissing: Bool
     private let slot: Int
     private let test: TargetTest
@@ -67,17 +67,17 @@ final class ToOneNode: ConditionNode {
     }
 }
 
-/// Holds if at least one of the objects that a step leads to satisfies a condition.
+/// A condition that is true if at least one of the objects to which a step leads satisfies another condition.
 final class SomeNode: ConditionNode {
     let step: LinkStep
     let target: ConditionNode
     private let test: TargetTest
     private let context: QueryContext
-    /// The number of owners that may still be evaluated one by one.
+    /// The number of owners that may still be evaluated one by one. Then the result is computed for all owners at once.
     private var singleCount: Int
     private var owners: RowBits?
 
-    /// If more than one in this many owners is evaluated one by one, all owners are computed from the targets instead.
+    /// At most one in this many owners is evaluated one by one. Then all owners are found from the targets that satisfy the condition.
     private static let singleShare = 8
 
     init(_ step: LinkStep, _ target: ConditionNode, _ context: QueryContext) {

@@ -1,9 +1,9 @@
 import CambiumModel
 
-/// One relationship of a path: the end of a link that leads to the next object, or to several objects.
+/// One relationship of a path, which leads from an object to the next object or to several objects.
 struct LinkStep {
     let end: EndLayout
-    /// The other end of the link, which leads from the targets back.
+    /// The other end of the link, which leads back from the targets to the owners.
     let inverse: EndLayout
     let ownerTable: TableLayout
     let targetTable: TableLayout
@@ -36,7 +36,7 @@ struct LinkStep {
 }
 
 extension EndLayout {
-    /// The owners' column with the number of members; `nil` if the number is not stored in one column.
+    /// The owners' column with the number of members; `nil` if no single column contains this number.
     var countSlot: Int? {
         switch layout {
         case .pair: return nil

@@ -6,7 +6,7 @@ struct LinkedRows {
 
     init(_ reader: Reader) { self.reader = reader }
 
-    /// Returns the rows from which a step leads to at least one of the targets.
+    /// Returns the rows from which a step leads to at least one target.
     ///
     /// Complexity: O(rows of the owners' table + links of the targets), and at most O(links).
     func owners(of targets: RowBits, _ step: LinkStep) -> RowBits {
@@ -26,7 +26,7 @@ struct LinkedRows {
                 }
             }
         case .edges:
-            // Following the edges of few targets is cheaper than reading all edges.
+            // If there are few targets, following their edges is cheaper than reading all edges.
             if targets.count * Self.walkCost < reader.groupCount(step.targetTable.index) << PageLayout.fanOutShift {
                 let inverse = step.inverse
                 targets.forEach { target in
@@ -40,7 +40,7 @@ struct LinkedRows {
         return owners
     }
 
-    /// The cost of an edge that is followed in a chain, relative to an edge that is read in a scan.
+    /// The cost of following an edge in a chain, in edges that a scan reads.
     private static let walkCost = 4
 
     private func add(_ row: UInt32, to owners: inout RowBits) -> Bool {
@@ -48,9 +48,9 @@ struct LinkedRows {
         return true
     }
 
-    /// Calls `body` with the owner and the target of each link that a step can follow, in the order of storage.
+    /// Calls `body` with the owner and the target of each link that a step can follow, in the order in which the links are stored.
     ///
-    /// A link of a relationship that is its own inverse leads in both directions. Complexity: O(rows of the table with the links).
+    /// If the relationship is its own inverse, each link leads in both directions. Complexity: O(rows of the table that stores the links).
     @inline(__always) func forEachLink(_ step: LinkStep, _ body: (UInt32, UInt32) -> Void) {
         switch step.end.layout {
         case .pair(let tables, let slots):

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The numbers between two limits. A missing limit means that the range is open.
+/// The numbers between two limits. A limit that is `nil` does not restrict the numbers.
 struct NumberLimits {
     struct Limit {
         let number: LiteralNumber
@@ -33,8 +33,8 @@ struct NumberLimits {
         return low <= high ? (T(low), T(high)) : nil
     }
 
-    /// Returns the first and the last number of a floating-point type within the limits. The text of a limit is rounded to the type, as an
-    /// import rounds it.
+    /// Returns the first and the last number of a floating-point type within the limits. A limit is first rounded to the type, as an import
+    /// rounds a number.
     func real<T: BinaryFloatingPoint & LosslessStringConvertible>(_ type: T.Type) throws(NumberMistake) -> (T, T)? {
         var (low, high) = (-T.infinity, T.infinity)
         if let lower {
@@ -54,7 +54,7 @@ struct NumberLimits {
         // A value of the same type needs no rounding.
         if case .real(let value) = number, let value = value as? T { return value }
         let text = number.text
-        // If a number is too large for the type, it becomes infinite, so it lies beyond all values.
+        // A number that is too large for the type becomes infinite, and so lies beyond all values.
         guard let value = T(text), !value.isNaN else { throw NumberMistake(text: text) }
         return value
     }
@@ -78,7 +78,7 @@ enum LiteralNumber {
     case real(Double)
     case text(String)
 
-    /// The number as a text, from which the same number can be parsed.
+    /// A text from which the same number can be parsed again.
     var text: String {
         switch self {
         case .whole(let value): String(value)
@@ -88,14 +88,14 @@ enum LiteralNumber {
     }
 }
 
-/// A text that is not a number of at most 38 digits.
+/// The error for a text that is not a number of at most 38 digits.
 struct NumberMistake: Error {
     let text: String
 
     var message: String { "\(text) is not a number of at most 38 digits. Write a number with fewer digits." }
 }
 
-/// The greatest whole number that is not greater than a number.
+/// The greatest whole number that does not exceed a limit (`floor`), and whether the limit itself is whole.
 private struct WholeBound {
     let floor: Int128
     let isWhole: Bool
@@ -110,9 +110,9 @@ private struct WholeBound {
         }
         let text = literal.text
         guard let number = DecimalNumber(text) else {
-            // The exponent may be too large or too small for a decimal number.
+            // The number may be valid although its exponent is too large or too small for a decimal number.
             guard let value = Double(text), value.magnitude >= 1e38 || value.magnitude < 1e-80 else { throw NumberMistake(text: text) }
-            // The number is not 0, even if the double is.
+            // The text is a number other than 0, even if it is so small that the double is 0. So it is not whole.
             isWhole = false
             let isNegative = text.hasPrefix("-")
             floor = value.magnitude >= 1e38 ? (isNegative ? -Self.far : Self.far) : isNegative ? -1 : 0

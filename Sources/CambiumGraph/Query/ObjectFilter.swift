@@ -1,14 +1,14 @@
 package import CambiumModel
 
-/// A condition on objects of any entity, for a caller that already has the objects.
+/// A condition that a caller evaluates for objects that it already has, whatever their entities are.
 ///
-/// The condition is bound to an entity when the first object of the entity is tested. An object satisfies the condition only if the
-/// condition can be bound to its entity. Only one thread may use a filter at a time.
+/// For each entity, names are resolved when the first object of the entity is tested. If the condition does not fit an entity, no object of
+/// it satisfies the condition. Only one thread at a time may use a filter.
 package final class ObjectFilter {
     private let graph: Graph
     private let binder: ConditionBinder
     private let condition: Condition
-    /// For each entity of a tested object, the bound condition. The value is `nil` if the condition does not fit the entity.
+    /// The condition for each entity of which an object was tested. `nil` if the condition does not fit the entity.
     private var nodes: [EntityNumber: ConditionNode?] = [:]
 
     /// Creates a filter. Throws `.invalidInput` with the position if the condition does not fit any of the entities.
@@ -38,13 +38,14 @@ package final class ObjectFilter {
 
     private func node(_ number: EntityNumber) -> ConditionNode? {
         if let known = nodes[number] { return known }
-        // Otherwise, the entity lacks a name that the condition uses, or its values have other types.
+        // If this fails, the entity lacks a name that the condition uses, or its values have other types.
         let node = graph.schema.entity(number).flatMap { try? binder.bind(condition, $0) }
         nodes[number] = .some(node)
         return node
     }
 
-    /// If the condition does not fit any entity, throws the mistake that is farthest in the text.
+    /// Throws if the condition fits none of the entities. Of the mistakes, throws the one that is farthest in the text: it fits best up to
+    /// there.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {
@@ -69,6 +70,6 @@ extension Graph {
         try ObjectFilter(self, Condition(parsing: condition), arguments, text: condition, among: entities)
     }
 
-    /// Throws the error that a query would throw before it reads objects.
+    /// Throws the errors that a query would throw before it reads objects, and does not run it.
     package func check(_ query: Query) throws(CambiumError) { _ = try QueryRun(query, self) }
 }

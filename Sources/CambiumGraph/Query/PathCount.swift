@@ -1,13 +1,14 @@
 public import CambiumModel
 
 extension Graph {
-    /// Returns the number of paths along relationships, from objects that satisfy one condition to objects that satisfy another.
+    /// Returns the number of paths along some relationships that begin at objects of a query and end at objects that satisfy another
+    /// condition.
     ///
     ///     let follows = ["follows", "follows"]
     ///     let paths = try graph.pathCount(from: Query("Person", where: "age < 30"), along: follows, to: "city == \"Paris\"")
     ///
-    /// The number is computed from the numbers of links of each object. Paths are not listed. Sort keys, limit and offset of the query are
-    /// ignored. The number is a `DecimalNumber` if it is greater than `Int64.max`.
+    /// The paths are not followed one by one: their number is computed from the numbers of links. The sort keys, the limit and the offset
+    /// of the query have no effect. The result is a `DecimalNumber` if it is greater than `Int64.max`.
     ///
     /// Throws `.unknownName` and `.invalidInput` as `find(_:)` does, and `.limitExceeded` if the number has more than 38 digits.
     /// Complexity: O(objects) for two steps without a condition, otherwise O(objects + links · steps).
@@ -21,7 +22,7 @@ extension Graph {
     }
 }
 
-/// Counts paths. Each row has a weight: the number of paths from the start to the row, or from the row to an end.
+/// Counts paths. Each row has a weight: the number of paths from all starts to the row, or from the row to all ends.
 struct PathCount {
     private let start: QueryRun
     private let links: [LinkStep]
@@ -50,11 +51,12 @@ struct PathCount {
         }
     }
 
-    /// Numbers of paths, for each row of a table.
+    /// The weight of each row of a table.
     private typealias Weights = [UInt64]
 
     func value() throws -> Value {
-        // The paths meet at the objects after the first step.
+        // Each path passes one object after the first step. There, the paths that lead to it are multiplied by the paths that continue from
+        // it.
         if let number = numberOfSameStep() { return try Self.value(number) }
         let forward = weightsAfterFirstStep()
         var backward = lastWeights()
@@ -83,12 +85,12 @@ struct PathCount {
         Weights(repeating: 0, count: context.reader.groupCount(table.index) << PageLayout.fanOutShift)
     }
 
-    /// If both steps of two follow the same relationship, and both ends have a condition, returns the number of paths from one pass over
-    /// the links. Otherwise, returns `nil`.
+    /// Returns the number of paths if there are two steps that follow the same relationship, and both ends have a condition. One pass over
+    /// the links is enough in this case. Otherwise, returns `nil`.
     private func numberOfSameStep() -> UInt128? {
         guard let end, hasStart, links.count == 2, links[0].end === links[1].end else { return nil }
         let step = links[0]
-        // A row has at most as many links as a table has rows, so 32 bits are enough, and more of them fit into the processor's cache.
+        // A row has fewer than 2^32 links, so 32 bits are enough. Small elements fit better into the processor's cache.
         var forward = [UInt32](repeating: 0, count: context.reader.groupCount(step.targetTable.index) << PageLayout.fanOutShift)
         var backward = [UInt32](repeating: 0, count: context.reader.groupCount(step.ownerTable.index) << PageLayout.fanOutShift)
         let (starts, ends) = (context.rows(start.table, where: start.node), context.rows(step.targetTable, where: end))
@@ -105,7 +107,7 @@ struct PathCount {
         return zip(forward, backward).reduce(0) { $0 &+ UInt128(UInt64($1.0) &* UInt64($1.1)) }
     }
 
-    /// Returns the number of paths of one step that lead to each row.
+    /// Returns the weight of each row after the first step: the number of links that lead to it from a start.
     private func weightsAfterFirstStep() -> Weights {
         let step = links[0]
         var weights = empty(step.targetTable)
@@ -120,8 +122,8 @@ struct PathCount {
         return weights
     }
 
-    /// Returns, for each row before the last step, the number of paths from the row to an end. If there is only one step, each end has one
-    /// path.
+    /// Returns the weight of each row before the last step: the number of links that lead from it to an end. If there is only one step,
+    /// returns 1 for each end.
     private func lastWeights() -> Weights {
         guard let step = links.last, links.count > 1 else {
             var weights = empty(links[0].targetTable)
@@ -160,7 +162,7 @@ struct PathCount {
         }
     }
 
-    /// Returns the weights of the owners of a step from the weights of its targets.
+    /// Returns the weights of the owners of a step, which are sums of the weights of its targets.
     private func weights(before step: LinkStep, _ targets: Weights) throws -> Weights {
         var owners = empty(step.ownerTable)
         var isTooLarge = false

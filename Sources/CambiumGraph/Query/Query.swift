@@ -19,13 +19,13 @@ public struct Query: Sendable {
     public var limit: Int?
     /// The number of objects to skip at the beginning.
     public var offset = 0
-    /// The end of an earlier answer with the same sort keys. The answer contains only objects that follow it in the order.
+    /// The end of an earlier answer of a query with the same sort keys. The answer contains only the objects that follow this position.
     public var cursor: QueryCursor?
     /// The text that the condition was parsed from, for the positions in errors.
     private(set) var text: String?
-    /// The names of the parameters of a condition that was parsed from a text. A parsed condition obeys all rules of the language.
+    /// The names of the parameters, if the condition was parsed from a text. Such a condition need not be checked again.
     private var parsedNames: Set<String>?
-    /// The accesses that the planner may use. Tests restrict them to compare their results.
+    /// The ways to find objects that the planner may use. Tests restrict them, and compare the answers.
     package var accesses = Accesses.all
 
     package enum Accesses: Sendable { case all, scan }
@@ -58,7 +58,7 @@ public struct Query: Sendable {
         self.limit = limit
     }
 
-    /// Creates a query from a condition that was parsed before.
+    /// Creates a query from a condition that has already been parsed.
     public init(_ entity: String, where condition: Condition, _ arguments: [String: Operand] = [:], sort: [SortKey] = []) {
         self.entity = entity
         self.condition = condition
@@ -68,12 +68,12 @@ public struct Query: Sendable {
     }
 }
 
-/// A position in the order of an answer, after one of its objects. Its text can be stored and used with a later graph.
+/// A position in the order of an answer, after one of its objects. Its text can be stored, and used with a later graph to continue there.
 public struct QueryCursor: Hashable, Sendable {
     /// The sort key of the object, and its serial.
     let key: [UInt8]
     let serial: UInt64
-    /// A hash of the sort keys.
+    /// A hash of the sort keys, which shows whether the cursor belongs to a query.
     let order: UInt64
 }
 

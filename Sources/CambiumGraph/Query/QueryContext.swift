@@ -1,10 +1,10 @@
 import CambiumModel
 
-/// The graph that the nodes of one run read, and sets of rows that they compute from it.
+/// The state that the nodes of one query run share: the graph that they read, and whether the run was cancelled.
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout
-    /// Whether the task was cancelled. In that case, the results are incomplete, and the run throws.
+    /// Whether the task was cancelled. Then the results are incomplete, and the run throws `CancellationError`.
     private(set) var isCancelled = false
 
     init(_ reader: Reader, _ layout: GraphLayout) {
@@ -12,7 +12,7 @@ final class QueryContext {
         self.layout = layout
     }
 
-    /// Checks whether the task was cancelled. Steps that take long for one row call this method, and stop early if it returns `true`.
+    /// Checks whether the task was cancelled. A node that takes long for one row calls this method, and stops if it returns `true`.
     func checkCancellation() -> Bool {
         if Task.isCancelled { isCancelled = true }
         return isCancelled
@@ -37,21 +37,22 @@ final class QueryContext {
         }
     }
 
-    /// The distance, in groups, at which the page of a group and the columns of a condition are prefetched.
+    /// How many groups ahead the page of a group is prefetched, and how many groups ahead the columns that a condition reads.
     private static let pageDistance = 8
     private static let columnDistance = 3
 
-    /// The number of groups from which columns no longer fit into the processor's caches. It is small in tests with small pages.
+    /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. Small in tests with
+    /// small pages.
     private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
 
-    /// Calls `body` with each group until it returns `false`. If the table is large, prefetches the columns that a condition reads.
+    /// Calls `body` with each group until it returns `false`. If the table is large, prefetches the columns that `node` reads.
     @inline(__always) func forEachGroup(
         _ table: TableLayout, prefetchingFor node: ConditionNode, _ body: (GroupView) throws -> Bool
     ) rethrows {
         let rows = reader.rows(table.index)
         let count = reader.groupCount(table.index)
         if count < Self.farCountMin { return try forEachGroup(table, body) }
-        // The next pages. The page of a group is at the group's index modulo the distance.
+        // A ring with the pages of the next groups. The page of a group is at the group's index modulo the distance.
         var pages = (0..<Self.pageDistance).map { $0 < count ? rows.group(at: $0) : nil }
         for index in 0..<count {
             let place = index % Self.pageDistance

@@ -13,7 +13,7 @@ extension QueryCursor: CustomStringConvertible {
 
     private static let version: UInt8 = 1
     private static let headerByteCount = 17
-    /// The maximum length of a text. A sort key has the length of the values that it was made from.
+    /// The maximum length of a text. A sort key is as long as the values that it contains, so a cursor may be long.
     private static let textByteCountMax = 1 << 20
 
     /// Parses the text of a cursor. Throws `.invalidInput` if it is malformed.

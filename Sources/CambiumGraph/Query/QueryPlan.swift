@@ -6,7 +6,7 @@ public struct QueryPlan: Sendable {
             case identity
             /// Reads a part of an ordered index.
             case index
-            /// Follows a relationship backwards, from the objects at its end.
+            /// Follows a relationship back from its targets to the objects.
             case inverse
             /// Reads all objects of an entity.
             case scan
@@ -17,7 +17,7 @@ public struct QueryPlan: Sendable {
         }
 
         public let kind: Kind
-        /// The index, the relationship, the entity or the sort keys.
+        /// The name of the index, the relationship, the entity or the sort keys that the step uses.
         public let name: String?
         /// The number of objects that the planner expects; `nil` if it has no estimate.
         public let estimatedCount: Int?
@@ -28,6 +28,6 @@ public struct QueryPlan: Sendable {
     }
 
     public internal(set) var steps: [Step] = []
-    /// The time from the beginning to the end of the query.
+    /// The time that the whole query took.
     public internal(set) var duration: Duration = .zero
 }

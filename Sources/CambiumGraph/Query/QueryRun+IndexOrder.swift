@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Finds the first objects of a sorted answer by walking through an ordered index that has the same order.
+/// Finds the first objects of a sorted answer in an ordered index that has the same order, without sorting.
 extension QueryRun {
     /// The first rows of a sorted answer, and the step that found them.
     struct FirstRows {
@@ -8,13 +8,13 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// The walk stops after it has read this part of the objects, because a scan is cheaper then.
+    /// The walk gives up after it has read one in this many objects, because a scan is cheaper then.
     private static let readShare = 16
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
 
-    /// Returns the first rows of the answer; `nil` if no index has the order, or if too few of the objects that were read satisfy the
-    /// condition.
+    /// Returns the first rows of the answer. Returns `nil` if no index has the order of the query, or if too few of the objects that the
+    /// walk reads satisfy the condition.
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
         guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
         for index in graph.orderedIndexes(of: entity) {
@@ -24,7 +24,8 @@ extension QueryRun {
         return nil
     }
 
-    /// Returns whether the index must be read backwards to have the order of the query; `nil` if it has another order.
+    /// Returns whether the index has the order of the query if it is read backwards (`true`) or forwards (`false`); `nil` if it has another
+    /// order.
     private func direction(of index: OrderedIndex) -> Bool? {
         let keys = order.keys
         guard keys.count <= index.components.count else { return nil }
@@ -39,7 +40,7 @@ extension QueryRun {
         return isReversed
     }
 
-    /// Returns the part of the index that the condition allows in its first component.
+    /// Returns the range of the index in which the first component satisfies the condition.
     private func range(of index: OrderedIndex) -> IndexRange? {
         guard let first = index.components.first else { return nil }
         let parts = (node as? AndNode)?.parts ?? [node]
@@ -52,7 +53,7 @@ extension QueryRun {
     }
 
     private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> FirstRows? {
-        // The loop reads these constants. If it read them from the run, each row would copy the run.
+        // The closure uses these constants. If it used the properties of the run, it would copy the run for each row.
         let (context, node, order) = (context, node, order)
         let rows = context.reader.rows(table.index)
         // A small range is read completely, even if few of its objects satisfy the condition.
@@ -82,18 +83,18 @@ extension QueryRun {
     }
 }
 
-/// Rows in the order of an index. Rows with the same key are put into the order of their serials.
+/// Collects rows in the order of an index. An index sorts objects with the same key by row, so these rows are sorted by serial here.
 private struct OrderedRows {
     private var rows: [UInt32] = []
-    /// The index of the first of the last rows, which all have the same key.
+    /// The index of the first of the rows at the end that all have the same key.
     private var tiedPlace = 0
-    /// The key of these last rows, in one of two forms.
+    /// The key of these rows. One of the two properties has it: the number if the key is short, otherwise the entry.
     private var lastPrefix: UInt128?
     private var lastEntry: SortEntry?
 
     init(capacity: Int) { rows.reserveCapacity(capacity) }
 
-    /// Appends a row. Returns whether more rows are needed to get `wantedCount` rows in order.
+    /// Appends a row. Returns whether more rows are needed before the first `wantedCount` rows are known in order.
     mutating func append(_ row: UInt32, _ group: GroupView, _ order: SortSpecification, _ wantedCount: Int) -> Bool {
         if !hasLastKey(row, group, order) {
             finish(order)
@@ -103,7 +104,7 @@ private struct OrderedRows {
         return true
     }
 
-    /// Keeps the key of a row, and returns whether the last row has the same key.
+    /// Stores the key of a row as the last key. Returns whether the row before has the same key.
     private mutating func hasLastKey(_ row: UInt32, _ group: GroupView, _ order: SortSpecification) -> Bool {
         if let prefix = order.prefix(row, group) {
             if prefix == lastPrefix { return true }

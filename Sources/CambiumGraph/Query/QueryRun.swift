@@ -9,7 +9,7 @@ struct QueryRun {
     let entity: Entity
     let table: TableLayout
     let context: QueryContext
-    /// The whole condition, including the entity.
+    /// The condition of the query, combined with the condition that the object is of the entity.
     let node: ConditionNode
     let order: SortSpecification
     private(set) var plan = QueryPlan()
@@ -32,7 +32,7 @@ struct QueryRun {
         do throws(QueryMistake) {
             if let condition = query.condition {
                 let bound = try binder.bind(condition, entity)
-                // The parts of a conjunction remain separate, so that the planner sees all of them together.
+                // The parts of an `and` are added one by one, so that the planner can combine them with the other parts.
                 if let all = bound as? AndNode { parts += all.parts } else { parts.append(bound) }
             }
             order = try binder.order(query.sort, entity, table)
@@ -48,7 +48,7 @@ struct QueryRun {
 
     // MARK: Results
 
-    /// Returns the number of objects that satisfy the condition. Ignores limit, offset and cursor.
+    /// Returns the number of objects that satisfy the condition. The limit, the offset and the cursor have no effect.
     mutating func count() throws -> Int {
         var count = 0
         try forEachMatch { _, bits in count += bits.count }
@@ -64,7 +64,7 @@ struct QueryRun {
         return rows
     }
 
-    /// The number of objects up to the end of the wanted part of the answer.
+    /// The number of objects up to the end of the requested part of the answer.
     private var wantedCount: Int {
         guard let limit = query.limit else { return .max }
         let (sum, isOverflowing) = limit.addingReportingOverflow(query.offset)
@@ -144,7 +144,7 @@ struct QueryRun {
         query.accesses == .scan ? nil : AccessPlanner(context: context, graph: graph).access(node, entity)
     }
 
-    /// The number of groups after which a scan checks whether the task was cancelled, minus one.
+    /// A bit mask for counting groups: a scan checks at every 64th group whether the task was cancelled.
     static let cancellationMask = 63
 
     /// Calls `body` with each group of the table until it returns `false`. Throws `CancellationError` if the task was cancelled.
@@ -155,7 +155,7 @@ struct QueryRun {
         }
     }
 
-    /// Calls `body` with all rows that satisfy the condition, group by group, in no particular order.
+    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group, in no particular order.
     mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
         if let found = access() { return try forEachMatch(found, body) }
         let node = node
@@ -171,7 +171,7 @@ struct QueryRun {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with the rows that an access finds and that satisfy the condition, group by group.
+    /// Calls `body` with the rows of an access that also satisfy the condition. Each call receives rows of one group.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]
@@ -199,7 +199,7 @@ struct QueryRun {
     private mutating func note(_ step: QueryPlan.Step) { plan.steps.append(step) }
 }
 
-/// Holds for stubs: objects of which only the identity is known.
+/// A condition that is true for stubs: objects of which only the identity is known.
 final class StubNode: ConditionNode {
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows & group.stubs }
 }

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A value of an answer: the value of an attribute, an object, or the values at the end of a path that leads to several.
+/// A value in an answer: the value of an attribute, an object, or a list of values if a path leads to several.
 public enum QueryValue: Hashable, Sendable {
     case value(Value)
     case object(ObjectID)
@@ -32,7 +32,7 @@ extension Value {
         }
     }
 
-    /// The text by which conditions compare the value; `nil` if the value is not a text.
+    /// The text that conditions compare; `nil` if the value is not a text.
     var comparedText: String? {
         switch self {
         case .string(let text), .uri(let text), .json(let text): text
@@ -45,7 +45,7 @@ extension Value {
 
     private static func order<T: Comparable>(_ left: T, _ right: T) -> Int { left < right ? -1 : left == right ? 0 : 1 }
 
-    /// Texts compare by their bytes.
+    /// Texts are ordered by their bytes in UTF-8.
     private static func order(_ left: String, _ right: String) -> Int {
         left.utf8Span.span.bytes.withUnsafeBytes { left in
             right.utf8Span.span.bytes.withUnsafeBytes { TextTest.order(left, $0).signum() }
@@ -54,7 +54,7 @@ extension Value {
 
     private func numberOrder(_ other: Value) -> Int? {
         guard let left = real, let right = other.real else { return nil }
-        // If both fit into a decimal number, the comparison is exact.
+        // If both numbers can be decimal numbers, the comparison is exact. Otherwise, they are compared as doubles.
         if let left = exact, let right = other.exact { return Self.order(left, right) }
         return Self.order(left, right)
     }
@@ -70,7 +70,7 @@ extension Value {
         }
     }
 
-    /// The value as a decimal number; `nil` if a double is too large, too small or has too many digits.
+    /// The value as a decimal number; `nil` for a double that is too large, too small or has too many digits for one.
     private var exact: DecimalNumber? {
         switch self {
         case .int(let value): DecimalNumber(value)

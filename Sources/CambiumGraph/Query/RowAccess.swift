@@ -2,14 +2,14 @@ import CambiumModel
 
 /// One way to find rows of a table that may satisfy a condition, without reading the whole table.
 indirect enum RowAccess {
-    /// Rows whose ids are in the condition, or that an identity finds.
+    /// The rows of ids that the condition states, or of objects that were found by identity.
     case identity([UInt32])
     case index(OrderedIndex, [IndexRange])
-    /// The rows from which a step leads to rows that another access finds and that satisfy the target's condition.
+    /// The rows from which a step leads to certain targets: rows that another access finds and that satisfy the node.
     case inverse(LinkStep, ConditionNode, RowAccess)
     case union([RowAccess])
 
-    /// Calls `body` with each row. Some rows may come more than once.
+    /// Calls `body` with each row. `body` may receive a row several times.
     func forEach(_ context: QueryContext, _ counts: AccessCounts, _ body: (UInt32) -> Void) {
         switch self {
         case .identity(let rows):
@@ -38,7 +38,7 @@ indirect enum RowAccess {
         }
     }
 
-    /// The name of the step in a plan, and the index that it uses.
+    /// The kind of the step in a query plan, and the name that the plan states for it.
     var step: (kind: QueryPlan.Step.Kind, name: String?) {
         switch self {
         case .identity: (.identity, nil)
@@ -49,7 +49,7 @@ indirect enum RowAccess {
     }
 }
 
-/// The number of rows that an access has read.
+/// Counts the rows that an access reads.
 final class AccessCounts {
     var read = 0
 }

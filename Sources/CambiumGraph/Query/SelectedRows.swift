@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The treatment of rows with the same values.
+/// Whether rows with the same values as an earlier row are kept.
 public enum RepeatedRows: Sendable { case keep, remove }
 
 extension Graph {
@@ -14,7 +14,7 @@ extension Graph {
         try selected(operands, query, repeated: repeated).rows
     }
 
-    /// Returns the values of `values(of:_:repeated:)`, the objects of the answer, and the steps of the query.
+    /// Returns the rows of `values(of:_:repeated:)`, and also the objects of the answer and the steps of the query.
     package func selected(
         _ operands: [Operand], _ query: Query, repeated: RepeatedRows
     ) throws -> (rows: [[QueryValue]], ids: [ObjectID], plan: QueryPlan) {
@@ -33,7 +33,7 @@ extension Graph {
         return (Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max)), [], answer.plan)
     }
 
-    /// The number of rows between two checks whether the task was cancelled.
+    /// After this many rows, the loop checks whether the task was cancelled.
     private static var cancellationCount: Int { 64 }
 
     private func readers(_ operands: [Operand], _ query: Query) throws(CambiumError) -> [ValueReader] {
@@ -53,7 +53,7 @@ extension Graph {
 }
 
 extension ValueReader {
-    /// The number of values that one list of an answer may have, and of paths that are followed for it.
+    /// The maximum number of values in one list of an answer, and of paths that are followed to find them.
     private static var listedCountMax: Int { 1_000_000 }
 
     /// Returns the value of a row, or the list of values if the path leads to several.

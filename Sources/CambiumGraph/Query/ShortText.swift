@@ -1,4 +1,4 @@
-/// Up to 16 bytes as two words.
+/// Up to 16 bytes of text, stored as two words.
 struct ShortText {
     static let byteCountMax = 16
 

@@ -1,16 +1,16 @@
 import CambiumModel
 
-/// The keys by which rows are sorted, bound to a table. Rows with equal keys are in the order of their ids.
+/// The sort keys of a query, resolved for a table. Rows with equal keys are ordered by their ids.
 final class SortSpecification {
-    /// One key: the reader of its values, and the way in which they are compared.
+    /// One sort key: what is read, and how values are compared.
     struct Key {
         let reader: ValueReader
-        /// The column of the key; `nil` if the key is not an attribute of the object itself.
+        /// The column of the attribute; `nil` if the key is not an attribute of the object itself.
         let field: Field?
         let isDescending: Bool
         let nullsFirst: Bool
         let folding: Folding
-        /// The column with the number of members, if the key is such a number.
+        /// The column with the number of members, if the key counts members and one column contains this number.
         var countSlot: Int?
     }
 
@@ -27,9 +27,9 @@ final class SortSpecification {
 
     func entry(_ row: UInt32) -> SortEntry { SortEntry(key: key(row), serial: rows.serial(row), row: row) }
 
-    /// Returns the first bytes of the key of a row as a number; `nil` if the keys are not a single column of up to eight bytes.
+    /// Returns the beginning of a row's key as a number; `nil` unless the only sort key is a column of up to eight bytes.
     ///
-    /// If an answer is sorted and has a limit, this number is enough to reject most rows.
+    /// If a sorted answer has a limit, comparing this number rejects most rows without computing the key.
     @inline(__always) func prefix(_ row: UInt32, _ view: GroupView) -> UInt128? {
         guard let short else { return nil }
         let leaf = view.leaf(short.slot)
@@ -43,12 +43,12 @@ final class SortSpecification {
             case 4: UInt64(values.load(fromByteOffset: 4 &* index, as: UInt32.self))
             default: values.load(fromByteOffset: 8 &* index, as: UInt64.self)
             }
-        // The ordered bits of a negative number may extend beyond the width of the column.
+        // For a negative number, the ordered bits may have more bits set than the column has. The mask removes them.
         let ordered = (short.type.orderedBits(bits) ^ short.mask) & (.max >> UInt64(64 &- 8 &* short.width))
         return short.present | UInt128(ordered) << UInt128(112 &- 8 &* short.width)
     }
 
-    /// A key that is a single column with numbers of up to eight bytes.
+    /// The only sort key, if it is a column with numbers of up to eight bytes.
     private struct ShortKey {
         let slot: Int
         let width: Int
@@ -57,7 +57,7 @@ final class SortSpecification {
         /// The bits that are inverted in descending order.
         let mask: UInt64
         let null: UInt128
-        /// The first two bytes of each key that is not null.
+        /// The first two bytes of each key whose value is not null.
         let present: UInt128
 
         init?(_ keys: [Key]) {
@@ -76,10 +76,10 @@ final class SortSpecification {
         }
     }
 
-    /// Returns bytes that have the same order as the rows.
+    /// Returns the key of a row: bytes whose order is the order of the rows.
     func key(_ row: UInt32) -> [UInt8] { key(row, count: keys.count) }
 
-    /// Returns the part of the bytes that belongs to the first keys.
+    /// Returns the beginning of the key that comes from the first `count` sort keys.
     func key(_ row: UInt32, count: Int) -> [UInt8] {
         bytes.removeAll(keepingCapacity: true)
         for key in keys.prefix(count) { append(key, row) }
@@ -97,7 +97,8 @@ final class SortSpecification {
         case .list: append(key, .null, .int64)
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
-            // A sum of whole numbers may be too large for an integer, so all such sums are compared as decimal numbers.
+            // A sum of whole numbers may be a decimal number, because it may exceed 64 bits. So all such sums are compared as decimal
+            // numbers.
             if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
             guard let type = value.attributeType, let form = StoredForm(value, type: type) else { return append(key, .null, .int64) }
             switch form {
@@ -108,7 +109,7 @@ final class SortSpecification {
     }
 
     private func append(_ key: Key, _ cell: Cell, _ type: AttributeType, width: Int? = nil) {
-        // Objects with a null key form a block before or after all other objects.
+        // The first byte puts objects with null before or after all other objects.
         let isNull = cell.kind == .null
         bytes.append(isNull == key.nullsFirst ? 0 : 1)
         if isNull { return }
@@ -124,7 +125,7 @@ final class SortSpecification {
         let byteCountMax = 2 * cell.bytes.count + 2 * OrderedKeyWriter.slackByteCount
         withUnsafeTemporaryAllocation(byteCount: byteCountMax + OrderedKeyWriter.slackByteCount, alignment: 16) { buffer in
             guard let memory = buffer.baseAddress else { return }
-            // SAFETY: the buffer has the slack that the writer needs beyond its limit.
+            // SAFETY: the buffer has as many bytes beyond the limit as the writer may use.
             var writer = OrderedKeyWriter(memory, limit: byteCountMax)
             writer.add(component, cell)
             bytes.append(contentsOf: UnsafeRawBufferPointer(start: memory, count: writer.count))
@@ -132,7 +133,7 @@ final class SortSpecification {
     }
 }
 
-/// A row and the bytes by which it is sorted.
+/// A row, stated by its serial, and the key by which it is sorted.
 struct SortEntry {
     /// The first 16 bytes of the key, as a number.
     let prefix: UInt128
@@ -150,7 +151,7 @@ struct SortEntry {
         self.row = row
     }
 
-    /// Whether the keys are equal. Serials are not compared.
+    /// Whether both keys are equal. The serials may differ.
     func hasSameKey(as other: SortEntry) -> Bool { prefix == other.prefix && rest == other.rest }
 }
 
@@ -165,7 +166,7 @@ extension SortEntry: Comparable {
 }
 
 extension Value {
-    /// The type of an attribute that has the value; `nil` for null.
+    /// The type that an attribute with this value would have; `nil` for null.
     package var attributeType: AttributeType? {
         switch self {
         case .null: nil
@@ -184,17 +185,17 @@ extension Value {
     }
 }
 
-/// The first entries of a sorted order, collected one by one.
+/// Collects entries one by one, and keeps the first ones in the sorted order.
 struct FirstEntries {
     private let countMax: Int
-    /// A heap with the last entry first, if the number of entries is limited.
+    /// The entries that are kept. If their number is limited, they form a heap with the last entry at index 0.
     private var heap: [SortEntry] = []
-    /// The number with which the key of the last entry begins, if the heap has as many entries as wanted.
+    /// The beginning of the last entry's key as a number, once the heap is full.
     private var lastPrefix = UInt128.max
 
     init(countMax: Int) { self.countMax = countMax }
 
-    /// Whether an entry whose key begins with a number may be among the first entries.
+    /// Returns whether an entry may be among the first ones, given the beginning of its key.
     @inline(__always) func mayInclude(_ prefix: UInt128) -> Bool { heap.count < countMax || prefix <= lastPrefix }
 
     mutating func insert(_ entry: SortEntry) {

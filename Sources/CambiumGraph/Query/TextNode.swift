@@ -1,14 +1,14 @@
 internal import CMachine
 import CambiumModel
 
-/// Holds if a text, or another value stored as bytes, satisfies a test.
+/// A condition that is true if a text, or another value that is stored as bytes, satisfies a test.
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
-    /// The text that must be equal, and its end, if it is stored in leaves.
+    /// The text with which values are compared, and the form of its end that the C function compares. `nil` for other tests.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
-    /// The number of rows from which all rows of a group are compared together.
+    /// From this number of rows on, all rows of a group are compared together.
     private static let rowCountMin = 16
 
     init(_ slot: Int, _ test: TextTest) {
@@ -40,7 +40,7 @@ final class TextNode: ConditionNode {
 
     override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 
-    /// Returns the rows whose text has the wanted length and the wanted last bytes, and possibly other rows.
+    /// Returns the rows whose text may be the wanted text: the length and the last bytes are the same.
     @inline(__always) private func mayBeEqual(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         let granules = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
         let last = UInt32(truncatingIfNeeded: granules &* PageLayout.granule &- MemoryLayout<UInt32>.size)
@@ -52,7 +52,7 @@ final class TextNode: ConditionNode {
 }
 
 extension cmachine_text {
-    /// Keeps the last bytes of a text, because different texts often begin with the same bytes.
+    /// Takes the last bytes of a text for the comparison, because different texts often begin with the same bytes.
     fileprivate init(_ text: [UInt8]) {
         let tail = text.suffix(MemoryLayout<UInt32>.size)
         var (word, mask): (UInt32, UInt32) = (0, 0)

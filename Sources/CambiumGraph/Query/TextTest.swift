@@ -8,16 +8,16 @@ import CambiumModel
 /// A test of the bytes of a value.
 enum TextTest {
     case equal([UInt8])
-    /// The bytes lie between two limits in byte order. A missing limit means that the range is open.
+    /// The bytes lie between two limits in byte order. A limit that is `nil` does not restrict them.
     case between(Limit?, Limit?)
     case contains([UInt8])
     case begins([UInt8])
     case ends([UInt8])
     case isIn(Set<[UInt8]>)
     case matches(LinearRegex)
-    /// A decimal number between two limits.
+    /// The bytes are a decimal number between two limits.
     case decimal(DecimalLimits)
-    /// A test of the folded text.
+    /// Folds the text and applies another test to the result.
     indirect case folded(Folding, TextTest)
 
     struct Limit {

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Reads the values of an operand for one object at a time.
+/// Reads the values of an operand, such as a path or an aggregate, for one object at a time.
 class ValueReader {
     let kind: ValueKind
 
@@ -9,7 +9,7 @@ class ValueReader {
     /// Calls `body` with each value until it returns `false`. Returns whether `body` always returned `true`.
     func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { body(.null) }
 
-    /// The first value, or null.
+    /// Returns the first value of the operand, or null if it has no value.
     final func value(_ row: UInt32) -> QueryValue {
         var found = QueryValue.null
         _ = visit(row) { value in
@@ -70,7 +70,7 @@ final class PathReader: ValueReader {
     /// Calls `body` with the row at the end of each path, or with `nil` if a to-one relationship on the path has no target.
     func visitRows(_ row: UInt32, _ body: (UInt32?) -> Bool) -> Bool { visit(row, 0, body) }
 
-    /// The number of names in a path is limited, which limits the depth of the recursion.
+    /// The recursion is limited, because the number of names in a path is limited.
     private func visit(_ row: UInt32, _ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         if depth == links.count { return body(row) }
         let step = links[depth]
@@ -81,14 +81,16 @@ final class PathReader: ValueReader {
         return context.reader.visitMembers(step.end, owner: row) { visit($0, depth + 1, body) }
     }
 
-    /// A missing object has no members, and its values are null.
+    /// From a missing object, a to-many relationship leads to no value. Without one, the path has one value, which is null.
     private func missing(_ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
 
-    /// Returns the rows at the end of all paths from a row, with the number of paths to each. `nil` is a missing object.
+    /// Returns the rows at the end of all paths from a row, each with the number of paths that lead to it. The key `nil` counts the paths
+    /// that end at a missing object.
     ///
-    /// The paths are followed level by level. So the cost depends on the number of links between the levels, not on the number of paths.
+    /// All paths are followed together, step by step. So the cost depends on the number of links that each step follows, not on the number
+    /// of paths.
     func ends(of row: UInt32) -> [UInt32?: Int128] {
         var level: [UInt32?: Int128] = [row: 1]
         for depth in links.indices {
@@ -98,7 +100,7 @@ final class PathReader: ValueReader {
         return level
     }
 
-    /// Returns the number of all paths from a row, also of those that end before the last relationship; `nil` if there are more than
+    /// Returns the number of paths from a row, including paths that end before the last relationship. Returns `nil` if there are more than
     /// `countMax`.
     func pathCount(from row: UInt32, upTo countMax: Int) -> Int? {
         var level: [UInt32?: Int128] = [row: 1]
@@ -113,7 +115,7 @@ final class PathReader: ValueReader {
         return total
     }
 
-    /// Returns the rows after a step and the numbers of paths to them, from those before the step.
+    /// Returns the rows to which a step leads, with the numbers of paths to them. `level` has the rows before the step, with their numbers.
     private func next(_ level: [UInt32?: Int128], _ depth: Int) -> [UInt32?: Int128] {
         let step = links[depth]
         var next: [UInt32?: Int128] = [:]

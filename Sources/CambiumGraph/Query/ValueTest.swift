@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Compares single values.
+/// Compares a value with one or more other values by a relation.
 struct ValueTest {
     private let relation: Comparison.Relation
     private let folding: Folding
@@ -10,7 +10,7 @@ struct ValueTest {
         self.folding = folding
     }
 
-    /// - Parameter right: One value, the elements of `in`, or the two limits of `between`.
+    /// - Parameter right: The value on the right side, the elements of `in`, or the two limits of `between`.
     func holds(_ left: QueryValue, _ right: [QueryValue]) -> Bool {
         guard let first = right.first else { return false }
         switch relation {
@@ -58,7 +58,7 @@ struct ValueTest {
         return Array(text.utf8).withUnsafeBytes { test.holds($0) }
     }
 
-    /// Converts a literal to a value that can be compared with another value.
+    /// Converts a literal to a value that can be compared with `other`.
     static func value(_ literal: QueryLiteral, like other: QueryValue?) -> QueryValue {
         switch literal {
         case .null: return .null
