@@ -1,11 +1,11 @@
 package import CambiumModel
 
 extension Draft {
-    /// Records that the current transaction applied a request. If the number of requests has reached its limit, the store forgets the
-    /// oldest request.
+    /// Records in the register that the current transaction applied a request. If the register has as many requests as allowed, the oldest
+    /// one is forgotten.
     ///
-    /// If the request is already known, its first transaction remains valid, and nothing changes. Throws `.limitExceeded` if the store has
-    /// applied 2^38 - 1 requests. Complexity: O(1) expected.
+    /// If the request is already in the register, nothing changes, and its first transaction stays valid. Throws `.limitExceeded` if the
+    /// store has already applied 2^38 - 1 requests. Complexity: O(1) expected.
     package mutating func note(_ request: String, _ digest: RequestDigest?) throws(CambiumError) {
         try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
     }
@@ -35,7 +35,8 @@ extension Draft {
                 .limitExceeded, "A store sets its labels at most 2^38 - 1 times. Use a transaction number instead of a label.")
         }
         inRegister { draft in
-            // The label that was set last must come last, because names with different bytes may be equal strings.
+            // The label that was set last must have the last row: names with different bytes may be equal strings, and the last one then
+            // applies.
             if let row = draft.reader.row(of: name, in: columns) { draft.erase(ObjectPlace(table: columns.table.index, row: row)) }
             draft.insert(RegisterEntry(name: name, transaction: number, digest: nil), columns)
         }
@@ -52,7 +53,7 @@ extension Draft {
 
     private mutating func forgetOldestRequest() {
         let table = Register.requests.table.index
-        // Requests are forgotten in the order in which they were recorded, so the serials of the remaining requests are consecutive.
+        // The oldest request is forgotten first, so the remaining requests have consecutive serials, and the oldest serial can be computed.
         let expected = reader.nextSerial(table) &- UInt64(reader.liveCount(table))
         guard let row = reader.row(table, serial: expected) ?? firstRow(table) else {
             chunks.refuse("a table has fewer rows than its count states")
@@ -60,7 +61,7 @@ extension Draft {
         erase(ObjectPlace(table: table, row: row))
     }
 
-    /// Returns the row with the smallest serial. In pages that another program wrote, there may be gaps between serials.
+    /// Returns the row with the smallest serial. Needed if serials have gaps, which only pages from another program can have.
     private func firstRow(_ table: Int) -> UInt32? {
         let map = reader.vector(table, TablePage.virtualPagesOffset)
         var next = 0
@@ -72,7 +73,7 @@ extension Draft {
         return nil
     }
 
-    /// Runs `body` on the draft, with the register in place of the graph.
+    /// Runs `body` on the draft, in which the register takes the place of the graph.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
             preconditionFailure("A graph of format 1 must get a register before its first change.")
@@ -99,7 +100,7 @@ extension Draft {
     /// Creates the directory of a register without requests and labels. The layout of the draft must be the layout of the register.
     private mutating func newRegister() -> PageRef { newDirectory(sharedBlobs: .empty, register: 0) { $0.newTable($1) } }
 
-    /// Replaces the directory page of a graph of format 1, which has no reference to a register, by a page that has one.
+    /// Gives the directory page of a graph of format 1 space for the reference to a register.
     mutating func reserveRegister() {
         let before = reader
         layout = GraphLayout(layout.schema)
@@ -112,7 +113,7 @@ extension Draft {
 extension Timeline {
     /// Adds a register to a graph of format 1. The transaction number of the graph stays the same. Does nothing if the graph has a later
     /// format.
-    ///
+    /// - Parameter fill: Records the requests and labels that the checkpoint of format 1 has outside the graph.
     /// - Parameter fill: A closure that records the requests and labels of the checkpoint.
     package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         if head.layout.hasRegister { return }

@@ -9,7 +9,7 @@ extension Graph {
         return labels
     }
 
-    /// Returns the request with an id, or `nil` if the store does not remember it. Complexity: O(1) expected.
+    /// Returns the entry of a request, or `nil` if the store does not remember the request. Complexity: O(1) expected.
     package func request(_ id: String) -> RegisterEntry? {
         guard let register = reader.register(of: layout), let row = register.row(of: id, in: Register.requests) else { return nil }
         return register.entry(row, of: Register.requests)

@@ -1,20 +1,20 @@
 import CambiumModel
 
-/// The inner graph of each version, which contains the requests and the labels of a store (decision 22).
+/// The inner graph that each version has for the requests and the labels of the store (decision 22).
 enum Register {
     static let layout = GraphLayout(schema, hasRegister: false)
     static let requests = table("Request")
     static let labels = table("Label")
 
-    /// The columns of a table.
+    /// The columns of one of the two tables: of requests or of labels.
     struct TableColumns {
         let table: TableLayout
         let entity: EntityNumber
-        /// The column of the id of a request, or of the name of a label. The table has an index of this column.
+        /// The column with the id of a request, or with the name of a label. An index covers it.
         let name: Int
-        /// The column of the transaction that applied a request, or that a label names.
+        /// The column with the transaction that applied a request, or that a label names.
         let transaction: Int
-        /// The column of the digest of a request's content; `nil` for labels.
+        /// The column with the digest of a request's content; `nil` for labels.
         let digest: Int?
     }
 
