@@ -38,7 +38,7 @@ extension Reader {
         }
     }
 
-    /// Calls `body` with the values of the members, without nulls.
+    /// Calls `body` with each member's value that is not null.
     private func forEachSource(_ column: DerivedColumn, _ row: UInt32, _ body: (Value) -> Void) {
         guard let source = column.source, let members = column.members else { return }
         let rows = rows(source.table)
@@ -59,7 +59,7 @@ extension Reader {
     }
 }
 
-/// A sum that does not depend on the order in which the numbers are added.
+/// Adds up numbers. The sum does not depend on the order in which they are added, because they are sorted first.
 struct DerivedSum {
     private let type: AttributeType
     private var whole: Int128 = 0
@@ -88,7 +88,7 @@ struct DerivedSum {
         }
     }
 
-    /// Neumaier's variant of Kahan's summation, over ascending numbers.
+    /// The sum of floating-point numbers by Neumaier's variant of Kahan's summation. The numbers ascend.
     private var realTotal: Value? {
         var (sum, correction) = (0.0, 0.0)
         for number in reals.sorted() {
@@ -111,7 +111,7 @@ struct DerivedSum {
 }
 
 extension Value {
-    /// Returns `nil` if a type of whole numbers cannot hold a number.
+    /// Creates a value of a type of whole numbers. Returns `nil` if the type cannot hold the number.
     fileprivate init?(_ number: Int128, _ type: AttributeType) {
         let isHeld =
             switch type {

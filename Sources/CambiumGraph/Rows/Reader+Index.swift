@@ -2,7 +2,7 @@ internal import CMachine
 import CambiumBytes
 
 extension Reader {
-    /// Returns the hash of the key that a row has in an index. Returns `nil` if a component is null, because nulls are not indexed.
+    /// Returns the hash of a row's key in an index. Returns `nil` if a value of the key is null, because such rows are not in the index.
     func keyHash(_ index: IndexLayout, _ rows: Rows, _ row: UInt32) -> UInt64? {
         if index.slots.isEmpty { return edgeHash(rows.link(row, 0), rows.link(row, 1)) }
         var hash = KeyHash(hashKey)
@@ -23,12 +23,12 @@ extension Reader {
         return hash.value
     }
 
-    /// Returns the address of the directory and the entry count of an index in the page of its table.
+    /// Returns the address in the page of a table at which the directory of an index and its number of entries are stored.
     @inline(__always) func indexPlace(_ table: Int, _ index: Int) -> UnsafeMutableRawPointer {
         tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
     }
 
-    /// Returns the bucket of a hash, or 0 if there is no such bucket yet.
+    /// Returns the bucket in which a hash belongs, or 0 if the index has no bucket yet.
     @inline(__always) func bucket(_ table: Int, _ index: Int, _ hash: UInt64) -> PageRef {
         let place = indexPlace(table, index)
         let directory = place.load(as: RadixVector.self)
@@ -57,7 +57,7 @@ extension Reader {
         Int(indexPlace(table, index).load(fromByteOffset: TablePage.indexEntryCountOffset, as: UInt64.self))
     }
 
-    /// Returns the first row of an index that has this hash and for which `isEqual` holds, or `noRow` if there is no such row.
+    /// Returns the first row under a hash for which `isEqual` returns `true`, or `noRow` if there is no such row.
     @inline(__always)
     func firstRow(_ table: Int, _ index: Int, _ hash: UInt64, where isEqual: (UInt32) -> Bool) -> UInt32 {
         firstRow(bucket(table, index, hash), Bucket.fragment(hash), where: isEqual)
@@ -76,7 +76,7 @@ extension Reader {
         return noRow
     }
 
-    /// Returns the row with a key of one component, or `noRow`.
+    /// Returns the row with a key of one value, or `noRow`.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         let key = key.key(index.negativeZeros[0])
         var hash = KeyHash(hashKey)
@@ -84,7 +84,7 @@ extension Reader {
         return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash.value)
     }
 
-    /// Returns the row with a key of one component, given the column and the hash of the key, or `noRow`.
+    /// Returns the row with a key of one value, or `noRow`. The caller passes the column and the hash of the key.
     @inline(__always)
     func row(
         _ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, _ negativeZero: UInt64, key: Cell, hash: UInt64
@@ -93,7 +93,7 @@ extension Reader {
         return firstRow(table, index, hash) { rows.hasKey($0, slot, kind, key, negativeZero) }
     }
 
-    /// Returns the row with a key of several components, or `noRow`.
+    /// Returns the row with a key of several values, or `noRow`.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
         var hash = KeyHash(hashKey)
         let keys = zip(keys, index.negativeZeros).map { $0.key($1) }
@@ -115,13 +115,13 @@ extension Reader {
         duplicate(of: row, fragment: Bucket.fragment(hash), in: bucket(table, index.number, hash), table, index)
     }
 
-    /// Does the same as `duplicate(of:hash:_:_:)` in a bucket that the caller has found.
+    /// Returns the same as `duplicate(of:_:_:)`, but searches a bucket that the caller has already found.
     @inline(__always)
     func duplicate(of row: UInt32, fragment: UInt16, in bucket: PageRef, _ table: Int, _ index: IndexLayout) -> UInt32 {
         firstRow(bucket, fragment) { other in other != row && hasSameKey(row, other, table, index) }
     }
 
-    /// Returns the other rows with the same key as `row`. The result is empty if a component of the key is null.
+    /// Returns the other rows with the same key as `row`. The result is empty if the key contains null.
     func rowsWithSameKey(as row: UInt32, _ table: Int, _ index: IndexLayout) -> [UInt32] {
         let rows = rows(table)
         guard let hash = keyHash(index, rows, row) else { return [] }

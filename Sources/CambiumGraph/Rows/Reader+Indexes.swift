@@ -1,12 +1,12 @@
 extension OrderedTree {
-    /// Whether the numbers agree with each other and do not exceed the limits of a tree.
+    /// Whether the root, the height and the count agree with each other and are within the limits of a tree.
     var isPossible: Bool {
         height == 0 ? self == OrderedTree() : root != 0 && height <= UInt32(OrderedNode.heightMax) && count <= TableLayout.rowCountMax
     }
 }
 
 extension IndexDirectory {
-    /// Returns whether the records describe the indexes of a layout, in the same order.
+    /// Returns whether the records belong to the ordered indexes of a layout, in the same order.
     @inline(__always) func fits(_ layout: GraphLayout) -> Bool {
         count == layout.ordered.count && layout.ordered.allSatisfy { self[$0.number].specification == $0.specification }
     }
@@ -20,7 +20,7 @@ extension OrderedIndexLayout {
 }
 
 extension Reader {
-    /// Returns the page of the ordered indexes, or 0 if there is no such page yet.
+    /// Returns the reference of the index directory, or 0 if the graph does not have one yet.
     func indexDirectoryReference(of layout: GraphLayout) -> PageRef {
         guard let offset = DirectoryPage.indexesOffset(layout) else { return 0 }
         return chunks[directory].load(fromByteOffset: offset, as: PageRef.self)

@@ -1,4 +1,4 @@
-/// A column that is read row by row. Most rows are neighbours, so the leaf is looked up once for each group.
+/// Reads a column row by row. The leaf is looked up once for each group, because consecutive rows are usually in the same group.
 struct LeafCache {
     private var group = UInt32.max
     private var leaf: UnsafeMutableRawPointer?
@@ -27,13 +27,13 @@ struct LeafCache {
     }
 }
 
-/// The members of an unordered list, in the order of their links.
+/// The members of an unordered list, in the order of the chain that links them.
 struct ChainRows: Sequence, IteratorProtocol {
     private var rows: Rows
     private var nextSlot: Int
     private var nextRow: UInt32
     private var cache = LeafCache()
-    /// The number of further rows that may follow. A chain with more rows than its table has a cycle.
+    /// The number of rows that may still follow. If a chain has more rows than its table, it has a cycle.
     private var restCount: Int
 
     @inline(__always) init(_ rows: Rows, from first: UInt32, next slot: Int) {
@@ -43,7 +43,7 @@ struct ChainRows: Sequence, IteratorProtocol {
         restCount = rows.rowCountEnd
     }
 
-    /// Starts again with another chain of the same column.
+    /// Continues with another chain of the same column, and keeps the cached leaf.
     @inline(__always) mutating func restart(_ rows: Rows, from first: UInt32, next slot: Int) {
         self.rows = rows
         nextRow = first
@@ -62,14 +62,14 @@ struct ChainRows: Sequence, IteratorProtocol {
     }
 }
 
-/// The members of a list, as rows of the members' table. They are in order if the list is ordered; otherwise, they are in the order of the
+/// The members of a list, as rows of the members' table. An ordered list has its own order. Otherwise, the members come in the order of the
 /// chain.
 struct ListRows: Sequence, IteratorProtocol {
     private let rows: Rows
     private var chain: ChainRows
     private var nextRow = noRow
     private let tree: (left: Int, right: Int, up: Int)?
-    /// The number of further steps. In a valid tree, each node has one parent, so a walk takes few steps for each node.
+    /// The number of steps that the walk may still take. In a valid tree, a walk takes few steps for each node. More steps mean a cycle.
     private var restCount: Int
 
     init(_ reader: Reader, _ list: ListLayout, owner: UInt32) {

@@ -1,14 +1,14 @@
 internal import CMachine
 import CambiumModel
 
-/// The place of an object in one graph. Reads with a place are fast, but it has no meaning in any other graph.
+/// The place of an object in one graph. Reading with a place is fast, but a place has no meaning in any other graph.
 ///
 /// Use `ObjectID` to keep an object; resolve it with `Graph.place(of:)`.
 public struct ObjectPlace: Hashable, Sendable {
     @usableFromInline package let table: UInt32
     @usableFromInline let row: UInt32
 
-    /// A number that is not the number of a table.
+    /// A number that no table has.
     static let noTable = UInt32.max
 
     @inlinable @inline(__always) init(table: Int, row: UInt32) {
@@ -16,17 +16,17 @@ public struct ObjectPlace: Hashable, Sendable {
         self.row = row
     }
 
-    /// Creates the place of an object that no graph has, for a reader that numbers such objects.
+    /// Creates a place for an object that is in no graph. A reader of other objects uses such places to number them.
     package init(unplaced number: Int) {
         table = Self.noTable
         row = UInt32(truncatingIfNeeded: number)
     }
 
-    /// The number of an object that no graph has, or `nil` for a place in a graph.
+    /// The number of an object that is in no graph, or `nil` for a place in a graph.
     package var unplacedNumber: Int? { table == Self.noTable ? Int(row) : nil }
 }
 
-/// Reads the pages to which a directory leads. A reader owns nothing: its creator keeps the version or the draft alive.
+/// Reads a graph from its directory page on. A reader owns nothing: its creator must keep the version or the draft alive.
 struct Reader {
     let chunks: Chunks
     let directory: PageRef
@@ -77,7 +77,7 @@ struct Reader {
     }
 }
 
-/// The rows of one table, for loops that resolve the table once.
+/// Reads the rows of one table. Loops use it, so that the table is looked up only once.
 struct Rows {
     let chunks: Chunks
     let groups: RadixVector
@@ -115,20 +115,20 @@ struct Rows {
         return link(row, TableLayout.virtualPageSlot)
     }
 
-    /// Whether a group contains rows of several virtual pages.
+    /// Returns whether a group contains rows of several virtual pages.
     func isShared(_ group: UInt32) -> Bool {
         let page = self.group(group << PageLayout.rowShift)
         guard page.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared else { return false }
-        // If groups are small, the last virtual page has the number `isShared`, too, but its group does not have this column.
+        // With small pages, an ordinary virtual page may have the number `isShared`. Only a shared group has a column of virtual pages.
         return chunks.birth(page.load(fromByteOffset: GroupLayout.columnsOffset + 4 * TableLayout.virtualPageSlot, as: PageRef.self)) != 0
     }
 
-    /// Returns the row or the number in a link column.
+    /// Returns the content of a link column: a row or a number.
     @inline(__always) func link(_ row: UInt32, _ slot: Int) -> UInt32 {
         leaf(group(row), slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
-    /// Prefetches the memory of a row in a link column.
+    /// Prefetches the content of a link column in a row.
     @inline(__always) func prefetchLink(_ row: UInt32, _ slot: Int) {
         cmachine_prefetch(leaf(group(row), slot) + PageLayout.linkValuesOffset + 4 &* Int(row & PageLayout.rowMask))
     }
@@ -166,6 +166,6 @@ struct Rows {
 }
 
 extension Reader {
-    /// For each blob, the number of cells that refer to the blob, not counting the first cell.
+    /// A vector with the number of cells that refer to each blob in addition to the first cell.
     var sharedBlobs: RadixVector { chunks[directory].load(fromByteOffset: DirectoryPage.sharedBlobsOffset, as: RadixVector.self) }
 }

@@ -6,7 +6,7 @@ import CambiumModel
 #endif
 
 extension Rows {
-    /// Returns the stored bits of a fixed-width value that is present.
+    /// Returns the bits of a fixed-width value, which must not be null.
     @inline(__always) func fixedBits(_ row: UInt32, _ slot: Int, width: Int) -> (low: UInt64, high: UInt64) {
         switch width {
         case 1: (UInt64(fixed(row, slot, as: UInt8.self)), 0)
@@ -21,7 +21,7 @@ extension Rows {
         }
     }
 
-    /// Whether a column contains exactly this value.
+    /// Returns whether a row has exactly this value in a column.
     @inline(__always) func equals(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell) -> Bool {
         if case .fixed(let width) = kind {
             guard isPresent(row, slot) else { return cell.kind == .null }
@@ -33,15 +33,15 @@ extension Rows {
         return cell.kind == .null && StringLeaf.cell(leaf, row) == 0
     }
 
-    /// Whether a column contains a value that an index cannot distinguish from `cell`.
+    /// Returns whether an index treats the value of a column as equal to `cell`: 0.0 and -0.0 are equal.
     ///
-    /// - Parameter cell: The value as `Cell.key(_:)` returns it.
+    /// - Parameter cell: A value in the form that `Cell.key(_:)` returns.
     @inline(__always) func hasKey(_ row: UInt32, _ slot: Int, _ kind: ColumnKind, _ cell: Cell, _ negativeZero: UInt64) -> Bool {
         if negativeZero == 0 { return equals(row, slot, kind, cell) }
         return withCell(row, slot, kind) { $0.key(negativeZero).equals(cell) }
     }
 
-    /// Whether a column of strings or data contains exactly these bytes.
+    /// Returns whether a cell of a column of strings or data has exactly these bytes.
     @inline(__always)
     static func hasBytes(
         _ leaf: UnsafeMutableRawPointer, _ row: UInt32, _ wanted: UnsafeRawBufferPointer, _ chunks: Chunks
@@ -76,10 +76,10 @@ extension Rows {
 // MARK: Memory
 
 extension Rows {
-    /// The maximum number of columns whose leaves are prefetched.
+    /// For more values than this, the leaves are not prefetched.
     private static var prefetchedCountMax: Int { 4 }
 
-    /// Prefetches together all leaves that setting a few values of a row would copy.
+    /// Prefetches all leaves that setting these values would copy, so that the processor loads them at the same time.
     @inline(__always) func prefetch(_ values: [(Attribute, Value)], _ row: UInt32, _ table: TableLayout) {
         if values.count > Self.prefetchedCountMax { return }
         let group = group(row)
