@@ -1,9 +1,9 @@
-/// The work that packing has found to be impossible.
+/// Work that packing has tried in vain. It is not tried again until something changes.
 struct PackingMemory: Sendable {
-    /// For each table in which packing could not gather any group, the numbers of its sparse groups and live rows at that time.
+    /// For each table in which no two sparse groups fitted together, the numbers of its sparse groups and live rows at that time.
     var vainCounts: [Int: (sparseGroups: Int, live: Int)] = [:]
-    /// For each chunk that could not be emptied, the number of its granules that remained in use.
+    /// For each chunk that could not be emptied, the number of granules that remained in use.
     var stuckChunks: [Int: Int] = [:]
-    /// The same numbers for chunks that could not be emptied even though their blobs were copied, too.
+    /// The same numbers for chunks that could not be emptied even by a plan that also copies blobs.
     var hopelessChunks: [Int: Int] = [:]
 }

@@ -1,20 +1,20 @@
-/// The superseded versions that readers may still hold, ordered by age. Removing a version takes O(1): a program that holds thousands of
-/// receipts holds thousands of versions, and releases most of them from the middle.
+/// The versions that readers still held when newer versions replaced them, ordered by age. Removing a version takes O(1), even from the
+/// middle. A program that holds thousands of receipts holds as many versions, and may release them in any order.
 struct PinnedVersions {
     private struct Pin {
         var version: Version?
-        /// The indexes of the neighbours in the ring.
+        /// The indexes in `pins` of the next older and the next newer version.
         var older: Int
         var newer: Int
     }
 
-    /// A ring. The pin at index 0 stands between the newest version and the oldest.
+    /// A ring of versions. The pin at index 0 has no version: it is between the newest and the oldest version.
     private var pins = [Pin(version: nil, older: 0, newer: 0)]
     private var freePlaces: [Int] = []
-    /// The index at which the next search for a released version begins.
+    /// The index at which the next call of `reclaimSome` begins.
     private var lookPlace = 0
     private(set) var count = 0
-    /// The number of granules of the pages that only these versions reach.
+    /// The number of granules in pages that only these versions reach.
     private(set) var deadGranules = 0
 
     private static let lookCount = 4
@@ -64,7 +64,8 @@ struct PinnedVersions {
 
     // MARK: Freeing pages
 
-    /// Frees those of the given pages that no pinned version can reach. If pinned versions can reach a page, the newest of them keeps it.
+    /// Frees the given pages that no pinned version can reach. Any other page passes to the newest version that can reach it, and is freed
+    /// with that version.
     mutating func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
@@ -93,8 +94,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Examines the next few versions in the ring, and drops those that readers have released. So the time of a transaction does not depend
-    /// on the number of readers. The method examines more versions than one transaction can pin.
+    /// Examines the next few versions in the ring, and drops the versions that readers have released. The number is limited, so that the
+    /// time of a transaction does not depend on the number of readers. It exceeds the number of versions that one transaction can pin.
     mutating func reclaimSome(_ space: PageSpace) {
         for _ in 0..<min(count, Self.lookCount) {
             if lookPlace == 0 { lookPlace = pins[0].newer }
@@ -102,8 +103,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops a version if readers have released it. Pages that older versions may need pass to the next older version. Returns whether it
-    /// dropped the version.
+    /// Drops a version if readers have released it, and returns whether they have. Pages that older versions can reach pass to the next
+    /// older version. The others are freed.
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older

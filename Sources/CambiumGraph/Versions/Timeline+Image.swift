@@ -2,11 +2,12 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// A version in a form that can be stored: its chunks, and the number of granules in use in each of them. See Docs/CHECKPOINTS.md.
+/// The description of a version's pages that a checkpoint record stores: the chunks, and how many granules of each are in use. See
+/// Docs/CHECKPOINTS.md.
 package struct PageImage: Sendable {
-    /// The epoch at or before which all pages of the version were born.
+    /// The epoch of the version: all of its pages were born in it or earlier.
     package let epoch: UInt64
-    /// The reference of the page from which all other pages are reached.
+    /// The reference of the directory page, through which all other pages are reached.
     package let directory: UInt32
     /// For each chunk, the number of granules of 16 bytes that the version uses in it.
     package let live: [UInt16]
@@ -21,13 +22,13 @@ package struct PageImage: Sendable {
     package static let chunkByteCount = PageLayout.chunkByteCount
     /// The maximum number of granules that a chunk has.
     package static let chunkGranuleCount = PageLayout.chunkGranules
-    /// The binary logarithm of the number of rows in a group. An image with groups of another size cannot be opened.
+    /// The binary logarithm of the number of rows in a group. A program with another number cannot open the image.
     package static let fanOutShift = PageLayout.fanOutShift
-    /// The maximum epoch of an image, so that there are always later epochs.
+    /// The maximum epoch of an image. It leaves enough later epochs.
     private static let epochMax: UInt64 = 1 << 62
 
-    /// Whether a graph can have this image: the numbers agree with each other and do not exceed the limits of a space. The first chunk is
-    /// never empty, because it contains the pages that replace leaves without content.
+    /// Whether a graph can have this image: the numbers agree with each other and are within the limits of a page space. The first chunk is
+    /// never empty, because it contains the constant pages.
     fileprivate var isPossible: Bool {
         let place = Int(directory) / PageLayout.chunkGranules
         return live.count <= PageLayout.chunkCountMax && live.allSatisfy { $0 <= PageLayout.chunkGranules }
@@ -35,26 +36,26 @@ package struct PageImage: Sendable {
     }
 }
 
-/// The result of freezing: the pages and chunks that have yet to be stored.
+/// The pages of a version that was frozen for a checkpoint, and the chunks that must still be stored.
 package struct FrozenPages: Sendable {
     package let image: PageImage
     /// The chunks that were frozen and must be stored.
     package let fresh: [Int]
-    /// The chunks of `fresh` that are already in the file, because their memory is mapped from the file.
+    /// The chunks of `fresh` whose memory is a mapping of the file, so that their bytes are already in the file.
     package let inFile: [Int]
-    /// The chunks for the table, ascending.
+    /// The chunks for the table of the checkpoint, ascending.
     package let tables: [Int]
-    /// The disk space of the chunks for the table. It must be released before anything is stored in these chunks.
+    /// Releases the disk space of the chunks for the table. The caller must run it before it stores anything in these chunks.
     package let disk: DiskRelease
 }
 
 extension Timeline {
-    /// Creates a timeline whose newest version is a stored version. Nothing is rebuilt. Complexity: O(chunks).
+    /// Creates a timeline whose newest version is a stored version. The pages are used as they are. Complexity: O(chunks).
     ///
-    /// Throws `.damaged` if this program uses another layout for the schema, or if no graph can have such an image.
+    /// Throws `.damaged` if the pages were written for another layout, or if no graph can have such an image.
     ///
     /// - Parameters:
-    ///   - fingerprint: The fingerprint of the layout of the pages.
+    ///   - fingerprint: The fingerprint of the layout for which the pages were written.
     ///   - hasRegister: `false` for a graph of format 1.
     package convenience init(
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, hasRegister: Bool = true,
@@ -67,7 +68,7 @@ extension Timeline {
         guard layout.fingerprint == fingerprint else {
             throw CambiumError(.damaged, "Another version of this program laid out the pages of the checkpoint.")
         }
-        // Pages that are created later must be younger than all existing pages.
+        // Drafts must get later epochs than all stored pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
@@ -80,32 +81,33 @@ extension Timeline {
         self.init(space, version)
     }
 
-    /// Whether a page is a directory of this layout. The check is necessary, because readers follow the references of a directory without
-    /// checking its header.
+    /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking its
+    /// header, so this must be checked first.
     private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
         let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
         return Int(page) % PageLayout.chunkGranules + granules <= PageLayout.chunkGranules && space.chunks.kind(page) == .directory
             && space.chunks.granules(page) == granules && space.chunks.birth(page) <= epoch
     }
 
-    /// Freezes the pages, so that nothing is written to the existing pages any longer. Returns the chunks of the newest version. No draft
-    /// may be in progress, and the version must be confirmed.
+    /// Freezes the pages of the newest version for a checkpoint: nothing is written to their chunks any longer. No draft may be in
+    /// progress, and the version must be confirmed.
     ///
-    /// Throws `.limitExceeded` if there are no chunks for the table. In that case nothing is frozen.
+    /// Throws `.limitExceeded` if there are no chunks for the table of the checkpoint. In that case nothing is frozen.
     ///
-    /// - Parameter tableChunkCount: Returns the number of chunks that a table with this number of entries takes. No page is placed in them
-    ///   until the next call of `reuse`.
+    /// - Parameter tableChunkCount: Returns the number of chunks that a table for `chunkCount` chunks takes. No page is placed in these
+    ///   chunks until the next call of `reuse`.
     /// Complexity: O(chunks + pages that superseded versions hold).
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // The release of a page in a frozen chunk leaves no mark in the page. So a rollback could release the page twice.
+        // A rollback recognizes a page that is already free by its birth. In a frozen chunk, releasing a page does not change its birth, so
+        // a rollback could release it twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
         let version = head.version
         var live = (0..<space.chunkCount).map { space.live[$0] }
-        // Pages that only older versions reach are not in the image.
+        // The image has only the pages of the newest version, so pages that only older versions reach are subtracted.
         for older in pinnedVersions {
             for page in older.dead.elements { live[Int(page >> 12)] -= UInt16(space.chunks.granules(page)) }
         }
@@ -114,8 +116,8 @@ extension Timeline {
         return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables, disk: disk)
     }
 
-    /// Takes the chunks for the table, and collects the disk space that can be released for them. A taken chunk may be a new chunk, which
-    /// adds an entry to the table.
+    /// Takes the chunks for the table of a checkpoint, and returns what releases their disk space. Taking a new chunk may enlarge the
+    /// table, so the loop computes the number again.
     private func takeTableChunks(
         _ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int
     ) throws(CambiumError) -> (tables: [Int], disk: DiskRelease) {
@@ -139,8 +141,8 @@ extension Timeline {
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// Makes all chunks available to writers that no version of this process and no owner needs, and no other chunks. Releases the memory
-    /// and disk space that is not needed soon. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
+    /// Lets writers use exactly the chunks that no version of this process and no owner needs. Releases memory and disk space of these
+    /// chunks, except for the next writes. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
         while !rest.isDone {
@@ -149,30 +151,31 @@ extension Timeline {
         }
     }
 
-    /// Does the same as `reuse`, but without releasing anything. Call it only while no thread writes. Complexity: O(chunks).
+    /// Lets writers use the same chunks as `reuse` does, and returns the task that releases memory and disk space. Call it only while no
+    /// thread writes. Complexity: O(chunks).
     ///
-    /// - Parameter keepsSpares: Whether some MiB of empty chunks keep their memory and disk space for the next changes.
-    /// - Returns: A value that releases the rest: the caller calls `take` and `releaseTaken` alternately until it is done.
+    /// - Parameter keepsSpares: Whether a few MiB of empty chunks keep their memory and disk space for the next changes.
+    /// - Returns: The task. The caller alternately calls `take` and `releaseTaken` until the task is done.
     package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
         defer { noteTotals() }
         return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
     }
 
-    /// Takes a MiB of empty chunks for `ChunkRelease.releaseTaken`, and puts back the chunks that the last call took. Call it only while no
-    /// thread writes; others may write before the next call.
+    /// Puts back the chunks that the last call took, and takes the next MiB of empty chunks for `ChunkRelease.releaseTaken`. Call it only
+    /// while no thread writes. Other threads may write between two calls.
     package func take(_ rest: inout ChunkRelease) {
         space.take(&rest)
         noteTotals()
     }
 
-    /// Lets another thread supply memory for the next changes. Call it only while no thread writes. Complexity: O(1).
+    /// Lets another thread supply memory for the next changes. Call this method only while no thread writes. Complexity: O(1).
     package func prepareNext() { space.memory.prepareNext() }
 
-    /// The chunks of versions that are mapped from a file: the file from which the timeline was opened, or the file of its storage. Read it
-    /// only while no thread writes. Complexity: O(chunks).
+    /// The chunks of versions whose bytes are in a file: the file from which the timeline was opened (`ofSource`), or the file of its
+    /// storage. Read it only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
-    /// Sets the storage for chunks for which the budget has no memory. Call it before the first draft.
+    /// Sets the storage for chunks that exceed the memory budget. Call it before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 
     /// Keeps an object alive as long as the timeline or one of its graphs exists.
@@ -181,8 +184,8 @@ extension Timeline {
     /// The budget for the memory of pages.
     package var budget: MemoryBudget { space.memory.budget }
 
-    /// Replaces the memory of frozen chunks by a mapping of the file in which they are stored. `stored` must ascend. Other threads may read
-    /// the chunks at the same time.
+    /// Maps the file at the addresses of stored chunks, and releases their memory. The chunks must be frozen and ascend. Other threads may
+    /// read them at the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
         noteTotals()

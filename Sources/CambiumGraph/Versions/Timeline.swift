@@ -2,9 +2,9 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// The versions of one graph, the pages that they share, and the way from one version to the next.
+/// The versions of one graph, and the pages that they share. Publishing a draft adds a version.
 ///
-/// Any thread may read `head`. Everything else belongs to the writer. The owner of the timeline lets only one thread at a time create,
+/// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline must let only one thread at a time create,
 /// change, publish or drop drafts.
 ///
 /// SENDABLE: `head` is under a mutex. Only one thread at a time writes, so no two accesses to the rest overlap, and the runtime need not
@@ -12,19 +12,19 @@ import Synchronization
 package final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>
-    /// The versions that a reader still held when a newer version superseded them.
+    /// The older versions that readers may still hold.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     private let counters = TimelineCounters()
     /// The unconfirmed versions, which may still be rolled back.
     @exclusivity(unchecked) private var unconfirmed = UnconfirmedVersions()
     @exclusivity(unchecked) var packing = PackingMemory()
-    /// The maximum number of requests that drafts remember.
+    /// The maximum number of requests that the register remembers.
     @exclusivity(unchecked) package var requestCountMax = 1_000_000
     static let epochs = Atomic<UInt64>(0)
 
     /// Creates the empty graph of a schema without entities.
     ///
-    /// - Parameter key: The key for the hashes of the indexes. An attacker that has the key can choose keys that collide.
+    /// - Parameter key: The key for the hashes of the indexes. An attacker who knows the key can choose values whose hashes collide.
     package init(memory: MemoryBudget = .standard, key: HashKey) {
         space = PageSpace(budget: memory)
         let layout = GraphLayout(Schema.empty)
@@ -49,26 +49,27 @@ package final class Timeline: @unchecked Sendable {
         Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
 
-    /// The number of superseded versions that readers hold. Complexity: O(superseded versions and the pages of those that were released).
+    /// The number of older versions that readers hold. Complexity: O(older versions and the pages of those that were released).
     package var pinnedVersionCount: Int {
         reclaim()
         return pinned.count
     }
 
-    /// The number of bytes in pages that only superseded versions reach. Complexity: O(such versions and the pages of those that were
+    /// The number of bytes in pages that only older versions reach. Complexity: O(older versions and the pages of those that were
     /// released).
     package var pinnedByteCount: Int {
         reclaim()
         return pinned.deadGranules * PageLayout.granule
     }
 
-    /// The number of bytes in the pages that the next version superseded, and that a version keeps while a reader holds it. Only the writer
-    /// may call it. Complexity: O(such pages).
+    /// Returns the number of bytes in pages that a version keeps only because a reader holds it: the pages that the next version replaced.
+    /// Only the writer may call this method. Complexity: O(such pages).
     package func supersededByteCount(of graph: Graph) -> Int {
         graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
     }
 
-    /// The totals at the time when the last version was published, or when chunks were last made available. Any thread may read them. O(1).
+    /// The totals as of the last version that was published, or of the last time that chunks became available. Any thread may read them.
+    /// O(1).
     package var totals: TimelineTotals { counters.totals }
 
     /// Updates `totals` to the current state.
@@ -82,7 +83,7 @@ package final class Timeline: @unchecked Sendable {
     /// The number of bytes in pages that some version can reach.
     package var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 
-    /// The number of bytes of the memory for pages that no file backs.
+    /// The number of bytes of memory for pages that no file backs.
     package var reservedByteCount: Int { space.memory.heapByteCount }
 
     /// Lets the kernel supply memory for this many bytes of pages in addition to those in use, and waits for it.
@@ -92,15 +93,15 @@ package final class Timeline: @unchecked Sendable {
         space.memory.finishPreparing()
     }
 
-    /// Makes the draft the newest version and returns it.
+    /// Publishes a draft: makes it the newest version, and returns this version.
     ///
     /// Throws `.notWritable` if another draft was published after this draft was created, or if a change of the draft failed after it had
     /// written. In that case the draft is dropped. Complexity: O(superseded pages).
     ///
-    /// - Parameter indexing: The approximate number of rows that are added to an incomplete ordered index; `nil` for the usual number.
+    /// - Parameter indexing: The approximate number of rows to add to an incomplete ordered index; `nil` for the usual number.
     /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
-    /// - Parameter show: A closure that receives the new version before pages of the old version are freed. If the caller releases the old
-    ///   version there, the next transaction has less work.
+    /// - Parameter show: Receives the new version before pages of the old version are freed. If the caller releases the old version here,
+    ///   these pages can be freed at once, and the next transaction has less work.
     @discardableResult
     package func publish(
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
@@ -143,46 +144,46 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
-    /// Makes the last confirmed version the newest version again, and frees the pages of the later versions, which no reader may read any
+    /// Makes the last confirmed version the newest version again, and frees the pages of all later versions. No reader may read them any
     /// longer. Complexity: O(pages that these versions created).
     @discardableResult
     package func rollBack() -> Graph { removeUnconfirmed(to: nil) }
 
-    /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. `graph` may be
-    /// unconfirmed, and may then be rolled back later.
+    /// Rolls back only the versions after `graph`. The caller must have held `graph` since it was the newest version. If `graph` is
+    /// unconfirmed, a later call may roll it back.
     @discardableResult
     package func rollBack(to graph: Graph) -> Graph { removeUnconfirmed(to: graph.version) }
 
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in
-            // If a page was released in the meantime, it has another birth, or is in the list twice.
+            // A page that was released and allocated again is in the list of its new draft, too. Its birth shows that it is not free yet.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }
         current.withLock { $0 = newest }
-        // Pages of this version that later versions superseded belong to this version again.
+        // The version is the newest one again, so the pages that later versions replaced are in use.
         pinned.removeAll(from: newest.epoch, space)
         newest.dead.removeAll()
         noteTotals()
         return Graph(version: newest)
     }
 
-    /// Frees pages that no version can reach. A page with the birth B that was superseded at epoch D is needed while there is a version
-    /// from B up to, but not including, D.
+    /// Frees the pages that the new version replaced and that no version can reach. A page that was born at epoch B and replaced at epoch D
+    /// is needed by versions from B up to, but not including, D.
     private func retire(_ previous: inout Version, _ superseded: inout PageList) {
-        // Threads can no longer get `previous`, and the draft that held it no longer exists. So if there is only one reference, no reader
-        // holds it.
+        // No thread can get `previous` any longer, and the draft that held it no longer exists. So if there is only this reference, no
+        // reader holds the version.
         if isKnownUniquelyReferenced(&previous) {
             pinned.bury(superseded, space)
         } else {
-            // The draft superseded only pages that were born earlier, and this version reaches all of them.
+            // All replaced pages were born before the draft, so this version reaches each of them and keeps them all.
             previous.dead = superseded
             superseded = PageList()
             pinned.append(previous, space)
         }
     }
 
-    /// Drops all superseded versions that readers have released. Complexity: O(pinned versions and their pages).
+    /// Drops all older versions that readers have released. Complexity: O(pinned versions and their pages).
     func reclaim() {
         pinned.reclaim(space)
         noteTotals()
@@ -204,7 +205,7 @@ package final class Timeline: @unchecked Sendable {
 }
 
 extension Timeline {
-    /// Limits the graph to fewer pages than this program can address.
+    /// Limits the graph to fewer pages than a page reference can address.
     package func limit(to capacity: PageCapacity) { space.capacity = capacity }
 
     /// Whether so few pages are left that only deletions may use them. The caller must not read this while a draft is being written.

@@ -2,21 +2,21 @@ import Synchronization
 
 /// The sizes of versions and pages, in numbers that any thread may read.
 package struct TimelineTotals: Sendable, Equatable {
-    /// The number of superseded versions that readers hold.
+    /// The number of older versions that readers hold.
     package let pinnedVersionCount: Int
-    /// The number of bytes in pages that only superseded versions reach.
+    /// The number of bytes in pages that only older versions reach.
     package let pinnedByteCount: Int
     /// The number of bytes in pages that some version reaches.
     package let pageByteCount: Int
-    /// The number of bytes of heap memory.
+    /// The number of bytes of memory for pages that no file backs.
     package let heapByteCount: Int
-    /// The number of bytes in chunks that are mapped from a file.
+    /// The number of bytes in chunks whose bytes are in a file.
     package let mappedByteCount: Int
 }
 
-/// The totals of a timeline, which its writer stores and any thread loads.
+/// The totals of a timeline. Its writer stores them, and any thread loads them.
 ///
-/// Each number is atomic, but two numbers may be of different moments.
+/// Each number is loaded by itself, so two numbers may be of different moments.
 final class TimelineCounters: Sendable {
     private let pinnedVersionCount = Atomic(0)
     private let pinnedByteCount = Atomic(0)

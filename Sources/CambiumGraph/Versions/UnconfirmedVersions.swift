@@ -1,13 +1,12 @@
-/// The versions that may still be rolled back: the last confirmed version, to which a rollback returns, and the pages that each later
-/// version created.
+/// The versions that may still be rolled back, with the pages that each of them created, and the last confirmed version.
 struct UnconfirmedVersions {
-    /// The last confirmed version; `nil` if there is no unconfirmed version.
+    /// The last confirmed version, to which a rollback returns; `nil` if there is no unconfirmed version.
     private(set) var base: Version?
-    /// The versions after the base, oldest first, with the number of pages that each of them created.
+    /// The versions after `base`, oldest first. `pageCount` is the number of pages in `pages` that a version created.
     private var versions: [(epoch: UInt64, pageCount: Int)] = []
     private var pages: [PageRef] = []
 
-    /// The maximum number of entries for which the arrays keep their memory when they are emptied.
+    /// Emptying the arrays keeps the memory of at most this many elements.
     private static let spareCountMax = 16_384
 
     /// Adds a version that is newer than all others, and the pages that it created.
@@ -30,8 +29,8 @@ struct UnconfirmedVersions {
         }
     }
 
-    /// Removes the versions after `version`, and calls `body` with each page that they created. Removes all unconfirmed versions if
-    /// `version` is `nil` or confirmed. Returns the version that is then the newest, or `nil` if there was no unconfirmed version.
+    /// Removes the versions after `version`, and calls `body` with each page that they created. If `version` is `nil` or confirmed, removes
+    /// all unconfirmed versions. Returns the newest version that is left, or `nil` if there was no unconfirmed version.
     mutating func rollBack(to version: Version?, _ body: (_ page: PageRef, _ epoch: UInt64) -> Void) -> Version? {
         guard let base else { return nil }
         let staying = version.flatMap { $0.epoch > base.epoch ? $0 : nil }
