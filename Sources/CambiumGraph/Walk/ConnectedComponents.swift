@@ -1,14 +1,15 @@
 public import CambiumModel
 
-/// The weakly connected components of a graph: two objects are in one component if links connect them, whatever the direction of the links.
+/// The weakly connected components of a graph. Two objects are in one component if a chain of links connects them, whatever the direction
+/// of each link.
 ///
 ///     let components = try graph.walk(along: ["follows"]).components()
 ///     print(components.count, components.sizes.first ?? 0)
 ///
 /// The components cover the objects of the entities at both ends of the relationships. An object without links is a component by itself.
 public struct ConnectedComponents: Sendable {
-    /// The number of objects of each component, descending. Components are numbered in this order; components of equal size are in no
-    /// particular order.
+    /// The number of objects in each component, descending. The index in this array is the number of the component. The order of components
+    /// of equal size has no meaning.
     public let sizes: [Int]
     private let graph: Graph
     /// For each table and row, the number of the component, or `noComponent`.

@@ -1,7 +1,7 @@
 public import CambiumModel
 
-/// The underlying error of `.cyclic`: links that lead from an object back to the same object.
+/// The underlying error of `.cyclic`: a cycle of links, which leads from an object back to the same object.
 public struct LinkCycle: Error, Sendable, Hashable {
-    /// The objects of the cycle. Each has a link to the next one, and the last one has a link to the first one.
+    /// The objects of the cycle. Each has a link to the next object, and the last has a link to the first.
     public let objects: [ObjectID]
 }

@@ -1,7 +1,7 @@
 /// A set of the places that a walk has reached.
 ///
-/// A small set is a hash table, so a short walk through a large graph takes memory only for the objects that it reaches. A larger set has
-/// one bit for each row of the tables that the walk reaches.
+/// A small set is a hash table, so a short walk through a large graph takes little memory. A larger set has one bit for each row of the
+/// tables that the walk reaches.
 struct PlaceMarks {
     /// The maximum number of places in the hash table.
     static let hashedCountMax = 4096
@@ -11,10 +11,10 @@ struct PlaceMarks {
     private let reader: Reader
     private let hashedCountMax: Int
     private(set) var count = 0
-    /// The slots of a hash table with linear probing. Their number is a power of two. Empty if the set has bits.
+    /// The slots of the hash table, with linear probing. Their number is a power of two. Empty if the set has bits instead.
     private var keys: [UInt64]
     private var shift: UInt64
-    /// For each table, one bit for each row; empty for a table without places. There are no tables if the set is a hash table.
+    /// For each table, one bit for each row; empty for a table without places. The outer array is empty if the set is a hash table.
     private var bits: [[UInt64]] = []
     private let tableCount: Int
 
@@ -26,7 +26,7 @@ struct PlaceMarks {
         shift = 64 - UInt64(Self.firstSlotCount.trailingZeroBitCount)
     }
 
-    /// Adds a place, whose row the table must have. Returns whether the place was not in the set before.
+    /// Adds a place, which must be a place of the graph. Returns whether the place was not in the set before.
     @inline(__always) mutating func insert(_ place: ObjectPlace) -> Bool {
         if bits.isEmpty { return insertKey(place) }
         let (table, word) = (Int(place.table), Int(place.row &>> 6))
@@ -54,7 +54,7 @@ struct PlaceMarks {
 
     /// Returns the slot of a key, or the empty slot in which the key belongs.
     @inline(__always) private func slot(of key: UInt64) -> Int {
-        // The multiplier is 2^64 divided by the golden ratio, which distributes neighbouring rows evenly (Knuth, TAOCP 6.4).
+        // The multiplier is 2^64 divided by the golden ratio, which spreads consecutive rows over the slots (Knuth, TAOCP 6.4).
         var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> shift)
         while keys[slot] != key, keys[slot] != Self.emptyKey { slot = (slot &+ 1) & (keys.count &- 1) }
         return slot

@@ -1,9 +1,10 @@
-/// Takes one step from each of many objects of one table. The leaves of the last object are kept, so neighbouring rows need few loads.
+/// Takes one step from each of many objects of one table. The cursor keeps the leaves of the last object, so consecutive rows need few
+/// loads.
 struct StepCursor {
     private let reader: Reader
     private let shape: WalkStep.Shape
     private let owners: Rows
-    /// The rows of the members' table, or of the edge table if the list has edges.
+    /// The rows of the members' table: objects, or edges if the relationship is many-to-many.
     private let members: Rows
     private let targetRowEnd: UInt64
     private var owner = LeafCache()
@@ -62,7 +63,8 @@ struct StepCursor {
         return true
     }
 
-    /// Ends the process if the table at the other end does not have the row, because pages that are not proven may name any row.
+    /// Returns the row if the table at the other end has it. Otherwise, ends the process: pages that are not proven may contain any row
+    /// number.
     @inline(__always) private func checked(_ row: UInt32) -> UInt32 {
         if UInt64(row) >= targetRowEnd { members.chunks.refuse("a link leads to a row that does not exist") }
         return row

@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension Walk {
-    /// Returns the weakly connected components over the relationships.
+    /// Returns the weakly connected components of the objects, as the relationships link them.
     ///
     /// Throws `.limitExceeded` if the tables at the ends of the relationships have more than 2^32 rows. Complexity: O(objects + links), and
     /// 4 bytes for each object.
@@ -13,11 +13,11 @@ extension Walk {
     }
 }
 
-/// A union of sets (Tarjan), in which each object points to an object of its component with a smaller number, or to itself.
+/// Joins sets of objects (union-find, Tarjan). Each object points to an object of its component with a smaller number, or to itself.
 private struct ComponentJoining {
     private let graph: Graph
     private let scope: WalkScope
-    /// For each table, the number of its first row.
+    /// For each table, the number of its first row. All rows of all tables are numbered consecutively.
     private var bases: [UInt32]
     private var parents: [UInt32]
 
@@ -41,7 +41,7 @@ private struct ComponentJoining {
 
     // MARK: Joining
 
-    /// Joins the components at the two ends of each link. Reads the columns in the order of their rows.
+    /// Joins the components of the two objects of each link. Reads the link columns in the order of the rows.
     mutating func join(_ link: LinkLayout) {
         let (table, slots, targets): (Int, (Int?, Int), (Int, Int))
         switch link {
@@ -69,7 +69,7 @@ private struct ComponentJoining {
         if left < right { parents[Int(right)] = left } else { parents[Int(left)] = right }
     }
 
-    /// Returns the object to which all objects of a component lead. Shortens the paths that it follows.
+    /// Returns the object that all pointers of a component lead to. Shortens the path of pointers that it follows.
     private mutating func root(_ start: UInt32) -> UInt32 {
         var object = start
         while true {

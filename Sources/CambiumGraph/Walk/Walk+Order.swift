@@ -1,7 +1,7 @@
 public import CambiumModel
 
 extension Walk {
-    /// Returns the objects of the entities at both ends of the relationships in an order in which each link leads to a later object.
+    /// Returns all objects of the entities at both ends of the relationships, in an order in which each link leads to a later object.
     ///
     /// If no path of links connects two objects, their relative order has no meaning. Throws `.cyclic` if links form a cycle; the
     /// underlying error is a `LinkCycle` with the objects of the cycle. Complexity: O(objects + links), and 12 bytes for each object.
@@ -17,18 +17,18 @@ extension Walk {
             underlying: LinkCycle(objects: ids))
     }
 
-    /// The number of objects of a cycle that the error message names.
+    /// The maximum number of objects of a cycle that the error message names.
     private static let namedCountMax = 10
 }
 
-/// Kahn's algorithm: an object is added to the order after all objects that have links to it.
+/// Kahn's algorithm: an object is added to the order after all objects that have a link to it.
 private struct TopologicalOrdering {
     private let reader: Reader
     private let steps: WalkSteps
     private let scope: WalkScope
     /// For each table and row, the number of links from objects that are not in the order yet.
     private var linkCounts: [[UInt32]]
-    /// The order.
+    /// The places of the objects that are in the order so far.
     private(set) var places: [ObjectPlace] = []
     private var objectCount = 0
 
@@ -69,7 +69,7 @@ private struct TopologicalOrdering {
         }
     }
 
-    /// Removes the links from objects that are in the order.
+    /// Subtracts the links that begin at the given objects, which are in the order now.
     private mutating func remove(_ step: WalkStep, from owners: Range<Int>) {
         var cursor = StepCursor(step, reader)
         let table = step.targetTable
@@ -86,7 +86,8 @@ private struct TopologicalOrdering {
 
     /// Returns the objects of a cycle, or `nil` if all objects are in the order.
     ///
-    /// Each object that is not in the order has a link from another such object. So a walk against the links reaches some object twice.
+    /// Each object that is not in the order has a link from another such object. So following links backwards from such an object must
+    /// reach some object twice.
     func cycle(_ backward: WalkSteps) -> [ObjectPlace]? {
         guard places.count < objectCount, var place = firstRest() else { return nil }
         var indexes: [ObjectPlace: Int] = [:]

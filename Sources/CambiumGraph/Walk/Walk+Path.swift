@@ -4,15 +4,15 @@ extension Walk {
     /// Returns the objects on one of the shortest paths between two objects, including both, or `nil` if there is no path. The path from an
     /// object to itself is the object.
     ///
-    /// The walk proceeds from both ends. In each step, it follows the links of the end that has fewer of them. Throws `.notFound` if one of
-    /// the objects does not exist. Complexity: O(objects reached + links followed).
+    /// The search walks from both ends. In each step, it continues at the end where fewer links must be followed. Throws `.notFound` if one
+    /// of the objects does not exist. Complexity: O(objects reached + links followed).
     ///
     /// - Parameter distance: The maximum number of links in the path; `nil` for no limit.
     public func path(from start: ObjectID, to end: ObjectID, within distance: Int? = nil) throws(CambiumError) -> [ObjectID]? {
         try path(from: start, to: end, within: distance, where: nil)
     }
 
-    /// Returns the objects on one of the shortest paths on which all objects between the two ends pass a filter.
+    /// Returns the objects on one of the shortest paths. All objects between the two ends must pass a filter.
     package func path(
         from start: ObjectID, to end: ObjectID, within distance: Int?, where filter: ((ObjectPlace) -> Bool)?
     ) throws(CambiumError) -> [ObjectID]? {
@@ -23,7 +23,7 @@ extension Walk {
     }
 }
 
-/// A search for a shortest path that proceeds from both ends.
+/// Searches for a shortest path by two walks, one from each end.
 ///
 /// If the two walks have proceeded n and m steps and have no place in common, every path is longer than n + m. So the first place that
 /// the next step of one walk finds in the other walk is on a shortest path.
@@ -54,11 +54,11 @@ private struct PathSearch {
         return nil
     }
 
-    /// Takes one step. Returns `false` if it reached a place that the other walk has also reached.
+    /// Takes one step of a walk. Returns `false` if the step reached a place that the other walk has also reached.
     ///
     /// - Parameters:
     ///   - others: The places that the other walk reached. Some of them may not pass the filter.
-    ///   - goal: The start of the other walk, which need not pass the filter.
+    ///   - goal: The place at which the other walk began, which need not pass the filter.
     private static func advance(
         _ front: inout WalkFront, until others: PlaceMarks, _ goal: ObjectPlace, _ filter: (ObjectPlace) -> Bool
     ) -> Bool {
@@ -68,7 +68,7 @@ private struct PathSearch {
         }
     }
 
-    /// Returns the path through the last place of the walk that stopped.
+    /// Returns the path through the place at which the two walks met: the last place of the walk that stopped.
     private static func path(_ forward: WalkFront, _ backward: WalkFront, isForward: Bool) -> [ObjectPlace]? {
         let (last, other) = isForward ? (forward, backward) : (backward, forward)
         guard let meeting = last.places.last, let index = other.places.firstIndex(of: meeting) else { return nil }

@@ -4,13 +4,13 @@ public import CambiumModel
 public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// All relationships of all entities.
     case all
-    /// The relationships with these names. A name means the relationships with this name of all entities.
+    /// The relationships with these names. A name selects the relationships of all entities that have this name.
     case named([String])
 
     public init(arrayLiteral names: String...) { self = .named(names) }
 }
 
-/// Walks from object to object along some relationships of one graph. The columns of the relationships are looked up only once.
+/// Walks from object to object along relationships of one graph. The columns of the relationships are looked up only once.
 ///
 /// The walk follows each relationship in its own direction. To walk against the direction, name the inverse relationship.
 ///
@@ -21,12 +21,12 @@ public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
 /// Cycles, links of an object to itself, and objects without the relationship are allowed. A walk never changes anything.
 public struct Walk: Sendable {
     let graph: Graph
-    /// The relationships, without duplicates, in the order of the names and of the entities.
+    /// The relationships without duplicates: in the order of the names, and for each name in the order of the entities.
     let relationships: [Relationship]
     let isOverAll: Bool
     private let ends: [EndLayout]
     let steps: WalkSteps
-    /// The maximum number of places that a walk keeps in a hash table. Tests choose a small number.
+    /// The maximum number of places in the hash table of a walk. Beyond it, bits are used. Tests set a small number.
     var hashedCountMax = PlaceMarks.hashedCountMax
 
     init(_ graph: Graph, _ walked: WalkedRelationships) throws(CambiumError) {
@@ -57,13 +57,13 @@ public struct Walk: Sendable {
         return found
     }
 
-    /// The entities of the objects that a step may reach, by their numbers.
+    /// The entities whose objects a step may reach, in the order of their numbers.
     package var reachedEntities: [Entity] {
         let numbers = Set(relationships.compactMap { graph.schema.entity($0.destination) }.flatMap(\.family))
         return numbers.sorted().compactMap { graph.schema.entity($0) }
     }
 
-    /// The steps against the direction of the relationships.
+    /// The steps that follow the relationships backwards.
     var backwardSteps: WalkSteps { WalkSteps(ends.map(graph.layout.opposite), tableCount: graph.layout.tables.count) }
 
     func front(_ steps: WalkSteps, from starts: [ObjectPlace], keepsParents: Bool = false) -> WalkFront {

@@ -1,19 +1,19 @@
 /// A breadth-first walk in progress: the places that it has reached, by distance.
 struct WalkFront {
-    /// The reaction of the walk to a place that it reaches for the first time.
+    /// The decision of the caller about a place that the walk reaches for the first time.
     enum Verdict {
         case keep
-        /// The place is not reported, and the walk does not continue from it.
+        /// The walk omits the place, and does not continue from it.
         case drop
-        /// The place is the last one that the walk keeps.
+        /// The walk keeps the place and ends.
         case stop
     }
 
     private let reader: Reader
     private let steps: WalkSteps
-    /// The places in the order in which the walk reached them. Places of the same distance are adjacent.
+    /// The places in the order in which the walk reached them, and so by ascending distance.
     private(set) var places: [ObjectPlace] = []
-    /// For each distance, the number of places up to this distance.
+    /// For each distance, the number of places at this distance or a smaller one.
     private(set) var levelEnds: [Int]
     /// For each place, the index of the place from which the walk reached it. Empty if the caller needs no paths.
     private(set) var parents: [UInt32] = []
@@ -37,13 +37,13 @@ struct WalkFront {
         levelEnds = [places.count]
     }
 
-    /// The places with the greatest distance, from which the walk continues.
+    /// The indexes of the places with the greatest distance, from which the walk continues.
     var frontier: Range<Int> { (levelEnds.count > 1 ? levelEnds[levelEnds.count - 2] : 0)..<places.count }
 
     /// The number of steps from the start to the frontier.
     var distance: Int { levelEnds.count - 1 }
 
-    /// Takes one step from each place of the frontier. Returns `false` if a verdict stopped the walk.
+    /// Takes one step from each place of the frontier. Returns `false` if `verdict` ended the walk.
     ///
     /// - Parameter verdict: Decides about each place that is reached for the first time.
     @inline(__always) mutating func advance(_ verdict: (ObjectPlace) -> Verdict) -> Bool {
@@ -88,7 +88,7 @@ struct WalkFront {
         return count
     }
 
-    /// Returns the places from a start of the walk to the place at an index.
+    /// Returns the places on the way from a start of the walk to the place at an index.
     func path(to index: Int) -> [ObjectPlace] {
         var path: [ObjectPlace] = []
         var next = UInt32(index)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The objects that a walk over whole tables covers: the objects of the entities at both ends of the relationships.
+/// The objects that an algorithm over all objects covers: the objects of the entities at both ends of the relationships.
 struct WalkScope {
     private let reader: Reader
     private let layout: GraphLayout
@@ -27,7 +27,7 @@ struct WalkScope {
         return entities[table.index].contains(reader.rows(table.index).entity(place.row, table))
     }
 
-    /// An upper bound of the rows of a table.
+    /// An upper bound of the number of rows in a table.
     func rowCountEnd(_ table: Int) -> Int { reader.groupCount(table) << PageLayout.fanOutShift }
 
     /// Calls `body` with the row of each object of a table that is covered.

@@ -5,9 +5,9 @@ struct WalkStep: Sendable {
     enum Shape: Sendable {
         /// A column of the owner contains the row at the other end.
         case one(slot: Int)
-        /// The members are rows of the target's table.
+        /// The members are objects, in a list of the owner.
         case members(ListLayout)
-        /// The members are edges; a column of each edge contains the row at the other end.
+        /// The members are edges, in a list of the owner. A column of each edge contains the row at the other end.
         case edges(ListLayout, targetSlot: Int)
     }
 
@@ -39,7 +39,7 @@ struct WalkStep: Sendable {
     }
 }
 
-/// The steps that a walk may take, grouped by the table of the object from which a step starts.
+/// The steps that a walk may take, grouped by the table of the objects at which they begin.
 struct WalkSteps: Sendable {
     private let steps: [WalkStep]
     private let ranges: [Range<Int>]
@@ -59,11 +59,11 @@ struct WalkSteps: Sendable {
         steps = found
     }
 
-    /// Returns the places of the steps that start from objects of a table.
+    /// Returns the indexes of the steps that begin at objects of a table.
     @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }
     @inline(__always) subscript(_ place: Int) -> WalkStep { steps[place] }
 
-    /// Returns the end of the longest run of objects at the start of `range` that are in one table.
+    /// Returns the end of the run of places at the beginning of `range` that all are in one table.
     @inline(__always) static func runEnd(_ places: [ObjectPlace], _ range: Range<Int>) -> Int {
         var end = range.lowerBound + 1
         while end < range.upperBound, places[end].table == places[range.lowerBound].table { end += 1 }
@@ -72,14 +72,14 @@ struct WalkSteps: Sendable {
 }
 
 extension GraphLayout {
-    /// Returns the ends that a walk follows for a relationship. There are two ends if the relationship is its own inverse and is stored as
-    /// edges, because an object may be at either end of an edge.
+    /// Returns the ends that a walk follows for a relationship. A many-to-many relationship that is its own inverse has two ends, because
+    /// an object may be at either end of an edge.
     func walkedEnds(_ relationship: Relationship) -> [EndLayout] {
         let end = self.end(relationship)
         if case .edges(_, _, isSymmetric: true) = end.layout { return [end, opposite(end)] }
         return [end]
     }
 
-    /// Returns the other end of an end's link. It exists even if the schema names no inverse.
+    /// Returns the other end of a link. It exists even if the schema does not name an inverse relationship.
     func opposite(_ end: EndLayout) -> EndLayout { self.end(end.link, 1 - end.end) }
 }

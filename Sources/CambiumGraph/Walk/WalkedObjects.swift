@@ -12,13 +12,13 @@ public struct WalkedObject: Sendable, Hashable {
 public struct WalkedObjects: Sequence, Sendable {
     private let graph: Graph
     private let places: [ObjectPlace]
-    /// For each distance, the number of objects up to this distance.
+    /// For each distance, the number of objects at this distance or a smaller one.
     private let levelEnds: [Int]
 
     init(_ graph: Graph, _ front: WalkFront) {
         self.graph = graph
         places = front.places
-        // The last step of a walk without a limit reaches nothing.
+        // A walk without a limit ends with a step that reaches nothing. Such a step does not count as a distance.
         var ends = front.levelEnds
         while ends.count > 1, ends[ends.count - 1] == ends[ends.count - 2] { ends.removeLast() }
         levelEnds = ends
@@ -75,10 +75,10 @@ extension Walk {
         try objects(from: starts, within: distance, where: nil)
     }
 
-    /// Returns the objects that can be reached through objects that pass a filter.
+    /// Returns the objects that can be reached on paths on which every object after the start passes a filter.
     ///
-    /// - Parameter filter: An object for which the filter returns `false` is not returned, and the walk does not continue from it. The
-    ///   starts need not pass the filter. The filter is called once for each object.
+    /// - Parameter filter: Returns `false` for an object that is omitted and from which the walk does not continue. The starts need not
+    ///   pass it. It is called once for each object.
     package func objects(
         from starts: [ObjectID], within distance: Int?, where filter: ((ObjectPlace) -> Bool)?
     ) throws(CambiumError) -> WalkedObjects {
