@@ -1,20 +1,21 @@
-/// A queue from one thread to another, with limits on the number and the weight of its elements.
+/// A queue from one thread to another, with limits on the number of its elements and on their total weight.
 ///
-/// Each element has a weight. It counts as in use from the call of `put` until the consumer calls `release(weight:)`.
+/// The weight of an element is a number that the producer passes, such as its number of bytes. It counts as in use from the call of `put`
+/// until the consumer calls `release(weight:)`.
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
         var weight = 0
         var isEnded = false
         var isClosed = false
-        /// The number of threads that sleep or are about to sleep.
+        /// The number of threads that sleep, or have decided to sleep, until the queue changes.
         var waiterCount = 0
     }
 
     private let countMax: Int
     private let weightMax: Int
     private let state = Guarded(State())
-    /// A counter that every change of the state increments.
+    /// A counter that each change of the queue increments. Waiting threads sleep on it.
     private let turn = Futex(0)
 
     public init(countMax: Int, weightMax: Int = .max) {
@@ -24,8 +25,8 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
 
     // MARK: Producer
 
-    /// Waits until fewer than `countMax` elements are in the queue and the weight in use is less than `weightMax`. Returns `false` if the
-    /// queue is closed.
+    /// Waits until the queue has fewer than `countMax` elements and less weight than `weightMax` is in use. Returns `false` if the consumer
+    /// has closed the queue.
     public func waitForCapacity() -> Bool {
         wait { state in
             if state.isClosed { return false }
@@ -41,18 +42,18 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Marks the end of the queue.
+    /// States that the producer adds no more elements.
     public func end() { change { $0.isEnded = true } }
 
     // MARK: Consumer
 
-    /// Waits for an element and leaves it in the queue. Returns `false` at the end of the queue.
+    /// Waits for an element and leaves it in the queue. Returns `false` if the queue is empty and no more elements will be added.
     @discardableResult
     public func waitForElement() -> Bool {
         wait { state in state.elements.isEmpty ? (state.isEnded ? false : nil) : true }
     }
 
-    /// Waits for the next element and removes it. Returns `nil` at the end of the queue.
+    /// Waits for the next element and removes it. Returns `nil` if the queue is empty and no more elements will be added.
     public func take() -> Element? {
         var element: Element?
         if waitForElement() { change { element = $0.elements.isEmpty ? nil : $0.elements.removeFirst() } }
@@ -61,7 +62,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
 
     public func release(weight: Int) { change { $0.weight -= weight } }
 
-    /// Marks that the consumer takes no more elements, and drops the elements in the queue.
+    /// States that the consumer takes no more elements. Drops the elements in the queue.
     public func close() {
         change { state in
             state.isClosed = true
@@ -80,7 +81,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         if hasWaiters { turn.wakeAll() }
     }
 
-    /// Sleeps until `body` returns a value.
+    /// Sleeps until `body` returns a value other than `nil`, and returns this value.
     private func wait(until body: (inout State) -> Bool?) -> Bool {
         var isWaiting = false
         while true {

@@ -1,10 +1,10 @@
 /// The reason why bytes could not be decoded.
 public enum DecodingError: Error, Hashable, Sendable {
-    /// The bytes end before the value does.
+    /// The bytes end before the end of the value.
     case truncated(offset: Int)
-    /// No encoder writes these bytes.
+    /// The bytes are not a value that an encoder can write.
     case invalid(String, offset: Int)
-    /// A length exceeds its limit.
+    /// A count or a length exceeds its limit.
     case limitExceeded(String, offset: Int)
 
     public var offset: Int {
@@ -14,9 +14,10 @@ public enum DecodingError: Error, Hashable, Sendable {
     }
 }
 
-/// Reads numbers and bytes that a `ByteWriter` wrote, and checks every read against the end.
+/// Reads numbers and bytes that a `ByteWriter` wrote. No read goes beyond the end of the bytes.
 ///
-/// The functions that decode small transactions are inlinable, as in `ByteWriter`.
+/// The functions that decode small transactions are inlinable, because the compiler specializes a generic function only where it sees the
+/// body.
 public struct ByteReader: Sendable {
     public let bytes: ArraySlice<UInt8>
     /// The number of bytes read so far.
@@ -38,11 +39,12 @@ public struct ByteReader: Sendable {
     @inlinable public mutating func read<T: FixedWidthInteger>(_ type: T.Type) throws(DecodingError) -> T {
         let width = MemoryLayout<T>.size
         let slice = try readBytes(width)
-        // SAFETY: the slice has exactly the bytes of one value.
+        // SAFETY: the slice has exactly the number of bytes of a `T`.
         return slice.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(as: T.self)) }
     }
 
-    /// Reads a varint. Rejects more than 10 bytes, bits beyond the 64th, and a last byte of zero: each value has one encoding.
+    /// Reads a varint. Each value has only one valid encoding: throws for more than 10 bytes, bits beyond the 64th, and a superfluous last
+    /// byte of zero.
     @inlinable public mutating func readVarint() throws(DecodingError) -> UInt64 {
         // Most numbers take one byte.
         if position < bytes.count {
@@ -87,7 +89,7 @@ public struct ByteReader: Sendable {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// Reads a count. Rejects a count above `max`.
+    /// Reads a count. Throws if it exceeds `max`.
     @inlinable public mutating func readCount(max: Int, _ name: @autoclosure () -> String) throws(DecodingError) -> Int {
         let start = offset
         let value = try readVarint()
@@ -102,7 +104,7 @@ public struct ByteReader: Sendable {
         return bytes[start..<start + count]
     }
 
-    /// Reads a length and that many bytes. Rejects a length above `max` or above the number of bytes that remain.
+    /// Reads a length and then as many bytes. Throws if the length exceeds `max` or the number of bytes that remain.
     @inlinable public mutating func readBlob(max: Int = .max, _ name: @autoclosure () -> String) throws(DecodingError) -> ArraySlice<UInt8>
     {
         try readBytes(try readCount(max: min(max, remaining), name()))

@@ -52,18 +52,18 @@ public struct ByteWriter: Sendable {
 
     @inlinable public mutating func write<C: Collection<UInt8>>(_ value: C) { buffer.append(contentsOf: value) }
 
-    /// Writes a length and that many bytes.
+    /// Writes the length of some bytes, and then the bytes.
     @inlinable public mutating func writeBlob<C: Collection<UInt8>>(_ value: C) {
         writeVarint(value.count)
         buffer.append(contentsOf: value)
     }
 
-    /// Empties the buffer. Keeps its memory for the next bytes if the memory is at most `capacityMax` bytes.
+    /// Empties the buffer. Keeps its memory for further bytes, unless the memory has more than `capacityMax` bytes.
     public mutating func removeAll(keepingAtMost capacityMax: Int) {
         buffer.removeAll(keepingCapacity: buffer.capacity <= capacityMax)
     }
 
-    /// Overwrites bytes that were written before.
+    /// Overwrites earlier bytes with a number of fixed width.
     @inlinable public mutating func overwrite<T: FixedWidthInteger>(_ value: T, at offset: Int) {
         precondition(offset >= 0 && offset + MemoryLayout<T>.size <= buffer.count, "The overwritten bytes must lie inside the buffer.")
         // SAFETY: the overwritten bytes lie inside the buffer.

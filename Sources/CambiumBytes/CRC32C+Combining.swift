@@ -8,14 +8,14 @@ extension CRC32C {
 
     private static let polynomial: UInt32 = 0x82F6_3B78
 
-    /// x^(2^k) modulo the polynomial, for k from 0 to 31. The highest bit is the coefficient of x^0.
+    /// The numbers x^(2^k) modulo the polynomial of CRC-32C, for k from 0 to 31. The highest bit is the coefficient of x^0.
     private static let powersOfX: [UInt32] = {
         var powers: [UInt32] = [1 << 30]
         while powers.count < 32 { powers.append(product(powers[powers.count - 1], powers[powers.count - 1])) }
         return powers
     }()
 
-    /// Returns x^(8n) modulo the polynomial, the factor by which n zero bytes multiply a checksum.
+    /// Returns x^(8n) modulo the polynomial. A checksum is multiplied by this factor if n zero bytes follow.
     private static func power(ofZeroBytes count: Int) -> UInt32 {
         var power: UInt32 = 1 << 31
         var rest = count

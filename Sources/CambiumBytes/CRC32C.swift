@@ -1,8 +1,8 @@
 internal import CMachine
 
-/// CRC-32C, as iSCSI (RFC 3720, appendix B.4) and ext4 use it.
+/// The checksum CRC-32C, which iSCSI (RFC 3720, appendix B.4) and ext4 also use.
 public enum CRC32C {
-    /// Returns the checksum of `bytes`, continued from `previous`: the checksum of the preceding bytes, or 0 if there are none.
+    /// Returns the checksum of bytes. If other bytes precede them, `previous` is the checksum of these bytes.
     public static func checksum(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
         cmachine_crc32c(previous, bytes.baseAddress, bytes.count)
     }
@@ -11,7 +11,7 @@ public enum CRC32C {
         bytes.withUnsafeBytes { checksum($0, from: previous) }
     }
 
-    /// Returns the same checksum without the processor's CRC instruction.
+    /// Returns the same checksum without the processor's CRC instruction. Tests compare both.
     static func portableChecksum(_ bytes: [UInt8]) -> UInt32 {
         bytes.withUnsafeBytes { cmachine_crc32c_portable(0, $0.baseAddress, $0.count) }
     }

@@ -2,21 +2,22 @@
     import Glibc
 #endif
 
-/// A dedicated thread that runs one closure, for work that waits and would block any other thread.
+/// A thread that runs one closure. For work that would block a shared thread, because it waits.
 public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 
-    /// Starts a thread that calls `body`. If the operating system has no thread left, returns `nil` and does not call `body`. The caller
+    /// Starts a thread that calls `body`. Returns `nil` and does not call `body` if the operating system cannot start a thread. The caller
     /// must call `join`.
     public init?(_ body: @escaping @Sendable () -> Void) {
         guard let thread = Self.begin(body) else { return nil }
         self.thread = thread
     }
 
-    /// Waits until the closure has returned. The caller calls `join` exactly once.
+    /// Waits until the closure has returned. Must be called exactly once.
     public func join() { pthread_join(thread, nil) }
 
-    /// Runs `body` on a thread that cannot be joined. If the operating system has no thread left, returns `false` and does not call `body`.
+    /// Runs `body` on a thread that no caller waits for. Returns `false` and does not call `body` if the operating system cannot start a
+    /// thread.
     public static func run(_ body: @escaping @Sendable () -> Void) -> Bool {
         guard let thread = begin(body) else { return false }
         pthread_detach(thread)
@@ -29,7 +30,7 @@ public final class DedicatedThread: Sendable {
         let failure = pthread_create(
             &thread, nil,
             { argument in
-                // SAFETY: the argument is the box, and its ownership passes to this closure.
+                // SAFETY: the argument is the box that `begin` retained. Its ownership passes to this closure.
                 if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, box.toOpaque())

@@ -11,17 +11,18 @@ public final class Futex: @unchecked Sendable {
 
     deinit { word.deallocate() }
 
-    /// The number. A read returns the last stored value and acquires every earlier write of the storing thread. A store wakes no thread.
+    /// The number. Reading it also makes the writes visible that the storing thread made before it stored the number. Storing it wakes no
+    /// thread.
     public var value: UInt32 {
         get { cmachine_load(word) }
         set { cmachine_store(word, newValue) }
     }
 
-    /// Replaces `old` with `new`. Returns `false`, without a change, if the number has another value.
+    /// Replaces `old` by `new`. Returns `false` and changes nothing if the number is not `old`.
     public func exchange(_ old: UInt32, by new: UInt32) -> Bool { cmachine_exchange(word, old, new) != 0 }
 
-    /// Sleeps while the number equals `value`, until another thread wakes this thread. May return without a reason, so the caller checks
-    /// again.
+    /// Sleeps until another thread wakes this thread, but only if the number equals `value`. The method may also return without a reason,
+    /// so the caller must check the number again.
     public func wait(while value: UInt32) { cmachine_wait(word, value) }
 
     /// Wakes one thread that sleeps on the number.

@@ -1,7 +1,7 @@
-/// A value that only one thread at a time can access, like the standard library's `Mutex`.
+/// A value under a lock: only one thread at a time can access it. Like the standard library's `Mutex`.
 ///
-/// Thread Sanitizer sees every step of this lock. The standard library acquires a contended `Mutex` in code that is not instrumented, so
-/// the sanitizer reports errors in correct code.
+/// Thread Sanitizer sees every step of this lock. If threads wait for a `Mutex`, the standard library takes it in code that the sanitizer
+/// does not see. The sanitizer then reports errors in correct code.
 ///
 /// SENDABLE: only the thread that holds the lock touches the value.
 public struct Guarded<Value>: ~Copyable, @unchecked Sendable {

@@ -1,20 +1,21 @@
 internal import CZlib
 
-/// Decompresses gzip files (RFC 1952) piece by piece. A file may have any number of members.
+/// Decompresses gzip files (RFC 1952) piece by piece. A file consists of any number of members, which are compressed separately.
 ///
-/// The inflater needs a window of 32 KiB, regardless of the size of the output. It checks each member's CRC-32 and length. Not thread-safe.
+/// The inflater uses a window of 32 KiB, however large the output is. It checks the CRC-32 and the length of each member. It is not
+/// thread-safe.
 ///
 ///     let inflater = GzipInflater()
 ///     let (read, written) = try inflater.inflate(input, into: output)
 public final class GzipInflater {
     public enum Failure: Error, Hashable, Sendable {
-        /// The input is not a gzip file, or it is corrupt. `offset` is the number of bytes of input that were read.
+        /// The input is not a gzip file, or it is corrupt. `offset` is the number of input bytes that were read before.
         case damaged(offset: Int)
         /// The memory for the window could not be allocated.
         case memory
     }
 
-    // SAFETY: zlib remembers the address of its state, so the state has its own allocation, which never moves.
+    // SAFETY: zlib stores the address of its state in it. So the state has its own memory, which never moves.
     private let stream: UnsafeMutablePointer<z_stream>
     /// The number of bytes of input that were used.
     public private(set) var offset = 0
@@ -24,7 +25,7 @@ public final class GzipInflater {
     public init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // 15 is the largest window, in bits; 16 selects the header and trailer of gzip.
+        // 15 means a window of 2^15 bytes, the largest one; adding 16 means the header and trailer of gzip.
         let code = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         Trap.unless(code == Z_OK, "The process has no memory left for decompression.")
     }
@@ -36,7 +37,8 @@ public final class GzipInflater {
 
     /// Decompresses `input` into `output` until one of the two is exhausted.
     ///
-    /// Returns the number of bytes used and the number of bytes produced. The caller passes the rest of the input to the next call.
+    /// Returns the number of input bytes that were used, and the number of bytes that were produced. The caller passes the rest of the
+    /// input to the next call.
     public func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Failure) -> (used: Int, made: Int) {
@@ -48,8 +50,8 @@ public final class GzipInflater {
         }
         let inputCount = UInt32(clamping: input.count)
         let outputCount = UInt32(clamping: output.count)
-        // SAFETY: neither buffer is passed with more than its length. zlib only reads the input, although its type does not state this, and
-        // keeps neither pointer after the call.
+        // SAFETY: each buffer is passed with at most its length. zlib only reads the input, although the type of its pointer is mutable,
+        // and uses no pointer after the call.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = inputCount
         stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -59,7 +61,7 @@ public final class GzipInflater {
         offset += used
         switch code {
         case Z_STREAM_END: isWhole = true
-        // No progress was possible: either the caller has more input or more space for output, or the input is truncated.
+        // `Z_BUF_ERROR` means that zlib needs more input or more space for output. If the caller has no more input, the file is truncated.
         case Z_OK, Z_BUF_ERROR: break
         case Z_MEM_ERROR: throw .memory
         default: throw .damaged(offset: offset)

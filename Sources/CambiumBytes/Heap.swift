@@ -1,7 +1,7 @@
 internal import CMachine
 
-/// The memory that the C library keeps for later allocations.
+/// Controls the free memory that the C library keeps for later allocations.
 public enum Heap {
-    /// Releases free memory to the operating system, after work that needed much memory for a short time. Takes some milliseconds.
+    /// Releases free memory to the operating system. Useful after work that needed much memory for a short time. Takes a few milliseconds.
     public static func trim() { malloc_trim(0) }
 }

@@ -18,11 +18,12 @@ public enum LZ4 {
         return compressedCount > 0 ? compressed : nil
     }
 
-    /// Returns the original bytes, of which there must be exactly `byteCount`. Returns `nil` if the block is corrupt.
+    /// Returns the original bytes. Returns `nil` if the block is corrupt, or if it does not have exactly `byteCount` original bytes.
     ///
-    /// This function allocates `byteCount` bytes. The caller must have checked the number against a limit of its own.
+    /// The function allocates `byteCount` bytes, so the caller must first compare a number from a file with a limit.
     public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
-        // A block is never empty. All empty arrays share memory, which the initializer would overwrite.
+        // No block has 0 original bytes. Such a number is refused here, because all empty arrays share memory, which must not be
+        // overwritten.
         guard byteCount > 0, byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
         var result: Int32 = -1
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { target, initialized in
@@ -36,6 +37,6 @@ public enum LZ4 {
         return result == Int32(byteCount) ? bytes : nil
     }
 
-    /// The maximum number of bytes that a block can hold, slightly less than 2 GiB.
+    /// The maximum number of original bytes of a block, slightly less than 2 GiB.
     public static let byteCountMax = Int(LZ4_MAX_INPUT_SIZE)
 }

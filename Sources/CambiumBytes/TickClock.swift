@@ -6,16 +6,16 @@ internal import CMachine
 
 /// Measures durations with a counter of the processor, which takes less time to read than the operating system's clock.
 ///
-/// The clock determines the counter's rate on request: it compares how far the counter and the operating system's clock have advanced since
-/// the clock was made. The counters of different processors may differ by nanoseconds. A measurement that begins on one processor and ends
-/// on another has this error.
+/// The clock determines the rate of the counter when `rate` is read: it compares how far the counter and the operating system's clock have
+/// advanced since the clock was created. The counters of different processors may differ by nanoseconds. So a measurement may be wrong by
+/// this difference if it ends on another processor.
 public struct TickClock: Sendable {
     private let beginTicks = Self.now
     private let beginTime = Self.systemTime
 
     public init() {}
 
-    /// The counter, in ticks of the clock's rate.
+    /// The present value of the counter, in ticks.
     public static var now: UInt64 { cmachine_ticks() }
 
     /// Returns the number of ticks since an earlier value of the counter.
@@ -24,13 +24,13 @@ public struct TickClock: Sendable {
         return now > begin ? now - begin : 0
     }
 
-    /// The rate of the counter, as precisely as the clock can determine it at the moment.
+    /// The rate of the counter. The later it is read, the more precise it is.
     public var rate: TickRate {
         let (ticks, time) = (Self.ticks(since: beginTicks), Self.systemTime &- beginTime)
         return TickRate(nanosecondsPerTick: ticks == 0 ? 0 : Double(time) / Double(ticks))
     }
 
-    /// The nanoseconds of a clock that is never set.
+    /// The time of the operating system's monotonic clock, in nanoseconds.
     private static var systemTime: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Ends the process after a programming error, or if the operating system has no resources left.
+/// Ends the process after a programming error, or if the operating system has no memory or threads left.
 ///
 /// `precondition` prints its sentence in debug builds only. `Trap` prints it on stderr in every build, so that a crash report from
 /// production states the error.
@@ -12,7 +12,7 @@ public enum Trap {
     public static func because(_ sentence: String) -> Never {
         var bytes = Array("cambium: \(sentence)\n".utf8)[...]
         while !bytes.isEmpty {
-            // SAFETY: the bytes live for the duration of the call, and the count is their number.
+            // SAFETY: the bytes exist during the call, and their number is passed with them.
             let count = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
             if count <= 0 { break }
             bytes = bytes.dropFirst(count)
