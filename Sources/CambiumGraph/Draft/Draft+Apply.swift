@@ -46,7 +46,9 @@ extension Draft {
         case .label(let name, let number):
             try TransactionLabel.check(name)
             guard number.rawValue > 0, number.rawValue <= transaction else {
-                throw CambiumError(.notFound, "Label '\(name)' cannot name transaction \(number), which does not exist.")
+                throw CambiumError(
+                    .notFound,
+                    "Label '\(name)' cannot name transaction \(number), which does not exist. Pass the number of an existing transaction.")
             }
             try setLabel(name, number)
         case .digest(let number, let digest): try check(digest, of: number)
@@ -218,7 +220,7 @@ extension Draft {
 
     private func check(_ digest: GraphDigest, of number: TransactionNumber) throws(CambiumError) {
         guard number.rawValue < transaction else {
-            throw CambiumError(.damaged, "Transaction \(transaction) has a digest of transaction \(number), which is not an earlier one.")
+            throw CambiumError(.damaged, "Transaction \(transaction) states a digest of transaction \(number), which is not earlier.")
         }
         // Only the previous transaction's digest can be compared. The draft no longer has the graph of an earlier transaction.
         guard transaction - number.rawValue > 1 || Digester(reader: reader, layout: layout).digest() == digest else {

@@ -92,7 +92,7 @@ extension Draft {
             let object = text(ObjectPlace(table: column.table, row: row))
             throw CambiumError(
                 .limitExceeded,
-                "\(object): the value of '\(column.attribute.name)' exceeds the type \(column.attribute.type.rawValue). "
+                "\(object): the value of '\(column.attribute.name)' does not fit into the type \(column.attribute.type.rawValue). "
                     + "Change the values that it is derived from.")
         }
     }

@@ -35,6 +35,6 @@ extension Draft {
         }
         guard newCount > spareGroupCount(table) else { return }
         throw CambiumError(
-            .limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' is full: a table has at most 2^32 - 128 rows. Delete objects.")
+            .limitExceeded, "The hierarchy of '\(table.root?.name ?? "")' is full: it has at most 2^32 - 128 rows. Delete objects.")
     }
 }

@@ -60,7 +60,7 @@ struct LiveDifference {
             }
             matched.insert(place)
             let old = removed[place]
-            // Both sides are the number of unchanged entries before the object: in the old list and in the new list.
+            // Each side is the number of unchanged entries before the object: on the left in the old list, on the right in the new list.
             let isBetweenSame = old.index - place == item.index - position
             if isBetweenSame, place > lastKept, old.entry.section == item.entry.section {
                 lastKept = place

@@ -53,7 +53,7 @@ package struct ChunkRelease {
     static let lookCountMax = 4096
 }
 
-/// Disk space that is no longer needed.
+/// Steps that release disk space that is no longer needed.
 package struct DiskRelease: Sendable {
     var steps: [@Sendable () -> Void] = []
 

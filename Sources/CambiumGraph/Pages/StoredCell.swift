@@ -39,7 +39,7 @@ enum StoredCell {
         let kind = Mirror(reflecting: value).children.first?.label ?? "null"
         switch type {
         case .int16, .int32, .int64:
-            if case .int(let number) = value { return "whose range does not include \(number)" }
+            if case .int(let number) = value { return "whose range does not include \(number). Pass a number in this range" }
             return "but the given value is of the kind .\(kind). Pass .int"
         default: return "but the given value is of the kind .\(kind). Pass .\(type.rawValue)"
         }
@@ -57,7 +57,8 @@ enum StoredCell {
     private static func checkLength(_ byteCount: Int, _ attribute: Attribute) throws(CambiumError) {
         guard byteCount > Blob.byteCountMax else { return }
         throw CambiumError(
-            .limitExceeded, "A value has at most \(Blob.byteCountMax) bytes, but the value for '\(attribute.name)' has \(byteCount).")
+            .limitExceeded,
+            "A value has at most \(Blob.byteCountMax) bytes, but the value for '\(attribute.name)' has \(byteCount). Pass a shorter value.")
     }
 
     @inline(__always) var isNull: Bool { if case .null = self { true } else { false } }

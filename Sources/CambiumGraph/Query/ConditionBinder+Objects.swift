@@ -50,7 +50,8 @@ extension ConditionBinder {
         var texts: [String] = []
         for literal in test.present {
             guard let text = literal.stringText else {
-                throw QueryMistake("_entity is compared with the name of an entity, not with \(literal).", at: test.offset)
+                throw QueryMistake(
+                    "_entity is compared with the name of an entity, not with \(literal). Write the name as a string.", at: test.offset)
             }
             if [.equal, .notEqual, .isIn].contains(test.relation), test.folding.isEmpty, schema.entity(text) == nil {
                 throw unknown(text, at: test.offset)

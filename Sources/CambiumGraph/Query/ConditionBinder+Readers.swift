@@ -4,7 +4,9 @@ extension ConditionBinder {
     /// Returns the node for a comparison that a single column cannot decide, such as a comparison of two attributes.
     func general(_ comparison: Comparison, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         if comparison.relation == .like || comparison.relation == .matches {
-            throw QueryMistake("'\(comparison.relation.text)' needs a constant pattern on its right side.", at: comparison.right.offset)
+            throw QueryMistake(
+                "'\(comparison.relation.text)' needs a constant pattern on its right side. Write a string or a parameter there.",
+                at: comparison.right.offset)
         }
         let left = try reader(comparison.left, entity)
         if case .path(let path) = comparison.left.form, comparison.quantifier != nil {
@@ -71,7 +73,8 @@ extension ConditionBinder {
                 at: offset)
         }
         if case .object = value.kind, aggregate.function != .countDistinct {
-            throw QueryMistake("'\(valuePath)' leads to objects, which @\(aggregate.function.rawValue) cannot compare.", at: offset)
+            throw QueryMistake(
+                "'\(valuePath)' leads to objects, which @\(aggregate.function.rawValue) cannot compare. Name an attribute.", at: offset)
         }
         return AggregateReader(aggregate.function, path, of: value, context)
     }

@@ -59,7 +59,9 @@ extension Graph {
     private func source(
         of stored: StoredQuery, _ argument: Operand?
     ) throws(CambiumError) -> (id: ObjectID, place: ObjectPlace, entity: Entity) {
-        guard let entity = schema.entity(stored.entity) else { throw CambiumError(.unknownName, "The schema has no such entity.") }
+        guard let entity = schema.entity(stored.entity) else {
+            throw CambiumError(.unknownName, "The schema has no entity that declares the query '\(stored.name)'.")
+        }
         let example = "\(entity.name)/1"
         guard let argument else {
             throw CambiumError(

@@ -101,7 +101,7 @@ struct GroupOrder {
     private func holds(_ comparison: Comparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
         if comparison.quantifier != nil {
             throw QueryMistake(
-                "A group has one value of each kind. Remove the word before '\(comparison.left)'.", at: comparison.left.offset)
+                "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
         }
         let comparison = try comparison.substituted(arguments)
         let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }

@@ -100,8 +100,8 @@ extension Timeline {
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // A rollback recognizes a page that is already free by its birth. In a frozen chunk, releasing a page does not change its birth, so
-        // a rollback could release it twice.
+        // The birth of a page tells a rollback whether the page is already free. In a frozen chunk, releasing a page does not change its
+        // birth, so a rollback could release it twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
