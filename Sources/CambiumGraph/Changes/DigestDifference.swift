@@ -56,7 +56,7 @@ struct DigestDifference {
     // MARK: Objects
 
     private mutating func add(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, _ events: ArraySlice<ChangeEvent>) {
-        // An object that only one graph has brings all of its links with it, but its events do not list all of them.
+        // If only one graph has the object, all of its links belong to the difference, but the events do not list all of them.
         if events.contains(where: { $0.kind == .inserted || $0.kind == .deleted }) { return addWhole(table, root, serial) }
         guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial) else {
             return addWhole(table, root, serial)

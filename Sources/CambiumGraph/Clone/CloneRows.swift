@@ -70,7 +70,7 @@ struct CloneRows: Sendable {
     @inline(__always)
     func forEach(_ body: (_ row: UInt32, _ copy: UInt32) -> Void) { forEach(in: pages.indices, body) }
 
-    /// Does the same as `forEach(_:)`, for some of the pages.
+    /// Calls `body` as `forEach(_:)` does, but only for a range of the pages.
     @inline(__always)
     func forEach(in range: Range<Int>, _ body: (_ row: UInt32, _ copy: UInt32) -> Void) {
         guard let first = pages[range].first else { return }

@@ -122,7 +122,8 @@ extension Draft {
                     let above = layout.tables[Int(place.table)]
                     let parent = plan.rows[above.index].copy(of: place.row)
                     let slot = above.slot(of: attribute.number)
-                    // Both attributes have the same type. The value may lie in the page that is about to be written, so it is copied first.
+                    // Both attributes have the same type. The value may lie in the page that is about to be written, so the value is copied
+                    // first.
                     let cell = reader.rows(above.index).withCell(parent, slot, above.columns[slot]) { StoredCell(copying: $0) }
                     assign(cell, follower.attribute, table, copy)
                 } else if follower.follow.fallback == .blank, let cell = values.blanks[ObjectIdentifier(follower.attribute)] {

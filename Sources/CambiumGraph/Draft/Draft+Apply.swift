@@ -69,7 +69,7 @@ extension Draft {
         directory = page
     }
 
-    /// Creates a directory for the layout.
+    /// Creates a directory page for the layout.
     ///
     /// - Parameter table: Creates or finds the page of a table.
     mutating func newDirectory(
@@ -83,7 +83,7 @@ extension Draft {
         return page
     }
 
-    /// Creates a directory for the layout. It does not refer to its tables yet.
+    /// Creates a directory page for the layout. The page does not refer to any table yet.
     mutating func newDirectory(sharedBlobs: RadixVector, register: PageRef) -> PageRef {
         let page = allocate(DirectoryPage.byteCount(layout), .directory)
         chunks[page].storeBytes(of: transaction, toByteOffset: DirectoryPage.transactionOffset, as: UInt64.self)

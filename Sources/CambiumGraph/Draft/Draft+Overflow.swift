@@ -2,7 +2,7 @@
 /// bucket, whose rows have the same key. This happens only within a transaction, because each key is unique at its end.
 ///
 /// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
-/// entries need. It becomes an ordinary bucket as soon as its entries fit into one page.
+/// entries need. The bucket becomes an ordinary bucket as soon as its entries fit into one page.
 extension Draft {
     /// Returns whether a full bucket accepts another entry without a split, because a split would move few entries or none.
     func takesOverflow(_ bucket: Bucket, _ fragment: UInt16) -> Bool {

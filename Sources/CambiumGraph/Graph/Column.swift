@@ -109,8 +109,8 @@ public struct Column {
         return withBytes(at: place) { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Calls `body` with the bytes of a string, URI, JSON text or data. It does not copy them, except for values of more than 255 bytes.
-    /// Calls `body` with `nil` if the value is null or the attribute has another type.
+    /// Calls `body` with the bytes of a string, URI, JSON text or data. Only values of more than 255 bytes are copied. Calls `body` with
+    /// `nil` if the value is null or the attribute has another type.
     @inlinable public func withBytes<Result>(at place: ObjectPlace, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
         var bytes: UnsafeRawBufferPointer?
         if bytesTable == place.table {

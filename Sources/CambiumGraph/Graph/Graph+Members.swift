@@ -1,7 +1,7 @@
 public import CambiumModel
 
-/// A relationship resolved for reading. A handle is created once and can be used for any graph. It is fastest for graphs with the same
-/// schema.
+/// A relationship, resolved once for reading it in many objects. A handle can be used for any graph, and is fastest for graphs with the
+/// same schema.
 package struct EndHandle: Sendable {
     /// The resolved end; `nil` if the graph for which the handle was resolved has no such relationship.
     private let resolved: EndLayout?

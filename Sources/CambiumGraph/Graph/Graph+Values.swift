@@ -1,7 +1,7 @@
 public import CambiumModel
 
-/// An attribute resolved for reading: the position of its column, and the form of its values. A field is created once and can be used for
-/// any number of objects of any graph. It is fastest for graphs with the same schema.
+/// An attribute resolved for reading: the position of its column, and the form of its values. A field is created once for reading many
+/// objects. It can be used for any graph, and is fastest for graphs with the same schema.
 package struct Field: Sendable {
     /// The table of the objects that have the attribute; -1 if the graph for which the field was resolved has no such attribute.
     let table: Int
@@ -36,7 +36,7 @@ extension Graph {
     /// Complexity: O(1), O(bytes) for text and data.
     package func value(of field: Field, at place: ObjectPlace) -> Value { reader.value(of: layout.current(field), at: place) }
 
-    /// Calls `body` with a stored value. It does not copy the value, except for a value of more than 255 bytes.
+    /// Calls `body` with a stored value. Only values of more than 255 bytes are copied.
     @inline(__always)
     package func withCell<R>(_ field: Field, _ place: ObjectPlace, _ body: (Cell) -> R) -> R {
         let field = layout.current(field)
@@ -48,8 +48,7 @@ extension Graph {
 
     /// Returns the place of the object with these identity values, in the order of `entity.identity`.
     ///
-    /// Returns `nil` if there is no such object. A value whose type is not the type of the attribute finds no object. Complexity: O(1)
-    /// expected.
+    /// Returns `nil` if there is no such object, or if a value does not have the type of its attribute. Complexity: O(1) expected.
     public func place(_ entity: Entity, identity values: [Value]) -> ObjectPlace? {
         reader.find(entity, identity: values, layout)
     }

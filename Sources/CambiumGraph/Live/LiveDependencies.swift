@@ -121,7 +121,7 @@ struct LiveDependencies {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // A deleted object has no row to start from. It can be omitted, because the links to it have changed as well.
+        // A deleted object has no row to start from, and can be omitted: the links to the object have changed as well.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {
             var owners: Set<UInt32> = []

@@ -86,7 +86,7 @@ extension Draft {
     /// blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
-        // If no cell refers to the page any longer, it may belong to another blob now.
+        // If no cell refers to the page any longer, the page may belong to another blob now.
         guard let first = referring.first, referring.count == 1 + Int(reader.sharedBlobs.get(Blob.place(page), chunks)) else { return }
         let copy = moveBlob(page) { $0.lies(in: victims) }
         for each in [first] + referring.dropFirst() {

@@ -21,7 +21,7 @@ extension Bucket {
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
     }
 
-    /// The number of entries outside the crowd. It counts up to 65,535, which matters only for a bucket of the greatest depth, because
+    /// The number of entries outside the crowd, at most 65,535. Only a bucket of the greatest depth may have more such entries, because
     /// other buckets are split earlier.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }

@@ -144,7 +144,7 @@ struct Bucket {
         }
     }
 
-    /// Whether the stored counts are those of the entries, and each entry can be found from its home block.
+    /// Whether the stored counts match the entries, and each entry can be found from its home block.
     var isConsistent: Bool {
         var passed = [Int](repeating: 0, count: Self.blockCount)
         var entryCount = 0

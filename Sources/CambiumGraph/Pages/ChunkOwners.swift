@@ -16,7 +16,7 @@ package struct ChunkOwners: Sendable {
         self.leased = leased
     }
 
-    /// Whether one of these owners needs the chunk. O(1).
+    /// Returns whether one of these owners needs a chunk. O(1).
     func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
 }
 

@@ -26,8 +26,8 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var openChunks: [UInt32] = []
     /// The frozen chunks that are empty and that `mayUse` permits to use again. The last one is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
-    /// The chunks that a checkpoint in progress has taken for its table. They stay here until it is known whether a checkpoint record
-    /// contains them.
+    /// The chunks that a checkpoint in progress has taken for its table. They stay in this set until it is known whether a checkpoint
+    /// record contains them.
     @exclusivity(unchecked) var tableChunks: Set<Int> = []
     /// The owners of chunks besides the versions of this process.
     @exclusivity(unchecked) var owners = ChunkOwners.none

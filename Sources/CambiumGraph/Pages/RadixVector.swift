@@ -26,7 +26,7 @@ struct RadixVector {
     /// An upper bound of the number of elements. If references between elements are followed more often, they form a cycle.
     @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
 
-    /// Returns an element that must exist, and so must all nodes on the path to it.
+    /// Returns an element. The element and all nodes on the path to it must exist.
     @inline(__always) func existing(_ index: Int, _ chunks: Chunks) -> UInt32 {
         let shift = PageLayout.fanOutShift
         if height == 1 { return Self.element(root, index, chunks) }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A table whose pages are proven. It has the addresses of its groups.
+/// A table during the proof, with the addresses of the groups that are proven.
 struct ProvenTable {
     let layout: TableLayout
     let page: UnsafeMutableRawPointer

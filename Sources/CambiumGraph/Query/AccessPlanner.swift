@@ -25,7 +25,7 @@ struct AccessPlanner {
         return candidate.estimate * Self.singleCost <= scanned ? candidate : nil
     }
 
-    /// Returns a way to find all rows that satisfy the condition. It may also find other rows.
+    /// Returns a way to find all rows that satisfy the condition, and possibly other rows.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)

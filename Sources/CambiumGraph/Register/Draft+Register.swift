@@ -10,7 +10,7 @@ extension Draft {
         try note(RegisterEntry(name: request, transaction: TransactionNumber(rawValue: transaction), digest: digest))
     }
 
-    /// Does the same as `note(_:_:)` for a request of an earlier transaction.
+    /// Records a request of any transaction, as `note(_:_:)` does for the current transaction.
     package mutating func note(_ request: RegisterEntry) throws(CambiumError) {
         if requestCountMax == 0 { return }
         let columns = Register.requests
@@ -26,8 +26,8 @@ extension Draft {
         }
     }
 
-    /// Sets the transaction that a label names. It must differ from the transaction that the label already names. Throws `.limitExceeded`
-    /// if labels were set 2^38 - 1 times.
+    /// Makes a label name a transaction. The label must not name this transaction already. Throws `.limitExceeded` if labels were set 2^38
+    /// - 1 times.
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {

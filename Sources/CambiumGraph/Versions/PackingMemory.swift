@@ -1,4 +1,4 @@
-/// Work that packing has tried in vain. It is not tried again until something changes.
+/// Work that packing has tried without success. It is not tried again until something changes.
 struct PackingMemory: Sendable {
     /// For each table in which no two sparse groups fitted together, the numbers of its sparse groups and live rows at that time.
     var vainCounts: [Int: (sparseGroups: Int, live: Int)] = [:]

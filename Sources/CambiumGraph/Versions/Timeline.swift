@@ -86,7 +86,7 @@ package final class Timeline: @unchecked Sendable {
     /// The number of bytes of memory for pages that no file backs.
     package var reservedByteCount: Int { space.memory.heapByteCount }
 
-    /// Lets the kernel supply memory for this many bytes of pages in addition to those in use, and waits for it.
+    /// Lets the kernel supply memory for this many bytes of pages in addition to the pages in use, and waits for the memory.
     package func reserve(byteCount: Int) {
         space.memory.finishPreparing()
         space.memory.prepare(byteCount: byteCount, freeByteCount: space.freeByteCount)
