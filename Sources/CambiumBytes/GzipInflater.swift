@@ -15,7 +15,7 @@ public final class GzipInflater {
         case memory
     }
 
-    // SAFETY: zlib stores the address of its state in it. So the state has its own memory, which never moves.
+    // SAFETY: zlib keeps the address of this state inside the state. So the state has its own memory, which never moves.
     private let stream: UnsafeMutablePointer<z_stream>
     /// The number of bytes of input that were used.
     public private(set) var offset = 0

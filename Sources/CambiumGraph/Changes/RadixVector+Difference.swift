@@ -12,8 +12,8 @@ extension RadixVector {
         walk.visit(before.vector.lifted(to: level), after.vector.lifted(to: level), level: Int(level), first: 0, body)
     }
 
-    /// Returns the root for a walk that begins at this level. If the tree has fewer levels, the missing levels above the root count as
-    /// nodes with the root as their leftmost descendant.
+    /// Returns the root as a node at this level. If the tree has fewer levels, the result is an imaginary node whose leftmost descendant is
+    /// the root.
     private func lifted(to level: UInt32) -> VectorWalk.Node {
         VectorWalk.Node(reference: height == 0 ? 0 : root, missingLevels: height == 0 ? 0 : Int(level - height))
     }

@@ -54,8 +54,8 @@ extension Draft {
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
-    /// Returns the number of granules of all groups that contain one of these objects, one of their edges, or an object that is linked to
-    /// them.
+    /// Returns the number of granules of all groups that a deletion changes: groups with a deleted object, with one of its edges, or with
+    /// an object that is linked to it.
     private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {

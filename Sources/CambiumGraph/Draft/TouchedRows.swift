@@ -26,7 +26,7 @@ struct TouchedRows {
         }
     }
 
-    /// Calls `body` with the rows of the members that were added to a list of the link, removed from a list, or moved in a list.
+    /// Calls `body` with the row of each member of the link's lists that was added, removed or moved.
     func forEachMember(_ end: EndLayout, _ body: (UInt32) -> Void) {
         switch end.layout {
         case .pair: break

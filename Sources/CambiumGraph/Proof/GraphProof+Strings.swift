@@ -2,8 +2,8 @@ import CambiumModel
 
 /// Proves texts and bytes, whose values have different lengths.
 extension GraphProof {
-    /// Proves that all cells refer to bytes within the heap, that the heap is large enough for all values together, and that the values
-    /// have the attribute's type.
+    /// Proves that all cells refer to bytes within the heap, and that the heap is large enough for all values together. Also proves that
+    /// the values have the attribute's type.
     mutating func proveStrings(
         _ table: ProvenTable, _ slot: Int, _ leaf: UnsafeMutableRawPointer, _ live: UInt128, _ group: UnsafeMutableRawPointer
     ) {

@@ -17,8 +17,8 @@ extension Graph {
     ///
     ///     let adults = try graph.find(Query("Person", where: "age >= 18", sort: "name", limit: 20))
     ///
-    /// Throws `.unknownName` if there is no such entity, `.invalidInput` with a position if the condition does not fit the schema, and
-    /// `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).
+    /// Throws `.unknownName` if there is no such entity, and `.invalidInput` with a position if the condition does not fit the schema.
+    /// Throws `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).
     public func find(_ query: Query) throws -> [ObjectID] {
         var run = try QueryRun(query, self)
         return run.ids(try run.rows())

@@ -81,7 +81,7 @@ final class PathReader: ValueReader {
         return context.reader.visitMembers(step.end, owner: row) { visit($0, depth + 1, body) }
     }
 
-    /// From a missing object, a to-many relationship leads to no value. Without one, the path has one value, which is null.
+    /// From a missing object, a to-many relationship leads to no value. Without such a relationship, the path has one value, which is null.
     private func missing(_ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
