@@ -13,7 +13,8 @@ struct LiveEntries {
 
     /// The number of entries of a new chunk. A chunk that has grown to more than twice this number is divided.
     private static let chunkCount = 256
-    /// If more than one entry in 16 changes, all entries are merged with the changes, which is faster than single changes.
+    /// If there is more than one change for each 16 entries, all entries are merged with the changes. This is then faster than changing
+    /// them one by one.
     private static let mergedShare = 16
 
     /// - Parameter sorted: The entries in ascending order.

@@ -10,7 +10,8 @@ package struct LiveResult {
     private var dependencies: LiveDependencies
     private var root: EntityNumber
     private var entries: LiveEntries
-    /// The last entry of `entries`, if the answer may have further objects beyond it. `nil` if `entries` contains the whole answer.
+    /// The position in the order up to which `entries` contains all objects of the answer, stated by an entry. `nil` if `entries` contains
+    /// the whole answer.
     private var boundary: LiveEntry?
     private var sections = LiveSections()
     /// The number of times that the whole query ran.

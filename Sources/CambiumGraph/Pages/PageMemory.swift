@@ -18,7 +18,7 @@ final class PageMemory {
     /// Regions that were mapped before they are needed. The kernel has supplied the first `suppliedByteCount` bytes of each region.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
-    /// The number of unused bytes for which the kernel has already been asked, as `expect` requires.
+    /// The number of unused bytes that are kept supplied in advance, as `expect` requires; 0 before the first call of `expect`.
     @exclusivity(unchecked) private var keptByteCount = 0
     /// The number of bytes of memory for chunks that no file backs.
     @exclusivity(unchecked) private(set) var heapByteCount = 0

@@ -211,7 +211,7 @@ extension PageSpace {
         }
     }
 
-    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address for its next use, so that addresses are not used up.
+    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address, so that its next use does not take a new one.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)

@@ -5,7 +5,8 @@ import CambiumModel
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
-    /// The text with which values are compared, and the form of its end that the C function compares. `nil` for other tests.
+    /// The text with which values are compared, and the form of its end that the C function compares. `nil` for other tests, and for a text
+    /// that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
     /// From this number of rows on, all rows of a group are compared together.

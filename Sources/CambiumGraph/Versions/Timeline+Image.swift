@@ -45,7 +45,7 @@ package struct FrozenPages: Sendable {
     package let inFile: [Int]
     /// The chunks for the table of the checkpoint, ascending.
     package let tables: [Int]
-    /// Releases the disk space of the chunks for the table. The caller must run it before it stores anything in these chunks.
+    /// The steps that release the disk space of the chunks for the table. They must run before anything is stored in these chunks.
     package let disk: DiskRelease
 }
 
