@@ -1,7 +1,7 @@
 internal import CambiumModel
 
-/// Reads the transactions of an archive in order, from the segments that contain them. The segments of the archive may begin at other
-/// transactions than the segments of the log.
+/// Reads the transactions of an archive in order, from the segments that contain them. The segments of the archive need not begin at the
+/// same transactions as the segments of the log.
 struct ArchivedRecords {
     private let volume: any Volume
     /// The segments of the archive, ascending.
@@ -26,7 +26,8 @@ struct ArchivedRecords {
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
             do throws(CambiumError) {
-                // If the next segment contains the same transactions, this segment must be sealed.
+                // If a later segment begins at or before the transaction, this segment contains the transaction only if segments were
+                // merged into it. A merged segment is sealed.
                 let isCovering = segment != listed.last(where: { $0 <= number })
                 var found = try SegmentRecords(volume, segment, from: number)
                 if found.isRetired || isCovering && (found.sealedEnd ?? .none) < number { continue }

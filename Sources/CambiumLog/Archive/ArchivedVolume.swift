@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A store and its archive, read together as if no part of the log had been retired. This volume refuses writes.
+/// The files of a store and of its archive, read together as if no part of the log had been retired. This volume refuses writes.
 package struct ArchivedVolume: Volume {
     private let store: any Volume
     private let archive: any Volume
@@ -86,7 +86,7 @@ package struct ArchivedVolume: Volume {
         guard mode == .read else { throw refusal }
         if paths.contains(path) { return try archive.open(path, .read) }
         if hidden.contains(path) {
-            throw CambiumError(.notFound, "The archive has its transactions in another segment.", place: .init(file: path))
+            throw CambiumError(.notFound, "The archive has these transactions in another segment.", place: .init(file: path))
         }
         let file = try store.open(path, .read)
         if path.hasPrefix(LogDirectory.name + "/"), try Self.isRetired(file) { throw isCompacted }
@@ -95,14 +95,14 @@ package struct ArchivedVolume: Volume {
 
     private static func isRetired(_ file: any VolumeFile) throws(CambiumError) -> Bool {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
-        // If the header cannot be read, the reader of the segment reports that.
+        // If the header cannot be read, the reader of the segment reports the corruption later.
         return (try? SegmentHeader.decode(bytes, file: ""))?.header.kind == .retired
     }
 
     package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // A segment that was retired after that may have another name.
+        // If a compaction has retired more segments since this volume was opened, it may also have merged segments and so removed names.
         if directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

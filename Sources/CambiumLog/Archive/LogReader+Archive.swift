@@ -1,8 +1,8 @@
 package import CambiumModel
 
 extension LogReader {
-    /// Returns the path of the archive of everything that was retired, or `nil` if it is not known. Complexity: opens O(log n) files, where
-    /// n is the number of segments.
+    /// Returns the path of the archive that contains everything that was retired, or `nil` if the store names no such archive. Complexity:
+    /// opens O(log n) files, where n is the number of segments.
     package func archive() throws(CambiumError) -> String? {
         guard let note = try ArchiveNote.read(volume, store: settings.store) else { return nil }
         let end = try retiredEnd()

@@ -38,13 +38,13 @@ extension SegmentArchive {
     ///
     /// - Parameter made: the names in the archive's directory that did not exist before.
     private func removeIfEmpty(_ made: [String]) {
-        // If one of them cannot be removed, the next call will use it.
+        // If a file or a directory cannot be removed, the next call uses it.
         guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
     }
 
-    /// Throws if the archive is the store's own log under another path: retiring segments would remove their archived files, too.
+    /// Throws if the archive is the store's own log under another path: retiring segments would then also remove the archived files.
     private func checkApart(from source: any Volume) throws(CambiumError) {
         let path = LogDirectory.name + "/archive" + LogFileName.replacementSuffix
         if try volume.exists(path) { try volume.remove(path) }
@@ -73,7 +73,7 @@ extension SegmentArchive {
         for segment in segments {
             let isLast = segment == segments.last
             let files = try files(of: segment, in: source, isLast: isLast)
-            // The process that copied these files may not have waited for the disk.
+            // The process that copied these files may have ended before the copies were durable.
             for path in files.present { try sync(path) }
             if files.lacking.isEmpty { continue }
             segmentCount += 1
@@ -107,8 +107,8 @@ extension SegmentArchive {
         try file.sync()
     }
 
-    /// Copies a file, or gives the same file a second name. A second name is safe, because nothing is ever written again to a file of the
-    /// log that other segments follow.
+    /// Copies a file, or creates a hard link to it. A link is safe: a compaction archives only segments that another segment follows, and
+    /// nothing is ever written to such a segment or its files of ops.
     private func put(_ path: String, from source: any Volume) throws(CambiumError) -> Int {
         let newPath = path + LogFileName.replacementSuffix
         if try volume.exists(newPath) { try volume.remove(newPath) }
@@ -126,15 +126,16 @@ extension SegmentArchive {
         }
     }
 
-    /// Returns the files of a segment of the log, divided into those whose content the archive lacks and those whose content it has.
-    /// Returns no files if the segment was already retired. The names of files whose content the archive has are names in the archive,
-    /// where other segments may contain the transactions.
+    /// Returns the files of a segment of the log in two lists: the files whose content the archive lacks, and the files whose content it
+    /// has. Returns no files if the segment was already retired.
+    ///
+    /// The second list has the names in the archive, because the archive may contain the same transactions in other segments.
     private func files(
         of segment: TransactionNumber, in source: any Volume, isLast: Bool
     ) throws -> (lacking: [String], present: [String]) {
         var records = try SegmentRecords(source, segment)
         if records.isRetired { return ([], []) }
-        // `nil` if the archive lacks a transaction or is corrupt.
+        // Becomes `nil` at a transaction that the archive lacks, or at which the archive is corrupt.
         var archived: ArchivedRecords? = ArchivedRecords(volume, try LogDirectory.segments(volume))
         var (lacking, present): ([String], [String]) = ([], [])
         var last = segment
@@ -145,7 +146,7 @@ extension SegmentArchive {
             if try has(file) {
                 present.append(file.path)
             } else {
-                try file.forEachPart { _ in }  // Throws if the ops are corrupt, because they must not be retired then.
+                try file.forEachPart { _ in }  // Throws if the ops are corrupt. Corrupt ops must not be retired.
                 lacking.append(file.path)
             }
         }
@@ -170,7 +171,7 @@ extension SegmentArchive {
         }
         guard let other else { return nil }
         guard other.isSame(as: record) else { throw conflict(archived.segments.last ?? record.number, record.number) }
-        // A segment of the archive may end inside a segment of the log, if the log merged segments later.
+        // A segment of the archive may end inside a segment of the log, because the log may have merged segments after they were archived.
         if let checksum, let recorded = records.checksum(after: record.number), recorded != checksum {
             throw conflict(archived.segments.last ?? record.number, record.number)
         }

@@ -131,8 +131,8 @@ package struct SegmentArchive: Sendable {
         }
         while let record = try kept.next() {
             guard let other = try whole.record(record.number) else {
-                // A segment that begins with the transaction would have this name, but the segments of the archive may begin at other
-                // transactions.
+                // The error can only guess the name of the missing segment, because a segment of the archive may begin at an earlier
+                // transaction.
                 place = LogFileName.path(record.number, .segment)
                 throw lost()
             }
@@ -147,7 +147,7 @@ package struct SegmentArchive: Sendable {
                 throw damage("The segment does not end like the segment that was retired.")
             }
         }
-        // Each checksum depends on the header, so the header is the same, too.
+        // Each checksum depends on the header. So equal checksums prove that the headers are equal, too.
         guard try whole.checksum() == kept.lastChecksum else { throw damage("The segment does not end like the segment that was retired.") }
         return whole.segments.map { LogFileName.path($0, .segment) } + paths
     }

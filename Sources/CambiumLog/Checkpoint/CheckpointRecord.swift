@@ -44,7 +44,7 @@ package struct CheckpointRecord: Sendable {
     package var fanOutShift: UInt8
     /// Whether chunks are compressed if this saves disk space.
     package var isPacked: Bool
-    /// A hash of the layout of the schema in pages. A program with another layout cannot use the pages.
+    /// A hash of the layout of the schema in pages. A program that computes another hash cannot use the pages.
     package var layout: UInt64
     /// The position at which the log continues after the transaction.
     package var logPosition: LogPosition
@@ -54,7 +54,8 @@ package struct CheckpointRecord: Sendable {
     package var pageDirectory: UInt32
     package var schema: SchemaCatalog
     package var chunks: [Chunk]
-    /// The Merkle tree over the log up to the transaction; `nil` in format 1, or if the writer could not read the log up to there.
+    /// The Merkle tree over the log up to the transaction. It is `nil` in format 1, or if the writer could not read the log up to that
+    /// transaction.
     package var tree: MerkleTree?
     /// The data that a record of format 1 contains in addition to the pages. In later formats, the pages contain this data.
     package var firstFormat: FirstFormatNames?
@@ -133,7 +134,8 @@ package struct CheckpointRecord: Sendable {
         transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }
 
-    /// Encodes the record. If chunks are marked for the table, the table goes to these chunks, otherwise to the record.
+    /// Encodes the record. If chunks are marked for the table, the table is encoded for these chunks; otherwise it becomes a part of the
+    /// record.
     ///
     /// - Parameter partByteCountMax: The number of bytes that a part of the table may use in its chunk.
     func encode(partByteCountMax: Int = PageFile.chunkByteCount) -> Encoded {
@@ -178,7 +180,7 @@ package struct CheckpointRecord: Sendable {
         return kind
     }
 
-    /// Returns the store of a record, or `nil` if the checksum of the record does not match.
+    /// Returns the store id in a record, or `nil` if the checksum of the record does not match.
     static func store(in bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count >= Format.Root.headerByteCount + 12, bytes.starts(with: Format.Root.magic),
             ByteReader.peek(bytes, at: bytes.count - 4) == CRC32C.checksum(Array(bytes.dropLast(4)))

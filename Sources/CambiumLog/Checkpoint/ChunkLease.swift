@@ -1,11 +1,11 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A lease: a file next to the checkpoint records. It informs later writers about the chunks that are mapped by graphs that outlive their
-/// store. The process shares the file as long as this object exists.
+/// A lease: a file next to the checkpoint records. It lists the chunks that graphs still map after their store was closed, so that later
+/// writers do not write to these chunks. This object holds a shared lock on the file as long as it exists.
 ///
-/// The lock ends with the process, so a lease that no process shares has no effect. The file is not synced, because a power failure ends
-/// all processes anyway. Docs/CHECKPOINTS.md describes the bytes.
+/// The lock ends with the process, so a lease that no process has locked has no effect. The file is not synced, because a power failure
+/// ends all processes anyway. Docs/CHECKPOINTS.md describes the bytes.
 package final class ChunkLease: Sendable {
     static let suffix = ".lease"
     private static let nameDigitCount = 16
@@ -32,26 +32,27 @@ package final class ChunkLease: Sendable {
             try file.write(LeaseRecord(chunks: chunks).encode(store: store), at: 0)
             share = try volume.share(path)
         } catch {
-            try? volume.remove(path)  // A remaining file is not shared, so the next writer removes it.
+            try? volume.remove(path)  // If this fails, the file has no lock, so the next writer removes it.
             throw error
         }
     }
 
     deinit {
-        // No other process removes a shared lease, so the name still belongs to this object.
-        try? volume.remove(path)  // A remaining file is not shared, so the next writer removes it.
+        // No other process removes a locked lease, so the path still leads to the file of this object.
+        try? volume.remove(path)  // If this fails, the next writer removes the file, which then has no lock.
         share.unlock()
     }
 
     static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) && name.utf8.count == nameDigitCount + suffix.utf8.count }
 }
 
-/// The leases of graphs that had outlived their store when this process took the lock. No lease is added later.
+/// The leases that were in use when this process took the lock of the store. Their graphs have outlived an earlier opening of the store. No
+/// lease is added later.
 package struct ChunkLeases: Sendable {
     /// The records by their paths; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]
 
-    /// Reads the leases that are shared, and removes the others. The caller must hold the lock of the store.
+    /// Reads the leases on which a process holds a shared lock, and removes the others. The caller must hold the lock of the store.
     ///
     /// Throws `.ioFailure` if a disk operation fails. Complexity: O(bytes of the leases).
     package init(of volume: any Volume, store: [UInt8]) throws(CambiumError) {
@@ -61,7 +62,7 @@ package struct ChunkLeases: Sendable {
             do throws(CambiumError) {
                 records[path] = .some(try LeaseRecord.read(volume, path, store: store))
             } catch {
-                // The graph with this lease has ended in the meantime.
+                // The process that held this lease has removed the file since the directory was listed.
                 guard error.code == .notFound else { throw error }
             }
         }
@@ -84,7 +85,7 @@ package struct ChunkLeases: Sendable {
         do throws(CambiumError) {
             return try volume.removeUnlessShared(path)
         } catch {
-            // The graph with this lease has removed the file.
+            // The process that held this lease has removed the file.
             guard error.code == .notFound else { throw error }
             return true
         }

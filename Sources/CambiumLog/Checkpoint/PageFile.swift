@@ -7,14 +7,15 @@ package import CambiumModel
 
 /// Memory for chunks whose form in the file differs from their form in memory.
 package protocol ChunkDestination: AnyObject, Sendable {
-    /// Returns 65,536 bytes of memory, which stays valid as long as this object exists. One thread at a time may call this.
+    /// Returns 65,536 bytes of memory, which stays valid as long as this object exists. Only one thread at a time may call this method.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
 }
 
-/// The pages of a stored graph, as its checkpoint record describes them. A chunk is compared with its checksum when it is first requested.
+/// The pages of a stored graph, as its checkpoint record describes them. Each chunk is compared with its checksum when a reader first
+/// requests it.
 ///
-/// SAFETY: the mapping, and the memory that a chunk was read into, stay valid as long as this object exists. While the record is shared, no
-/// process writes to chunks that the checkpoint owns.
+/// SAFETY: the mapping, and the memory that a chunk was read into, stay valid as long as this object exists. While this object holds a
+/// shared lock on the record, no process writes to chunks that the checkpoint owns.
 ///
 /// SENDABLE: the record and the mapping do not change, and the chunks that were read are protected by a lock.
 package final class PageFile: @unchecked Sendable {
@@ -115,7 +116,7 @@ package final class PageFile: @unchecked Sendable {
                 return (try root(volume, recorded), bytes.count)
             } catch {
                 guard error.code == .damaged || error.code == .notFound else { throw error }
-                // The record is not shared, so a writer may have replaced it and used the chunks of its table again.
+                // This reader holds no lock on the record yet, so a writer may have replaced the record and reused the chunks of its table.
                 let newer = try Self.bytes(volume, path)
                 if newer == bytes { return nil }
                 bytes = newer
@@ -184,13 +185,14 @@ package final class PageFile: @unchecked Sendable {
         return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
     }
 
-    /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both: no
-    /// process writes to a chunk as long as a graph maps it.
+    /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both. The
+    /// reason is that no process writes to a chunk as long as a graph maps it.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
 
-    /// Allows the record to be dropped. Only a writer of the store may call this, because a writer knows which chunks are in use.
+    /// Releases the shared lock on the record, so that the record can be removed. Only a writer of the store may call this method, because
+    /// only a writer knows which chunks are in use.
     package func releaseShare() { share.unlock() }
 
     // MARK: Chunks
@@ -271,8 +273,8 @@ package final class PageFile: @unchecked Sendable {
         return bytes
     }
 
-    /// Asks the kernel to read certain chunks. Otherwise, the kernel also reads the bytes around each touched page, which can be megabytes:
-    /// a query that needs ten chunks would wait for the whole file.
+    /// Asks the kernel to read certain chunks and nothing else. By default, the kernel also reads the bytes around each touched page. Then
+    /// a query that needs ten chunks could wait until megabytes of the file are read.
     private func beginReading(_ index: Int) {
         guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
         let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)
@@ -296,7 +298,8 @@ package final class PageFile: @unchecked Sendable {
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
             let pointer = destination?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
-            // The memory must also be readable beyond the chunk, because a page that was not proven may claim to continue there.
+            // The memory beyond the chunk must also be readable, because a page of an unproven graph may state a size that ends beyond the
+            // chunk.
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (destination == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer
@@ -305,8 +308,8 @@ package final class PageFile: @unchecked Sendable {
     }
 }
 
-/// Determines which chunks to read from the disk when a chunk is touched. If chunks are touched in order, these include the following
-/// chunks.
+/// Determines which chunks to read from the disk when a chunk is touched. If a caller touches chunks in order, this includes the chunks
+/// that follow.
 private struct ReadAhead {
     private var next = 0
     /// The end of the chunks that were requested in order.

@@ -22,7 +22,8 @@ package final class PageFileMemory: @unchecked Sendable {
     private var ahead = 0..<0
     private var aheadEnd: Int
 
-    /// When the file grows, disk space is allocated for several new chunks together: as many as the file already has, up to 8 MiB.
+    /// When the file grows, disk space is allocated for several new chunks together: for as many as the file already has, but at most 8
+    /// MiB.
     private static let aheadCountMax = 128
 
     /// - Parameters:
@@ -58,25 +59,28 @@ package final class PageFileMemory: @unchecked Sendable {
             try file.preallocate(offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
             return true
         } catch {
-            return false  // The caller uses memory that is not the file's.
+            return false  // The caller then uses memory that does not belong to the file.
         }
     }
 
-    /// Maps a chunk of the file instead of memory. Returns `false` if the disk is full or the mapping fails. In that case the memory stays
-    /// unchanged.
+    /// Replaces the memory at `base` by a mapping of a chunk of the file. Returns `false` if the disk is full or the mapping fails. In that
+    /// case the memory stays unchanged.
     package func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool {
         takeSpace(chunk..<chunk + 1) && replace(base, chunks: chunk..<chunk + 1)
     }
 
-    /// Maps chunks of the file instead of memory. Returns `false` if the mapping fails. In that case the memory stays unchanged.
+    /// Replaces the memory at `base` by a mapping of chunks of the file. Returns `false` if the mapping fails. In that case the memory
+    /// stays unchanged.
     package func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool {
         guard let file = try? opened() else { return false }  // The memory stays unchanged.
         return file.replace(base, offset: chunks.lowerBound * PageFile.chunkByteCount, byteCount: chunks.count * PageFile.chunkByteCount)
     }
 
     /// Records that these chunks have no disk space until they are stored or mapped again. Returns a closure that releases the disk space,
-    /// or `nil` if there is nothing to release. Any thread may call the closure while no thread stores or maps the chunks. If the disk
-    /// cannot release the space, the file keeps it.
+    /// or `nil` if the file has no space to release.
+    ///
+    /// Any thread may call the closure while no thread stores or maps the chunks. If the file system cannot release the space, the file
+    /// keeps it.
     package func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
         // A file without a name has no disk space before it is opened.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
@@ -95,7 +99,7 @@ package final class PageFileMemory: @unchecked Sendable {
         if window != nil || isWindowRefused { return window }
         var byteCount = Format.Lease.chunkCountMax * PageFile.chunkByteCount
         while window == nil, byteCount >= Self.windowByteCountMin {
-            window = try? opened()?.mapWindow(byteCount: byteCount)  // A smaller one may fit.
+            window = try? opened()?.mapWindow(byteCount: byteCount)  // If this fails, a smaller window may still fit.
             byteCount /= 4
         }
         isWindowRefused = window == nil

@@ -8,8 +8,8 @@ package struct PageFileWriter {
     /// The number of bytes that were written.
     package private(set) var byteCount = 0
 
-    /// The maximum number of neighbouring chunks that are written together: those in one huge page. A kernel that keeps files in pages of
-    /// several sizes chooses the size by the length and the place of a write.
+    /// The maximum number of neighbouring chunks that are written together: 32 chunks of 64 KiB have the size of one huge page. Some
+    /// kernels cache files in pages of several sizes, and choose the size by the offset and the length of a write.
     private static let runCountMax = 32
 
     /// Opens the file of pages. Creates the file and the directory of checkpoint records if they do not exist.
@@ -30,7 +30,7 @@ package struct PageFileWriter {
         /// Nothing is written: the memory of the chunk is mapped from the file, so the file already contains its bytes.
         case none
         case asItIs
-        /// The chunk is compressed if this makes it smaller than 48 KiB, or exactly 48 KiB.
+        /// The chunk is stored compressed if it then takes at most 48 KiB.
         case packed
     }
 
@@ -105,7 +105,7 @@ package struct PageFileWriter {
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
         let path = CheckpointRecord.path(root.transaction)
-        // A checkpoint in another file does not affect the chunks that a reader uses.
+        // If the existing record refers to another file, its readers use other chunks, so the record can be replaced even if it is shared.
         if try volume.exists(path), try isOfSameFile(path, as: root) {
             guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
         } else {
@@ -123,7 +123,8 @@ package struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes the records, settings and notes whose writing was interrupted. Call it only while none of them is being written.
+    /// Removes the incomplete files of records, settings and notes whose writing was interrupted. The caller ensures that none of them is
+    /// being written.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory)
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {

@@ -1,6 +1,6 @@
 import CambiumBytes
 
-/// The codec for a list of numbers of one width. It uses the encoding that takes the fewest bytes. FORMAT.md 4, "list".
+/// The codec for a list of numbers of one width. It chooses the encoding that takes the fewest bytes. FORMAT.md 4, "list".
 enum IntegerList {
     /// - Parameter width: the number of bytes of a number: 1, 2, 4 or 8. The values are zero-extended from this width.
     static func encode(_ values: [UInt64], width: Int, to writer: inout ByteWriter) {

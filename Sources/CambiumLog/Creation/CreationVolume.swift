@@ -60,7 +60,8 @@ final class CreationVolume: Volume {
         try? base.syncDirectory("")
     }
 
-    /// If the entry that completes the mark was written, removes it. Returns the mark.
+    /// Returns the mark for removing the files of a failed creation. If `finish` has already written the entry that completes the mark,
+    /// cuts off this entry first.
     func reopenedMark() throws(CambiumError) -> CreationMark {
         try state.withLock { state throws(CambiumError) in
             if state.byteCount > state.namesByteCount || state.mark.isFinished {
@@ -117,7 +118,7 @@ final class CreationVolume: Volume {
     func diskByteCount(of path: String) throws(CambiumError) -> Int { try base.diskByteCount(of: path) }
 }
 
-/// Replaces the lock of the directory, which the creation holds until it ends.
+/// A lock without effect. The creation itself holds the real lock of the directory until it ends.
 private final class HeldLock: VolumeLock {
     func unlock() {}
 }

@@ -16,7 +16,7 @@ package enum StoreCreation {
     /// - Parameters:
     ///   - target: the directory, which must exist.
     ///   - store: the id of the new store, 16 bytes.
-    ///   - names: the files that `body` will create. Each other file costs a separate sync.
+    /// - names: the files that `body` will create. Each file that is not in this list costs a separate sync.
     ///   - body: creates the store's files through the volume that it receives, and makes them durable, including the first transaction.
     /// - Returns: the result of `body`, and the lock of the new store, which the caller must release.
     package static func make<Result>(
@@ -35,7 +35,7 @@ package enum StoreCreation {
         do {
             return (try make(in: target, store, names, body), lock)
         } catch {
-            if !hasLock { try? removeLock(target) }  // A lock file does not prevent the next creation.
+            if !hasLock { try? removeLock(target) }  // If this fails, the remaining lock file does not prevent the next creation.
             lock.unlock()
             throw error
         }
@@ -133,7 +133,7 @@ package enum StoreCreation {
             return CreationMark.decode(try file.read(at: 0, count: min(try file.byteCount(), CreationMark.byteCountMax)))
         } catch {
             guard error.code == .notFound else { throw error }
-            return nil  // The creation has ended in the meantime.
+            return nil  // The creation has ended and removed the mark in the meantime.
         }
     }
 

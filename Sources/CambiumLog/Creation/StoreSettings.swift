@@ -19,11 +19,11 @@ package struct StoreSettings: Equatable, Sendable {
     /// Microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
-    /// The number of most recent requests whose ids are recognized.
+    /// The number of requests, counted back from the newest one, whose ids the store recognizes.
     package var requestWindow: Int
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int
-    /// The maximum size of the data that only earlier moments need, in percent of the size of the newest checkpoint.
+    /// The maximum size of the pages that only time travel needs, in percent of the size of the newest checkpoint.
     package var pastPercent: Int
     /// Whether checkpoints are stored compressed.
     package var compressesPages: Bool
@@ -51,8 +51,8 @@ package struct StoreSettings: Equatable, Sendable {
 
     /// Converts a store of an earlier format to the current format. The caller holds the store's lock and has verified its log.
     ///
-    /// The other files stay unchanged, because each of them states its own version. Throws `.ioFailure` if a disk operation fails. In that
-    /// case the store is unchanged.
+    /// Changes only the settings: each other file states its own version. Throws `.ioFailure` if a disk operation fails. In that case the
+    /// store is unchanged.
     package mutating func upgrade(in volume: any Volume) throws(CambiumError) {
         if format == Format.version { return }
         format = Format.version

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A note in a store that names the archive of everything that was retired from its log. FORMAT.md 1.
+/// A file in a store with the path of its archive, which contains everything that was retired from the log. FORMAT.md 1.
 ///
 /// The note only helps users to find a moment that is no longer in the store; nothing else depends on it.
 package struct ArchiveNote: Equatable, Sendable {
@@ -26,7 +26,7 @@ package struct ArchiveNote: Equatable, Sendable {
 
     /// Reads the note of a store. Returns `nil` if there is no note, or if the note does not verify.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> ArchiveNote? {
-        // Nothing depends on the note, so a link or a directory in its place does not stop any command.
+        // A link or a directory in place of the note is ignored, because nothing depends on the note.
         guard try volume.kind(of: fileName) == .regularFile else { return nil }
         let file = try volume.open(fileName, .read)
         defer { file.close() }

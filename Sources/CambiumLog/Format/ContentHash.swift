@@ -1,6 +1,7 @@
 import CNettle
 
-/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. The value needs no allocated memory: hashing a few bytes allocates only the result.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. The state is a value without allocated memory, so hashing a few bytes allocates only
+/// the result.
 package struct ContentHash {
     private var context = sha256_ctx()
 

@@ -1,7 +1,8 @@
 /// The constants of the format, version 2. `Docs/FORMAT.md` explains them; a test compares the constants with the document.
 enum Format {
     static let version: UInt16 = 2
-    /// The oldest version that is read. The first writer converts such a store to the current version.
+    /// The oldest version that this program reads. The first writer that opens a store of an older version converts it to the current
+    /// version.
     static let oldestVersion: UInt16 = 1
     static let versions = oldestVersion...version
     /// The version of those kinds of files that have not changed since format 1.
@@ -78,14 +79,14 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// The number of bytes before the schema's length in version 1. In later versions, the offset of a joint precedes the schema's
-        /// length, too.
+        /// The number of bytes before the length of the schema in version 1. In later versions, these bytes are followed by the offset of a
+        /// joint.
         static let headerByteCount = 80
         /// The maximum length of a whole record in later versions.
         static let recordByteCountMax = 4096
-        /// The length of such a record without a table and a tree.
+        /// The length of a record of a later version without a table and a tree.
         static let fixedByteCount = 96
-        /// The number of chunks that a reference can address.
+        /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
         static let jointOffsetMax: UInt64 = 1 << 48
         static let chunkEntryByteCount = 6
@@ -109,7 +110,7 @@ enum Format {
         static let magic = Array("CAMBLEAS".utf8)
         /// Enough for a lease of two files of pages in which every second chunk is mapped.
         static let byteCountMax = 16 << 20
-        /// The number of chunks that a reference can address.
+        /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
     }
 

@@ -19,22 +19,23 @@ package struct LogTuning: Sendable {
 
     /// Whether checkpoints are made automatically while other threads write. If not, they are made only at closing.
     package var checkpointsInBackground = true
-    /// The number of bytes of log after the newest checkpoint that triggers another checkpoint, provided that it is at least a sixteenth of
-    /// that checkpoint's bytes.
+    /// The number of bytes of log after the newest checkpoint at which another checkpoint is made. The log must also have at least a
+    /// sixteenth of the bytes of the newest checkpoint.
     package var checkpointByteCount = 4 << 20
     /// The number of bytes of log that triggers a checkpoint once the last checkpoint is `checkpointInterval` microseconds old.
     package var oldByteCount = 64 << 10
     package var checkpointInterval: Int64 = 300_000_000
     /// The number of bytes of log that triggers a checkpoint when the store is closed.
     package var closingCheckpointByteCount = 1 << 20
-    /// The maximum number of bytes of log that closing hashes for the tree in HEAD.
+    /// The maximum number of bytes of log that are hashed at closing to advance the tree in HEAD.
     package var closingTreeByteCountMax = 128 << 10
     /// The maximum size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
     /// they are first read.
     package var checkedByteCountMax = 8 << 20
-    /// The maximum size of a stored graph whose pages and values are proven when it is opened. The proof takes about 3 ms for each MiB.
+    /// The maximum size of a stored graph whose pages and values are proven to be valid when it is opened. The proof takes about 3 ms for
+    /// each MiB.
     package var provenByteCountMax = 1 << 20
-    /// The maximum size of a schema and a table of chunks that are stored in the checkpoint record itself, if there is enough space.
+    /// The maximum size of a schema and a table of chunks that are stored in the checkpoint record itself, if the record has enough space.
     package var recordedTableByteCountMax = 4096
     /// The number of bytes that a part of a table may use in its chunk.
     package var tablePartByteCountMax = 65_536

@@ -24,7 +24,8 @@ extension Volume {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
     }
 
-    /// Replaces a file as `replace` does, unless the file is shared. Returns `false` if it is shared; the file then stays.
+    /// Replaces a file as `replace` does, unless a holder has a shared lock on it. In that case returns `false`, and the file stays
+    /// unchanged.
     func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in
             if try renameUnlessShared(newPath, to: path) { return true }
@@ -43,7 +44,7 @@ extension Volume {
             try create(newPath, bytes)
             return try body(newPath)
         } catch {
-            if (try? exists(newPath)) == true { try? remove(newPath) }  // Otherwise the next checkpoint removes it.
+            if (try? exists(newPath)) == true { try? remove(newPath) }  // If this fails, the next checkpoint removes the file.
             throw error
         }
     }

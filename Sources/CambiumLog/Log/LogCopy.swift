@@ -11,8 +11,8 @@ package struct LogCopy {
 
     /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
-    /// The segments that were copied, and the last transaction of the sealed segments. A segment that begins at or before that transaction
-    /// is covered by them, and is not copied.
+    /// The segments that were copied, and the last transaction of the sealed ones. A segment that begins at or before that transaction is
+    /// not copied, because the sealed segments already contain its transactions.
     private var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
     /// The maximum number of attempts to copy the segments while a writer replaces some of them.
     private static let attemptCountMax = 10
@@ -53,8 +53,8 @@ package struct LogCopy {
         return log + files + (roots + [ArchiveNote.fileName]).flatMap { [$0, $0 + LogFileName.replacementSuffix] }
     }
 
-    /// Copies the segments up to the segment with the end of the log, as the directory listed them at one moment, and the segments that
-    /// must follow.
+    /// Copies the segments up to the segment with the end of the log. If that segment was sealed during the copy, also copies the header of
+    /// the next segment. Repeats the copy until all segments come from one state of the directory.
     ///
     /// Returns the checkpoints that existed after the log was copied.
     private mutating func copySegments(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber] {
@@ -62,7 +62,7 @@ package struct LogCopy {
             let before = byteCount
             do {
                 if let roots = try copySegmentsOnce(upTo: tail) { return roots }
-            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged the segment; see below.
+            } catch let error as CambiumError where error.code == .notFound {}  // A writer has merged the segment into another one.
             // A writer has split or merged segments, so the copied segments may not fit together.
             for segment in copied.segments where try target.exists(LogFileName.path(segment, .segment)) {
                 try target.remove(LogFileName.path(segment, .segment))
@@ -73,8 +73,8 @@ package struct LogCopy {
         throw CambiumError(.ioFailure, "The log was compacted repeatedly while it was copied. Make the backup again.")
     }
 
-    /// Copies the segments once. Returns `nil` if the directory contains other segments afterwards. Throws `.notFound` if a segment no
-    /// longer exists.
+    /// Copies the segments once. Returns `nil` if a writer has changed the list of segments in the meantime. Throws `.notFound` if a
+    /// segment no longer exists.
     private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
         let listed = try source.segments().filter { $0 <= tail.header.firstTransaction }
         for segment in listed where segment > copied.end {
@@ -84,19 +84,19 @@ package struct LogCopy {
         // The checkpoints are listed before the search for a segment after the last transaction, because a checkpoint of that transaction
         // may require such a segment.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
-        // If a segment was sealed during the copy, another segment must follow it. Its header is enough.
+        // If a segment was sealed during the copy, another segment must follow it. The header of the following segment is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
-            // A segment between the two has been merged with others in the meantime.
+            // If a segment is missing between the copied segments and this one, a writer has merged it with others in the meantime.
             if last.isSealed, next != copied.end.next { return nil }
             if try !copyBeginning(of: next) { try copySegment(next, byteCount: Format.Segment.headerByteCount) }
         }
         return roots
     }
 
-    /// Copies a segment with an incomplete header: a writer is about to create the segment, or ended before it was complete. A store may
-    /// end with such a segment. Returns `false` if the segment has a whole header.
+    /// Copies a segment with an incomplete header: a writer is creating the segment, or ended before the header was complete. A store may
+    /// end with such a segment. Returns `false` if the header is complete.
     private mutating func copyBeginning(of segment: TransactionNumber) throws(CambiumError) -> Bool {
         let path = LogFileName.path(segment, .segment)
         let file = try source.volume.open(path, .read)
@@ -126,7 +126,7 @@ package struct LogCopy {
         if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
     }
 
-    /// Copies the files of ops to which the segments refer, and possibly later ones, which the opening of the copy removes.
+    /// Copies the files of ops to which the segments refer. May also copy later files of ops, which the first opening of the copy removes.
     private mutating func copyOps() throws(CambiumError) {
         for name in try source.volume.list(LogDirectory.name) where LogFileName.parse(name)?.suffix == .ops {
             let path = LogDirectory.name + "/" + name
@@ -190,7 +190,7 @@ package struct LogCopy {
                 let header = try FrameReader(target, path: path).header
                 return position.isChecksumLost || header.previousChecksum == position.position.checksum
             } catch {
-                guard error.code == .damaged else { throw error }  // Only the beginning of the segment exists.
+                guard error.code == .damaged else { throw error }  // Only the beginning of the segment was copied.
             }
         }
         guard let segment = copied.segments.last(where: { $0 <= position.transaction }) else { return false }
@@ -198,8 +198,8 @@ package struct LogCopy {
         return try reader.begin(after: position)
     }
 
-    /// Copies those chunks of a checkpoint that were not copied before, and writes its record. Its table has the same chunks as in the
-    /// source.
+    /// Copies those chunks of a checkpoint that were not copied before, and writes the checkpoint's record. The table of the checkpoint
+    /// goes to the same chunks as in the source.
     private mutating func copy(_ pages: PageFile, _ copied: inout Set<String>) throws(CambiumError) {
         var writer = try PageFileWriter(target, pages.root.pageFile, isNamed: false)
         defer { writer.close() }

@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns `false` if it is the last segment, and its creation was interrupted or is in progress.
+    /// Opens the next segment. Returns `false` if the next segment is the last one, and its creation was interrupted or is in progress.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
@@ -34,7 +34,7 @@ extension LogCursor {
         guard let base else {
             guard let next = try openSegment(at: index) else { return false }
             if index == 0, segments[0].rawValue != 1 {
-                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and the ones before it are missing.")
+                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and earlier transactions are missing.")
             }
             try begin(next, from: nil)
             return true
@@ -48,7 +48,7 @@ extension LogCursor {
                 return true
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
-            // The position is at the end of the segment that precedes the interrupted one.
+            // The base is at the end of the segment that precedes the interrupted one, so reading begins in that segment.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)
@@ -73,17 +73,17 @@ extension LogCursor {
         return next
     }
 
-    /// Skips segments that begin inside the last read segment, because that segment was split or merged in the meantime.
+    /// Skips segments that begin inside the last read segment. They remain if the last read segment was split or merged after it was read.
     private mutating func passOverCovered(before wanted: TransactionNumber) throws {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
         guard mayBeWritten, try isSealedByNow(lastRead) else {
             let path = LogFileName.path(segments[index], .segment)
-            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the previous segment has.")
+            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the previous segment also contains.")
         }
         segments.removeAll { $0 > lastRead && $0 < wanted }
     }
 
-    /// Whether a segment that was open when it was read is now sealed, or is now a part of another segment.
+    /// Whether a segment that was open when the cursor read it is now sealed, or is now a part of another segment.
     private func isSealedByNow(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind.isSealed
@@ -117,7 +117,7 @@ extension LogCursor {
             "The segment begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
-    /// Whether the following transactions may be in a segment other than the unreadable one, because a writer merged that segment.
+    /// Whether the transactions of an unreadable segment may be in another segment, because a writer has merged the unreadable segment.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && mayBeWritten
     }
@@ -168,7 +168,8 @@ extension LogCursor {
         return true
     }
 
-    /// Whether the last segment was removed after it was listed. Returns `false` if only its beginning was written. Otherwise, throws.
+    /// Whether the last segment was removed after it was listed. Returns `false` if the segment exists, but only its beginning was written.
+    /// Throws `error` in all other cases.
     private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
         let isLast = place == segments.count - 1
         if let failure = error.headerFailure {

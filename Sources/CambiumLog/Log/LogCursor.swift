@@ -7,19 +7,19 @@ struct LogCursor {
     let settings: StoreSettings
     /// The first transaction that the caller has not received.
     var first: TransactionNumber
-    /// The part of the log before the next segment to open; `nil` if it is not known.
+    /// The part of the log that precedes the next segment to open; `nil` if it is not known.
     var base: LogPrefix?
     let mayBeWritten: Bool
     /// Whether bytes that another process writes are made durable before they are read.
     let syncs: Bool
     let salvages: Bool
     var head: Head?
-    /// The place at which a later read continues, shortly before the last transaction that was read. It is needed only if another process
-    /// may write to the log. At first, it is the place at which this read begins.
+    /// The place at which a later read continues, shortly before the last transaction that was read. At first, it is the place at which
+    /// this read begins. It is needed only if another process may write to the log.
     var place: SegmentPlace?
     /// The first transactions of the segments that were in the directory when it was last listed, ascending.
     var listed: [TransactionNumber]
-    /// The segments in `listed`, except those that the preceding segment is known to cover.
+    /// The segments in `listed`, without those whose transactions the preceding segment is known to contain.
     var segments: [TransactionNumber]
     /// The index in `segments` of the current segment, or of the next segment to open.
     var index: Int
@@ -71,7 +71,8 @@ struct LogCursor {
 
     // MARK: Continuing to read
 
-    /// Receives several transactions at a time, in order. It may take the array and leave another array in its place.
+    /// A closure that receives several transactions at a time, in order. The closure may take the array and leave another array in its
+    /// place.
     typealias BatchBody = (inout [LogRecord]) throws -> Void
 
     /// Calls `body` with every transaction that the log contains now, in order. Throws as `advance(batches:)` does.
@@ -141,7 +142,8 @@ struct LogCursor {
                 byteCount += records[countedCount].opsByteCount
                 countedCount += 1
             }
-            // Two threads that change the reference count of the same bytes slow each other down.
+            // Records from one read of the file share a buffer. A batch ends with the read, because two threads that count references to
+            // the same buffer slow each other down.
             if records.count >= batchCountMax || byteCount >= Self.batchByteCountMax || reader?.windowCount != windowCount {
                 try hand(&records, body)
                 (countedCount, byteCount) = (0, 0)
@@ -189,7 +191,7 @@ struct LogCursor {
 
     /// Returns the index of the first segment that begins after `segment`.
     func place(after segment: TransactionNumber) -> Int {
-        // This is usually the next segment.
+        // The caller usually asks for the segment after the current one.
         if index < segments.count, segments[index] == segment { return index + 1 }
         return segments.firstIndex { $0 > segment } ?? segments.count
     }
@@ -253,7 +255,7 @@ struct LogCursor {
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
-            // A writer may have opened the log after HEAD was read.
+            // If a writer opened the log after HEAD was read, the verdict may be out of date.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }
             guard mayBeWritten, try hasMoved() else { break }
             try advance(batches: body)
@@ -274,7 +276,8 @@ struct LogCursor {
         let isGone = unfinished?.isGone ?? false
         if isGone { stepBack() }
         let before = listed
-        // A segment whose creation was interrupted may be missing until a writer creates it again. It stays in `segments`.
+        // After an interrupted creation, the last segment may be missing until a writer creates it again. It stays in `segments` in the
+        // meantime.
         try list()
         var hasMoved = isGone || newHead != head || listed != before
         head = newHead
@@ -317,7 +320,7 @@ struct LogCursor {
         // An interrupted merge may have left other segments between the merged segment and the missing one.
         for before in listed.reversed() where before < segment {
             let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
-            // If a segment has lost its index, its frames decide.
+            // If a segment has lost its index, its end is not known yet. Reading its frames decides whether a transaction is missing.
             if let end = reader.sealedEnd, segment <= end { return true }
             if reader.lostIndex != nil { return true }
         }
@@ -326,15 +329,15 @@ struct LogCursor {
 
     /// Throws if HEAD states that the log was durable beyond the end of the last segment with frames.
     ///
-    /// If HEAD was written at an earlier closing, it may belong to an older copy of the store. If the log verifies to its end, nothing is
-    /// lost.
+    /// A HEAD from an earlier closing may belong to an older copy of the store. If the log verifies to its end, nothing is lost, and HEAD
+    /// only has a flaw.
     ///
     /// - Parameter isWhole: whether only zeros follow the last frame.
     private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {
         guard let head else { return }
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
-        // The positions in a sealed segment differ from those that HEAD names.
+        // HEAD names positions of the open segment. They are not valid in the sealed segment that replaced it.
         let isSealed = tail.header.kind.isSealed
         let statedOffset = statedByHead(segment)
         if !isSealed, statedOffset > tail.position {
@@ -369,7 +372,7 @@ struct LogCursor {
 }
 
 extension LogReader.End {
-    /// Counts the bytes of a segment that was read from an offset.
+    /// Adds the bytes that were read from a segment, beginning at an offset.
     fileprivate mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset

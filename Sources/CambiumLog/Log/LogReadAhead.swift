@@ -1,18 +1,19 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Reads and verifies a long log on a dedicated thread, while the caller uses the transactions that were read before.
+/// Reads and verifies a long log on a dedicated thread, while the caller uses transactions that were read before.
 final class LogReadAhead: Sendable {
-    /// A log with more bytes is read on a dedicated thread. The number exceeds the zeros that a writer keeps at the end of a segment.
+    /// A log with more bytes is read on a dedicated thread. The limit exceeds the number of zeros that a writer keeps at the end of a
+    /// segment.
     static let byteCountMin = 2 << 20
-    /// The limits for the batches that wait for the caller: the number of batches, and the number of bytes of ops in them and in the batch
-    /// that the caller is using.
+    /// The limits for the batches that have been read but not used. One limit is for the number of batches that wait. The other is for the
+    /// bytes of ops, including the batch that the caller is using.
     private static let batchCountMax = 2
     private static let pendingByteCountMax = 32 << 20
     /// The maximum number of records in a batch, which takes some MiB of memory.
     static let recordCountMax = 16_384
 
-    /// The transactions of one batch from the cursor, or some of them.
+    /// The transactions of one batch of the cursor, or a part of them.
     private struct Batch {
         var records: [LogRecord] = []
         /// The number of bytes of ops.

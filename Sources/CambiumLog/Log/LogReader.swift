@@ -6,7 +6,7 @@ package struct LogReader: Sendable {
     package let volume: any Volume
     package let settings: StoreSettings
     let head: Head?
-    /// The harmless flaws: a corrupt slot of HEAD, or a file that does not belong to the log.
+    /// The harmless flaws: a corrupt slot of HEAD, or a file in the directory of the log that does not belong to the log.
     package let flaws: [String]
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
@@ -59,7 +59,7 @@ package struct LogReader: Sendable {
     /// Returns the first transactions of the segments, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
-    /// Whether only the envelope of a transaction remains, and there is no checkpoint of it. Complexity: O(files).
+    /// Whether only the envelope of a transaction remains, and no checkpoint ends with the transaction. Complexity: O(files).
     package func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try LogDirectory.hasRetired(transaction, volume) else { return false }
         return try !CheckpointRecord.list(volume).contains(transaction)
@@ -74,7 +74,7 @@ package struct LogReader: Sendable {
             place: .init(file: "\(volume.name)/\(LogDirectory.name)"))
     }
 
-    /// Returns the error for a directory whose log has no transaction.
+    /// Returns the error for a directory that looks like a store, but whose log has no transaction.
     package static func withoutTransaction(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .notFound,
@@ -119,7 +119,7 @@ package struct LogReader: Sendable {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
-        /// Whether the checksum is lost, so that the next segment need not state it.
+        /// Whether the checksum of the last frame is lost. If so, the next segment need not state it.
         let isChecksumLost: Bool
         /// The offset up to which the segment was durable according to HEAD or a frame.
         let durableOffset: Int

@@ -9,7 +9,7 @@ package struct LogSalvage {
 
     /// The part of the log that could be read, and the corruption that was found.
     package struct Outcome {
-        /// The corruption that was skipped. No transaction is missing because of it.
+        /// The corruption that was skipped. It did not cause the loss of a transaction.
         package var flaws: [String] = []
         /// The corruption at which reading ended; `nil` if the log was read to its end.
         package var corruption: CambiumError?
@@ -82,14 +82,14 @@ package struct LogSalvage {
                     continue
                 }
             } catch let error as CambiumError where Self.isCorruption(error) {
-                // If there is an index, it leads to the next frame.
+                // If the segment has an index, `skipFrame` uses it to find the next frame.
             }
             if !reader.skipFrame() { return }
         }
     }
 
     /// Returns the names and the lengths of the files of a log, its checkpoints, and its HEAD. If two fingerprints differ, a process has
-    /// written to the log in between.
+    /// written to the store between the two calls.
     package func fingerprint() throws(CambiumError) -> [String] {
         var parts: [String] = []
         for name in try log.volume.list(LogDirectory.name) {

@@ -14,7 +14,7 @@ extension LogWriter {
 
     /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
-        // The random bytes distinguish the file from every earlier file with this number.
+        // The random bytes in the header distinguish the file from every earlier file with this number.
         let header = SegmentHeader(
             version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
             saltSeed: makeSaltSeed(), previousChecksum: 0
@@ -22,7 +22,7 @@ extension LogWriter {
         return try OpsFileWriter(volume, header: header)
     }
 
-    /// Encodes a transaction. It is written together with the transactions staged before it. Its number is the next number.
+    /// Encodes a transaction with the next number. The next `write` writes it in one frame with the other staged transactions.
     ///
     /// - Parameter salt: the salt with which the payload is hashed; `nil` for the salt that follows from the segment's seed.
     /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame. In that case it is not staged.
@@ -57,8 +57,8 @@ extension LogWriter {
         staged.lastTime = lastTime
     }
 
-    /// Stages a transaction of another log with its salt, so that its commitment stays the same. First writes the staged transactions if
-    /// they take more than 1 MiB, or if the frame has no space for this transaction.
+    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. First writes the staged
+    /// transactions if they take more than 1 MiB, or if the frame has no space for this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
@@ -138,8 +138,8 @@ extension LogWriter {
         }
     }
 
-    /// Removes the staged transactions after a failed write. If the disk is full, the writer is not poisoned: the written part of the frame
-    /// is cut off, and the transaction numbers are free again.
+    /// Removes the staged transactions after a failed write. If the disk is full, the writer stays usable: it cuts off the written part of
+    /// the frame, and the transaction numbers are free again. After any other failure, the writer is poisoned.
     ///
     /// - Parameter isHandedOver: whether the kernel received bytes of the frame.
     func undoStaged(after error: CambiumError, isHandedOver: Bool) throws(CambiumError) -> Never {
@@ -180,7 +180,7 @@ extension LogWriter {
         staged = Staged()
     }
 
-    /// Transactions that were encoded but not yet written, and the state of the writer before them.
+    /// Transactions that were encoded but not yet written, and the state of the writer before they were staged.
     struct Staged {
         var count = 0
         var mark: TransactionCodec.Mark?
@@ -216,7 +216,7 @@ extension LogWriter {
 }
 
 extension Payload {
-    /// The number of bytes of the payload in a frame, before compression.
+    /// The number of bytes that the payload takes in a frame, before compression.
     fileprivate var storedByteCount: Int {
         switch self {
         case .present(let bytes): bytes.count

@@ -19,7 +19,7 @@ extension LogWriter {
         package let transaction: TransactionNumber
         let namesFiles: Bool
 
-        /// Waits for the disk. Any thread may call this, without the owner's lock.
+        /// Waits for the disk. Any thread may call this method, and need not hold the lock of the writer's owner.
         package func run() -> SyncOutcome {
             var isInPlace = Result<Bool, CambiumError>.success(true)
             let result = Result { () throws(CambiumError) in try file.sync() }
@@ -45,7 +45,8 @@ extension LogWriter {
             namesFiles: namedEnd > durablePosition)
     }
 
-    /// Records the result of a sync. A failed sync poisons the writer. So does a sync of a log that is no longer in the store.
+    /// Records the result of a sync. The writer is poisoned if the sync failed, or if the path of the segment no longer leads to the synced
+    /// file.
     ///
     /// - Returns: the result that the caller must use: if another operation failed during the sync, the sync also counts as failed.
     @discardableResult

@@ -6,7 +6,7 @@ package import CambiumModel
 ///
 /// After a failed write or sync, the writer is poisoned: the content of the disk is not known, so every later call throws.
 ///
-/// SENDABLE: the owner of the writer lets only one thread at a time use it. So accesses never overlap, and the runtime need not check that.
+/// SENDABLE: the owner of the writer lets only one thread at a time use it. So accesses never overlap, and the runtime need not check them.
 package final class LogWriter: @unchecked Sendable {
     package let volume: any Volume
     let settings: StoreSettings
@@ -32,7 +32,7 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var headTime: Int64
     @exclusivity(unchecked) var poison: CambiumError?
     @exclusivity(unchecked) var writer = ByteWriter(capacity: 1024)
-    /// The last frame. The buffer is kept for its memory.
+    /// The bytes of the last frame. The buffer is kept so that the next frame reuses its memory.
     @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
     @exclusivity(unchecked) var staged = Staged()
     /// The length of the segment's file. Preallocated zeros follow `position`.
@@ -101,28 +101,28 @@ package final class LogWriter: @unchecked Sendable {
         if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
             !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
         {
-            // The process that closed the log has synced all of it. But a process that created the store and ended before its first
-            // transaction has not.
+            // The process that closed the log has synced all of it. There is one exception: a process may have created the store and ended
+            // before its first transaction.
             isAsClosed = true
             try Self.removeLeftovers(volume, end)
             return
         }
         if tail.header.kind.isSealed {
-            // The segment that should follow is incomplete, and is created again.
+            // The last segment is incomplete, so the writer creates it again.
             try beginSegment(time: lastTime)
         } else {
             try takeOver(tail, end.verdict)
         }
         try Self.removeLeftovers(volume, end)
-        // The process that created the files may have ended before their entries were durable. HEAD must not refer to a file that can still
-        // be lost.
+        // The process that created the files may have ended before their directory entries were durable. HEAD must not refer to a file that
+        // a power failure can still remove.
         try volume.syncDirectory(LogDirectory.name)
         try volume.syncDirectory("")
         try noteOpen()
     }
 
-    /// Marks HEAD as open, in both slots, durably. Once frames are appended, no slot on the disk may state "closed here", even if the other
-    /// slot is torn.
+    /// Marks HEAD as open, in both slots, durably. Once frames are appended, neither slot may state that the log was closed, because a
+    /// reader uses the other slot if one is torn.
     func noteOpen() throws(CambiumError) {
         try writeHead(isClosed: false)
         try writeHead(isClosed: false)
@@ -130,7 +130,8 @@ package final class LogWriter: @unchecked Sendable {
         isAsClosed = false
     }
 
-    /// Cuts off torn bytes, makes the rest durable, and ensures that new frames are appended only where there were no frames before.
+    /// Cuts off torn bytes, and makes the rest durable. If bytes were torn, begins another segment, so that new frames never overwrite old
+    /// ones.
     private func takeOver(_ tail: LogReader.SegmentTail, _ verdict: LogReader.End.Verdict) throws(CambiumError) {
         if case .tornCreation(let path) = verdict {
             try volume.remove(path)
@@ -146,7 +147,7 @@ package final class LogWriter: @unchecked Sendable {
     /// The first transaction of the segment that the writer appends to. Earlier segments get no more frames.
     package var openSegment: TransactionNumber { header.firstTransaction }
 
-    /// Removes unfinished files of an earlier process to which no frame refers.
+    /// Removes files that an earlier process left incomplete, and to which no frame refers.
     private static func removeLeftovers(_ volume: any Volume, _ end: LogReader.End) throws(CambiumError) {
         for name in try volume.list(LogDirectory.name) {
             let isLeftover: Bool =
@@ -161,8 +162,8 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes the bytes that may not be durable once more to the same place, which does no harm. If a sync has failed, the kernel may have
-    /// forgotten that these pages never reached the disk. A later sync would then succeed without writing them.
+    /// Writes the bytes that may not be durable to the same place once more. After a failed sync, the kernel may have marked their pages as
+    /// written although they never reached the disk. A later sync would then succeed without writing them.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {

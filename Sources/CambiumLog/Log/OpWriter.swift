@@ -8,7 +8,8 @@ package struct OpWriter {
     package private(set) var opCount = 0
     private let log: LogWriter?
     private let transaction: TransactionNumber
-    /// The state is an object, so that moving the writer does not copy it.
+    /// The state of a large transaction; `nil` before its ops go to a file. `Overflow` is a class, so that moving the writer does not copy
+    /// this state.
     private var overflow: Overflow?
 
     /// The state of a transaction that is too large for memory.

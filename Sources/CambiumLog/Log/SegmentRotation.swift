@@ -15,7 +15,7 @@ package final class SegmentRotation: Sendable {
         var poison: CambiumError?
     }
 
-    /// The state of the writer before the rotation. The writer returns to it if the disk has no space for another file.
+    /// The state of the writer before the rotation. The writer returns to this state if the disk has no space for another file.
     struct Ended: Sendable {
         let file: any VolumeFile
         let path: String
@@ -77,18 +77,19 @@ package final class SegmentRotation: Sendable {
     static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
         var isReplacement = false
         do throws(CambiumError) {
-            // The existing segment with this name has lost all of its frames. The new segment replaces it and has another salt.
+            // A segment that already has this name has lost all of its frames. The new segment replaces it, and has another salt.
             isReplacement = try volume.exists(path)
             if isReplacement { try volume.replace(path, header) } else { try volume.create(path, header) }
             try volume.syncDirectory(LogDirectory.name)
             return Outcome(synced: .success(()), file: .success(try volume.open(path, .update)), poison: nil)
         } catch {
             var poison = isReplacement || !error.isOutOfSpace ? error : nil
-            // After the segment in which the writer continues, there must not be an abandoned segment.
+            // The writer continues in the full segment, so no abandoned segment may follow that segment.
             do throws(CambiumError) {
                 if !isReplacement, try volume.exists(path) {
                     try volume.remove(path)
-                    // The removal must be durable, because HEAD may state that the log was closed before that segment.
+                    // The removal must be durable. Otherwise, HEAD could state that the log was closed in the full segment while a later
+                    // segment exists.
                     try volume.syncDirectory(LogDirectory.name)
                 }
             } catch { poison = error }
@@ -105,8 +106,8 @@ extension LogWriter {
     /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
     package var pendingRotation: SegmentRotation? { rotation }
 
-    /// Ends the current segment in memory. All transactions that are staged later belong to the next segment. No transaction may be staged
-    /// yet.
+    /// Ends the current segment in memory. Transactions that are staged from now on belong to the next segment. No transaction may be
+    /// staged when this method is called.
     func beginRotation() throws(CambiumError) {
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(
@@ -119,8 +120,8 @@ extension LogWriter {
         enter(next, bytes)
     }
 
-    /// Continues in the next segment, after its file has been created. Throws as `write` does, and in that case undoes the staged
-    /// transactions.
+    /// Continues in the next segment, after its file has been created. If this fails, undoes the staged transactions and throws as `write`
+    /// does.
     func finishRotation() throws(CambiumError) {
         guard let rotation else { return }
         let outcome = rotation.finished()

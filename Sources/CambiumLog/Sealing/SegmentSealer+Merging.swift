@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Neighbouring segments that get no more frames, and that are merged into one segment.
+/// Neighbouring segments that get no more frames, and that the sealer merges into one segment.
 package struct SegmentRun: Sendable, Equatable {
     /// The first transactions of the segments, ascending.
     package private(set) var segments: [TransactionNumber]
@@ -31,8 +31,8 @@ extension SegmentSealer {
 
     /// Returns the runs of segments to merge, the newest run first. A segment that could not be sealed is not in any run.
     ///
-    /// From the newest segment backwards, a segment joins the run if it has at most twice the bytes of the run so far. So each byte is
-    /// rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
+    /// Beginning with the newest segment, each older segment joins the run if it has at most twice the bytes of the run so far. So each
+    /// byte is rewritten O(log n) times, and n small segments become O(log n) segments. Complexity: opens O(segments) files.
     package func mergeableRuns(before end: TransactionNumber) throws -> [SegmentRun] {
         if mergedByteCountMax <= 0 { return [] }
         var runs: [SegmentRun] = []

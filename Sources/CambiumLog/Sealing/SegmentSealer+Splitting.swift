@@ -5,9 +5,11 @@ extension SegmentSealer {
     /// Splits a segment into two sealed segments, so that the second segment begins after a transaction. Does nothing if a segment already
     /// begins there.
     ///
-    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. Throws as `seal` does. After a
-    /// crash, the directory contains either both parts or the whole segment, and in the latter case perhaps also the second part. Covered
-    /// segments must be removed before this call.
+    /// A joint (a frame without transactions that marks a position of the log) must follow the transaction. The caller must first remove
+    /// the segments whose transactions the preceding segment also contains. Throws as `seal` does.
+    ///
+    /// After a crash, the directory contains both parts or the whole segment. If it contains the whole segment, it may also contain the
+    /// second part.
     ///
     /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
     /// - Returns: the number of bytes by which the two segments are smaller than the original; 0 if the call did nothing.
@@ -34,7 +36,8 @@ extension SegmentSealer {
         return try before - LogDirectory.byteCount(volume, segment) - LogDirectory.byteCount(volume, last.next)
     }
 
-    /// Removes segments whose transactions the preceding sealed segment also contains. An interrupted split or merge leaves such segments.
+    /// Removes segments whose transactions the preceding sealed segment also contains. An interrupted split or merge leaves such covered
+    /// segments.
     ///
     /// Throws `.damaged` if the transactions differ. Complexity: O(segments) if no segment is covered.
     ///

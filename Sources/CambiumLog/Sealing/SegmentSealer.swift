@@ -1,9 +1,10 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Rewrites segments that get no more frames: with larger frames and an index, or several segments as one. FORMAT.md 2, "Segments".
+/// Rewrites segments that get no more frames. The new segment has larger frames and an index, and may replace several old ones. FORMAT.md
+/// 2, "Segments".
 ///
-/// The sealer needs only the lock of the store, and no writer waits for it, because the transactions stay the same.
+/// The sealer needs only the lock of the store. No writer waits for the sealer, because the transactions stay the same.
 package struct SegmentSealer: Sendable {
     let volume: any Volume
     let store: [UInt8]
@@ -29,8 +30,8 @@ package struct SegmentSealer: Sendable {
         try replace(segment, by: .sealed)
     }
 
-    /// Replaces a segment by a retired segment. It contains only the envelope of each transaction and the hash of its payload, so the
-    /// transaction's place in the tree can still be proven. Then removes the files of ops.
+    /// Replaces a segment by a retired segment, and then removes the files of ops. The retired segment contains only the envelope of each
+    /// transaction and the hash of its payload. So the place of each transaction in the tree can still be proven.
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
@@ -44,8 +45,8 @@ package struct SegmentSealer: Sendable {
         return ((replaced?.before ?? 0) + opsByteCount, replaced?.after ?? 0)
     }
 
-    /// Removes the files of ops of a retired segment, whose transactions no longer refer to them. Returns the number of bytes of these
-    /// files.
+    /// Removes the files of ops of a retired segment, because its transactions no longer refer to these files. Returns the number of bytes
+    /// of these files.
     private func removeOpsFiles(_ segment: TransactionNumber) throws -> Int {
         let range = try range(of: reader(of: segment))
         var byteCount = 0
@@ -119,7 +120,7 @@ package struct SegmentSealer: Sendable {
             try volume.syncDirectory(LogDirectory.name)
             return byteCount
         } catch {
-            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // Otherwise the next opening removes it.
+            if (try? volume.exists(newPath)) == true { try? volume.remove(newPath) }  // If this fails, the next opening removes the file.
             throw error
         }
     }
@@ -160,7 +161,7 @@ package struct SegmentSealer: Sendable {
 }
 
 extension LogRecord {
-    /// Returns the same record, with the commitment in place of its ops.
+    /// Returns the same record, with a commitment (a salted hash) in place of its ops.
     func retired() throws -> LogRecord {
         if case .redacted = payload { return self }
         var commitment = Leaf.Commitment(salt: salt.bytes(number))

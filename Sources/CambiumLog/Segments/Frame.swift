@@ -6,8 +6,7 @@ struct Frame {
     let offset: Int
     let byteCount: Int
     let checksum: UInt32
-    /// The offset up to which the segment was durable, as far as the writer knew when it wrote the frame; 0 if the writer knew of no
-    /// durable part.
+    /// The offset up to which the segment was durable, according to the writer of the frame; 0 if it knew of no durable part.
     let durableOffset: Int
     let transactionCount: Int
     /// The transactions, uncompressed. If the file stores them uncompressed, this is a slice of the bytes of one read of the file.
@@ -95,7 +94,7 @@ struct Frame {
     /// Returns the offset up to which the log was durable according to a frame, or `nil` if no frame can have this body.
     static func durableOffset(_ body: ArraySlice<UInt8>, at offset: Int) -> Int? {
         var reader = ByteReader(body)
-        guard let distance = try? reader.readVarint(), distance <= UInt64(offset) else { return nil }  // The reason does not matter.
+        guard let distance = try? reader.readVarint(), distance <= UInt64(offset) else { return nil }  // Such a body is not an error here.
         return offset - Int(distance)
     }
 
@@ -114,7 +113,7 @@ struct Frame {
     }
 }
 
-/// A region that is divided into blocks of 1 MiB. Each block is compressed if that makes it smaller.
+/// The transactions of a frame (its region), divided into blocks of 1 MiB. Each block is compressed if that makes it smaller.
 enum Blocks {
     /// Returns `nil` if compression does not make the region smaller.
     static func encode(_ region: [UInt8]) -> [UInt8]? {

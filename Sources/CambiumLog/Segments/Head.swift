@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A position up to which a log is known to be durable. The position is a hint: a writer occasionally writes it to one of two slots.
-/// FORMAT.md 1, "HEAD".
+/// A position up to which a log is known to be durable. The position is only a hint: a writer updates it occasionally, alternating between
+/// two slots. FORMAT.md 1, "HEAD".
 package struct Head: Equatable, Sendable {
     package static let fileName = "HEAD"
 
@@ -15,10 +15,10 @@ package struct Head: Equatable, Sendable {
     package var isClosed: Bool
     /// The root of the tree over the first transactions of the log; `nil` if no tree is known.
     package var tree: Tree?
-    /// Whether the head was read from slots of version 1. A slot of another version must not be written to such a file.
+    /// Whether the head was read from slots of version 1. No slot of another version may be written to such a file.
     var isOfOldestFormat = false
 
-    /// The tree over the first transactions of the log, as far as HEAD describes it.
+    /// The tree over the first transactions of the log, of which HEAD states only the root.
     package struct Tree: Equatable, Sendable {
         /// The last transaction in the tree.
         package let transaction: TransactionNumber
@@ -103,7 +103,7 @@ package struct Head: Equatable, Sendable {
     /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
         let oldest = newest(bytes, store, slotByteCount: Format.Head.oldestSlotByteCount)
-        // A slot of one version never verifies as a slot of the other version.
+        // At most one of the two versions verifies, so the order of the attempts does not matter.
         if oldest.head != nil { return oldest }
         return newest(bytes, store, slotByteCount: Format.Head.slotByteCount)
     }
@@ -115,7 +115,7 @@ package struct Head: Equatable, Sendable {
             let start = min(slot * slotByteCount, bytes.count)
             let end = min(start + slotByteCount, bytes.count)
             do {
-                // The beginning of a slot of this version may have the length of a slot of version 1.
+                // The incomplete slot of a shorter file may have the length of a slot of version 1, but it is not one.
                 guard end - start == slotByteCount else { throw DecodingError.truncated(offset: end - start) }
                 let head = try decode(bytes[start..<end], store: store)
                 if head.sequence % 2 == UInt64(slot) {

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The leaf of a transaction in the tree. FORMAT.md 5.
+/// The leaf of a transaction in the Merkle tree over the log. FORMAT.md 5.
 enum Leaf {
     /// Returns the hash of the leaf, 32 bytes.
     static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> [UInt8] {
@@ -21,7 +21,8 @@ enum Leaf {
         return ContentHash.hash(envelope.bytes[...])
     }
 
-    /// The commitment that replaces a payload in its leaf: the hash of the salt and all parts of the payload.
+    /// The commitment to a payload: the hash of a salt and all parts of the payload. The leaf contains the commitment instead of the
+    /// payload.
     struct Commitment {
         private var hash = ContentHash()
 

@@ -19,7 +19,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Whether a segment was retired. Returns false if its header does not verify.
+    /// Whether a segment was retired. Returns `false` if its header does not verify.
     private static func isRetired(segment: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         do {
             return try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.kind == .retired
@@ -29,7 +29,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Returns the segments that have transactions up to `last`.
+    /// Returns the segments that begin at or before `last`.
     package static func segments(_ volume: any Volume, upTo last: TransactionNumber) throws(CambiumError) -> [TransactionNumber] {
         try segments(volume).filter { $0 <= last }
     }
@@ -64,7 +64,7 @@ package enum LogDirectory {
     ///
     /// - Parameter ends: the positions of the checkpoints, ascending.
     ///
-    /// Complexity: O(files), and the index of a sealed segment for each checkpoint inside such a segment.
+    /// Complexity: O(files). For each checkpoint inside a sealed segment, the index of that segment is also read.
     package static func byteCounts(_ volume: any Volume, upTo ends: [LogPrefix]) throws(CambiumError) -> [Int] {
         let files = try volume.list(name).compactMap { name in LogFileName.parse(name).map { (name: name, file: $0) } }
         let segments = files.filter { $0.file.suffix == .segment }.map(\.file.number)

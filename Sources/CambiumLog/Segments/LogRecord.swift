@@ -6,7 +6,7 @@ package struct LogRecord: Sendable {
     package let number: TransactionNumber
     package internal(set) var metadata: TransactionMetadata
     package internal(set) var payload: Payload
-    /// The salt that the log stores for this transaction alone, 16 bytes. If it is `nil`, the salt is derived from the seed of the segment.
+    /// The salt that the log stores for this transaction alone, 16 bytes. If it is `nil`, the salt is derived from the segment's seed.
     var ownSalt: [UInt8]?
     let source: LogSource
     /// The offset of the transaction's frame in the file that contains it.
@@ -85,7 +85,7 @@ extension LogRecord {
     }
 }
 
-/// The data that all transactions of one read of a file have in common.
+/// The data that all transactions from one read of a file have in common.
 final class LogSource: Sendable {
     let file: String
     /// 16 bytes.
@@ -97,19 +97,19 @@ final class LogSource: Sendable {
     }
 }
 
-/// The ops of a transaction: their bytes, the file that contains them, or their commitment.
+/// The ops of a transaction: their bytes, the file that contains them, or the commitment to removed ops.
 package enum Payload: Sendable, Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
     /// The ops are in a separate file.
     case file(OpsFile)
-    /// The ops were removed. The commitment (32 bytes) proves what they were.
+    /// The ops were removed. The commitment has 32 bytes, and shows whether given ops are the removed ones.
     case redacted(commitment: [UInt8])
 
     /// The number of bytes of the file of ops; 0 if the ops are not in a file.
     package var fileByteCount: Int { if case .file(let file) = self { file.reference.fileByteCount } else { 0 } }
 
-    /// Calls `body` with the parts of the payload. Each part consists of whole ops.
+    /// Calls `body` with the parts of the payload, in order. Each part consists of whole ops.
     ///
     /// Throws `.damaged` if the parts do not verify, `.notFound` if the ops were redacted or retired, and the errors of `body`.
     package func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {

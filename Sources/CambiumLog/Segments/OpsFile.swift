@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The reference of the log to a file with the ops of a large transaction. FORMAT.md 4, "file".
+/// The reference in the log to a file with the ops of a large transaction. FORMAT.md 4, "file".
 struct OpsFileReference: Hashable, Sendable {
     /// The number of bytes of the ops.
     var payloadByteCount: Int
@@ -25,7 +25,7 @@ struct OpsFileReference: Hashable, Sendable {
             checksum: try reader.read(UInt32.self))
     }
 
-    /// Continues a checksum with the checksum of the next frame.
+    /// Extends the checksum of the preceding frames by the checksum of the next frame.
     static func checksum(_ frame: UInt32, from checksum: UInt32) -> UInt32 {
         withUnsafeBytes(of: frame.littleEndian) { CRC32C.checksum($0, from: checksum) }
     }

@@ -1,9 +1,9 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// Writes the ops of a large transaction to a separate file. No frame of the log refers to it yet.
+/// Writes the ops of a large transaction to a separate file, before any frame of the log refers to that file.
 ///
-/// A file that is not kept is removed together with its writer, so that nothing remains of a transaction that did not happen.
+/// A file that was not kept is removed when its writer is released, so that nothing remains of a transaction that did not happen.
 ///
 /// SENDABLE: the owner of the writer lets only one thread at a time use it.
 final class OpsFileWriter: @unchecked Sendable {
@@ -16,7 +16,7 @@ final class OpsFileWriter: @unchecked Sendable {
     private var offset: Int
     private var reference: OpsFileReference
     private var isKept = false
-    /// The last frame. The buffer is kept for its memory.
+    /// The bytes of the last frame. The buffer is kept so that the next frame reuses its memory.
     private var frame = ByteWriter()
 
     /// Creates the file. Throws `.ioFailure` if a disk operation fails.
@@ -26,7 +26,7 @@ final class OpsFileWriter: @unchecked Sendable {
         transaction = header.firstTransaction
         path = LogFileName.path(transaction, .pending)
         let bytes = header.encode()
-        // An earlier transaction with this number that was not committed may have left a file.
+        // An earlier attempt to commit a transaction with this number may have left a file.
         if try volume.exists(path) { try volume.remove(path) }
         file = try volume.open(path, .create)
         headerChecksum = ByteReader.peek(bytes, at: Format.Segment.checksumOffset)

@@ -16,8 +16,8 @@ struct SegmentHeader: Equatable {
     /// The checksum of the last frame of the preceding segment.
     var previousChecksum: UInt32
 
-    /// Whether the segment may have joints (frames without transactions that mark positions of the log). If it is sealed, its frames then
-    /// also have salt seeds.
+    /// Whether the segment may have joints (frames without transactions that mark positions of the log). The frames of a sealed segment
+    /// that may have joints also have salt seeds.
     var hasJoints: Bool { version > Format.oldestVersion }
 
     func encode() -> [UInt8] {
@@ -92,8 +92,8 @@ struct SegmentHeader: Equatable {
 extension SegmentHeader {
     /// Corrects a header with one corrupt byte. Returns the header and its checksum, or `nil` if more than one byte is corrupt.
     ///
-    /// The checksum identifies the byte: no other change of a single byte changes the checksum in the same way. Complexity: O(1), about
-    /// 23,000 checksums.
+    /// The difference of the two checksums identifies the corrupt byte: no other change of a single byte has the same effect. Complexity:
+    /// O(1), about 23,000 checksums.
     static func mended(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
         guard bytes.count == Format.Segment.headerByteCount else { return nil }
         let content = Array(bytes[..<Format.Segment.checksumOffset])
@@ -104,9 +104,9 @@ extension SegmentHeader {
             // Only the checksum is corrupt.
             let checksum = difference ^ stored
             for place in 0..<4 { mended[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
-            return try? decode(mended, file: file)  // The caller reports the original bytes as corrupt.
+            return try? decode(mended, file: file)  // If this fails, the caller reports the original bytes as corrupt.
         }
-        // The effect of a changed byte on the checksum does not depend on the other bytes.
+        // So the effect can be computed with zeros: the effect of a changed byte on the checksum does not depend on the other bytes.
         let zeros = [UInt8](repeating: 0, count: content.count)
         let none = CRC32C.checksum(zeros)
         for place in content.indices {
@@ -115,7 +115,7 @@ extension SegmentHeader {
                 changed[place] = change
                 guard CRC32C.checksum(changed) ^ none == difference else { continue }
                 mended[place] ^= change
-                return try? decode(mended, file: file)  // The caller reports the original bytes as corrupt.
+                return try? decode(mended, file: file)  // If this fails, the caller reports the original bytes as corrupt.
             }
         }
         return nil
@@ -123,7 +123,7 @@ extension SegmentHeader {
 }
 
 extension ByteReader {
-    /// Returns the u32 at an offset, which must lie inside the bytes.
+    /// Returns the 32-bit number at an offset. All four bytes must lie inside `bytes`.
     static func peek(_ bytes: [UInt8], at offset: Int) -> UInt32 {
         (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << UInt32(8 * $1) }
     }

@@ -7,8 +7,8 @@ struct SegmentIndex: Equatable {
         /// The length of the frame in the file.
         var byteCount: Int
         var transactionCount: Int
-        /// The microseconds to the first transaction of this frame, from the first transaction of the preceding frame or from the segment's
-        /// creation time.
+        /// The microseconds from the first transaction of the preceding frame to the first transaction of this frame. For the first frame,
+        /// they are counted from the segment's creation time.
         var interval: UInt64
     }
 
@@ -51,7 +51,7 @@ struct SegmentIndex: Equatable {
 
     // MARK: Bytes
 
-    /// Encodes the index as a frame at its offset, and the bytes that follow it.
+    /// Encodes the index as a frame at its offset, followed by the trailer.
     func encode(headerChecksum: UInt32) -> [UInt8] {
         var region = ByteWriter(capacity: 16 + 12 * entries.count)
         region.write(previousChecksum)
@@ -94,7 +94,7 @@ struct SegmentIndex: Equatable {
         let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
         let bytes = Array(try reader.bytes(at: trailerOffset, count: Format.Index.trailerByteCount))
         var trailer = ByteReader(bytes[...])
-        // If the offset cannot be read, it counts as 0, at which there is no frame.
+        // If the offset cannot be read, it is treated as 0. No frame begins there, so the check below fails.
         let stated = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
         guard bytes == Self.trailer(stated, reader.headerChecksum) else {
             throw damage("cannot be found, because the end of the file does not verify", trailerOffset)

@@ -13,8 +13,8 @@ struct SegmentPart {
     private var before: (time: Int64, store: [UInt8])?
     /// The transactions of the last frame that have not been returned, the next one last.
     private var rest: [LogRecord] = []
-    /// For each joint (a frame without transactions that marks a position of the log) and each end of a segment: the last transaction
-    /// before it, and its checksum.
+    /// The end of each segment, and each joint (a frame without transactions that marks a position of the log). Each has the last
+    /// transaction before it, and its checksum.
     private(set) var joints: [(transaction: TransactionNumber, checksum: UInt32)] = []
     /// The number of bytes of the segments that were read.
     private(set) var byteCount = 0

@@ -1,6 +1,7 @@
 internal import CambiumModel
 
-/// A position between two frames of an open segment, at which a later read continues. An open segment has no index that could lead there.
+/// A position between two frames of an open segment, at which a later read continues. A reader needs it because an open segment has no
+/// index.
 package struct SegmentPlace: Sendable {
     fileprivate let headerChecksum: UInt32
     fileprivate let offset: Int
@@ -20,10 +21,10 @@ extension SegmentReader {
             codec: codec, jointOffset: jointOffset)
     }
 
-    /// Moves to a place if it belongs to this segment, the segment is not sealed, and the place does not follow a certain transaction. A
-    /// frame at the place verifies only if it is the same frame as before.
+    /// Moves to a place. The place must belong to this segment and must not follow `transaction`, and the segment must not be sealed.
+    /// Later, a frame at the place verifies only if it is the same frame as before.
     ///
-    /// - Returns: false if the reader does not move.
+    /// - Returns: `false` if the reader does not move.
     mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {
         guard !isSealed, place.headerChecksum == headerChecksum, place.offset <= byteCount, place.next <= transaction else { return false }
         resume(

@@ -23,7 +23,7 @@ struct SegmentReader {
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
-    /// The source of those transactions that were in one read of the file and do not come from another segment.
+    /// The source of the transactions from the current read of the file, except those that were merged from another segment.
     private var source: LogSource
     private var sourceWindow = 0
 
@@ -59,7 +59,7 @@ struct SegmentReader {
         }
     }
 
-    /// Returns the end of the frames with transactions.
+    /// Returns the end of the frames of a sealed segment whose index is corrupt.
     private static func endWithoutIndex(_ frames: inout FrameReader) throws(CambiumError) -> Int {
         var offset = Format.Segment.headerByteCount
         while let frame = try frames.frame(at: offset), frame.transactionCount > 0 { offset = frame.end }
@@ -229,7 +229,7 @@ struct SegmentReader {
     private mutating func decode(_ frame: Frame, into records: inout [LogRecord]) throws(DecodingError) {
         guard frame.transactionCount > 0 else { throw .invalid("a frame without transactions", offset: 0) }
         var reader = ByteReader(frame.region)
-        // A forged count must not cause the reader to allocate more memory than most frames need.
+        // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
         // The transactions of a frame may come from another segment, which was merged into this segment.
         if sourceWindow != frames.windowCount {
@@ -259,7 +259,7 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// Whether only zeros follow `offset`, which are space that a writer preallocated.
+    /// Whether only zeros follow `offset`. They are space that a writer preallocated.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(after: offset) }
 
     /// Returns the highest offset up to which the log was durable according to the frames after `offset`. Returns 0 if no frame states an

@@ -3,7 +3,8 @@ import CambiumBytes
 /// Searches for frames in bytes that do not begin with a frame. A frame may begin at any byte.
 ///
 /// The checksum of a frame can be computed from two checksums: of all bytes up to its beginning, and of all bytes up to the end of its
-/// body. So the test of one byte does not read all following bytes. The search takes the memory of the bytes and a sixteenth more.
+/// body. So a test whether a frame begins at a byte need not read the whole frame. The search needs memory for the bytes and a sixteenth
+/// more.
 struct TailSearch {
     /// The distance in bytes between the offsets whose checksums are kept.
     private static let stride = 64
@@ -12,7 +13,7 @@ struct TailSearch {
     /// The offset of the bytes in the segment.
     private let offset: Int
     private let headerChecksum: UInt32
-    /// For each stride, the checksum of all bytes before it.
+    /// The checksum of all bytes before each offset that is a multiple of the stride.
     private let prefixes: [UInt32]
 
     /// - Parameter offset: the offset of the bytes in the segment's file. The bytes extend to the end of the file.
@@ -41,7 +42,7 @@ struct TailSearch {
         var found = 0
         bytes.withUnsafeBytes { all in
             for place in all.indices where all[place] != 0 {
-                // At most bytes, no frame begins.
+                // At most offsets, the bytes cannot begin a frame.
                 guard let start = Frame.Start(UnsafeRawBufferPointer(rebasing: all[place...])) else { continue }
                 let bodyStart = place + start.headerByteCount
                 let end = bodyStart + start.bodyByteCount

@@ -1,7 +1,7 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The ops of a transaction in the form that a segment stores.
+/// The payload of a transaction in the form in which a segment stores it.
 enum StoredPayload: Equatable {
     /// The canonical bytes of the ops.
     case present(ArraySlice<UInt8>)
@@ -21,7 +21,7 @@ enum StoredPayload: Equatable {
 
 /// The strings that a segment stores once, and to which it then refers by number. FORMAT.md 4, "interned".
 struct InternTable {
-    /// The number of each string, by its bytes, because strings that compare as equal may have different bytes in a log.
+    /// The number of each string. The keys are bytes, because the log distinguishes strings that Swift regards as equal.
     private var numbers: [[UInt8]: UInt64] = [:]
     private var strings: [String] = []
 
@@ -58,7 +58,7 @@ struct InternTable {
     }
 }
 
-/// The state with which the transactions of a segment are encoded or decoded, one after the other. FORMAT.md 4.
+/// The state for encoding or decoding the transactions of a segment one after the other. FORMAT.md 4.
 struct TransactionCodec {
     private var interned = InternTable()
     /// The time of the last transaction, in microseconds since 1970.
@@ -124,7 +124,7 @@ struct TransactionCodec {
         let flags = try reader.readByte()
         let places = flags & (Format.Flag.redacted | Format.Flag.opsFile)
         let more = flags & Format.Flag.more == 0 ? nil : try reader.readByte()
-        // A request digest requires a request id. A second byte of flags has at least one flag.
+        // The checks require a request id for a request digest, and at least one flag in a second byte of flags.
         guard places & (places &- 1) == 0, more != 0, (more ?? 0) & ~Format.MoreFlag.all == 0,
             more == nil || flags & Format.Flag.requestID != 0
         else { throw .invalid("flags of a transaction that are not valid", offset: offset) }
@@ -151,7 +151,7 @@ struct TransactionCodec {
 }
 
 extension TransactionMetadata {
-    /// The lag in microseconds, as the log stores it.
+    /// The clock lag in microseconds, as the log stores it.
     var clockLagMicroseconds: UInt64 {
         get {
             let (seconds, attoseconds) = clockLag.components

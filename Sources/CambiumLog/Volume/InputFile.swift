@@ -4,7 +4,8 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// A file that the user names, read from its beginning to its end. Links are followed. A FIFO or a device is read as its bytes arrive.
+/// A file that the user names, read from its beginning to its end. Links are followed. From a FIFO or a device, bytes are read as they
+/// arrive.
 ///
 /// SENDABLE: the descriptor does not change, and only one thread at a time reads.
 package final class InputFile: @unchecked Sendable {
@@ -34,7 +35,7 @@ package final class InputFile: @unchecked Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Whether a file can be read more than once. Returns `true` if there is no such file, because opening it fails in any case.
+    /// Whether a file can be read more than once. Returns `true` if there is no such file, because opening that file reports the error.
     package static func isRepeatable(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG

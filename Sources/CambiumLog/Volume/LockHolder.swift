@@ -1,6 +1,6 @@
 /// The content of a lock file: the id of the process that has the lock, for messages only.
 ///
-/// The file is never truncated. So the text always has the same length, with spaces at its end.
+/// The file is never truncated, so spaces fill the text to a fixed length.
 enum LockHolder {
     static let byteCount = 21
 
@@ -9,8 +9,8 @@ enum LockHolder {
         return Array((digits + String(repeating: " ", count: max(0, byteCount - 1 - digits.utf8.count)) + "\n").utf8)
     }
 
-    /// Whether the bytes can be the content of a lock file. This includes content that a power failure left incomplete. Other content is
-    /// not overwritten.
+    /// Whether a lock file with these bytes may be overwritten: they are the content of a lock file, even if a power failure left it
+    /// incomplete. Other bytes belong to a user's file.
     static func isOne(_ bytes: [UInt8]) -> Bool {
         bytes.count <= byteCount
             && bytes.allSatisfy {

@@ -103,8 +103,8 @@ final class MemoryFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         content.withLock { bytes in
             let start = min(offset, bytes.count)
-            // An array of all bytes would share the storage of the file. A writer changes this storage in place once it holds the only
-            // reference.
+            // The bytes are copied. An array of all bytes would share the storage of the file, which a writer changes in place once it
+            // holds the only reference.
             return bytes.withUnsafeBufferPointer { [UInt8](UnsafeBufferPointer(rebasing: $0[start..<min(start + count, $0.count)])) }
         }
     }
@@ -128,13 +128,13 @@ final class MemoryFile: VolumeFile {
     func close() {}
 }
 
-/// For each file of a volume in memory, the number of locks that share the file.
+/// For each file of a volume in memory, the number of shared locks on it.
 package final class SharedFiles: Sendable {
     private let counts = Guarded<[String: Int]>([:])
 
     package init() {}
 
-    /// Shares a file, as `Volume.share` promises.
+    /// Takes a shared lock, as `Volume.share` promises.
     package func share(_ path: String, on volume: any Volume) throws(CambiumError) -> any VolumeLock {
         counts.withLock { $0[path, default: 0] += 1 }
         let share = MemoryLock { [self] in counts.withLock { $0[path, default: 1] -= 1 } }
@@ -143,7 +143,7 @@ package final class SharedFiles: Sendable {
         throw CambiumError(.notFound, "There is no file '\(path)'.")
     }
 
-    /// Whether a file is shared, as `Volume.isShared` promises.
+    /// Whether a file has a shared lock, as `Volume.isShared` promises.
     package func isShared(_ path: String) -> Bool { counts.withLock { $0[path, default: 0] > 0 } }
 
     /// Removes a file, as `Volume.removeUnlessShared` promises.

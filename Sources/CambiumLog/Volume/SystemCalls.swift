@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// The calls that read, write and sync files. Tests replace them to provoke results that the kernel may return, but rarely does.
+/// The calls that read, write and sync files. Tests replace them to cause results that the kernel returns only rarely.
 struct SystemCalls: Sendable {
     var pread = { @Sendable in Glibc.pread($0, $1, $2, $3) }
     var pwrite = { @Sendable in Glibc.pwrite($0, $1, $2, $3) }

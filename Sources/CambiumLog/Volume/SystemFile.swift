@@ -40,7 +40,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func isSame(as other: any VolumeFile) -> Bool {
-        // If the operating system cannot identify a file, the file does not count as the same as any other.
+        // If the operating system cannot identify a file, the file is regarded as different from every other file.
         guard let other = other as? SystemFile, let own = try? identity(), let identity = try? other.identity() else { return false }
         return FileIdentity(own) == FileIdentity(identity)
     }
@@ -76,7 +76,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
                 if put > 0 {
                     done += put
                 } else if put == 0 {
-                    // If nothing could be written, this counts as a failure, because another call might not write anything either.
+                    // A write of zero bytes is treated as a failure, because a repeated call might not write anything either.
                     failure = EIO
                     break
                 } else if errno != EINTR {
@@ -125,13 +125,14 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     /// The bytes of address space after a mapping: two chunks of pages.
     private static let slackByteCount = 128 << 10
 
-    /// Returns address space that begins at a multiple of the size of a huge page, or `nil` with an error number. If the kernel keeps a
-    /// part of a file in one huge page, it also maps that part as one, and the processor then finds addresses faster.
+    /// Returns address space that begins at a multiple of the size of a huge page, or `nil` with an error number in `errno`. If a part of a
+    /// file is in one huge page of the kernel's cache, the kernel can then map it as one. The processor translates addresses in huge pages
+    /// faster.
     private static func reserve(_ byteCount: Int) -> UnsafeMutableRawPointer? {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let start = mmap(nil, byteCount + hugePageByteCount, PROT_READ, flags, -1, 0), start != MAP_FAILED else { return nil }
         let base = start.alignedUp(toMultipleOf: hugePageByteCount)
-        // SAFETY: no part of these ranges belongs to the returned range, or to any other mapping.
+        // SAFETY: these ranges lie outside the returned range, and belong to no other mapping.
         if base > start { munmap(start, base - start) }
         munmap(base + byteCount, start + hugePageByteCount - base)
         return base

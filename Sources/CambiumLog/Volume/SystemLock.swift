@@ -16,7 +16,7 @@ final class SystemLock: VolumeLock {
     /// - Parameter file: a regular file that is already locked.
     init(file: SystemFile) throws(CambiumError) {
         isOurs = LockHolder.isOne(try file.read(at: 0, count: LockHolder.byteCount + 1))
-        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // On a full disk, the lock is valid without the number.
+        if isOurs { try? file.write(LockHolder.bytes(getpid()), at: 0) }  // The lock is valid even if the disk has no space for the id.
         identity = FileIdentity(try file.identity())
         self.file = Guarded(file)
         HeldLocks.insert(identity)
@@ -27,7 +27,7 @@ final class SystemLock: VolumeLock {
     func unlock() {
         file.withLock { file in
             if file != nil { HeldLocks.remove(identity) }
-            if isOurs { try? file?.write(LockHolder.bytes(nil), at: 0) }  // The next process that locks the file writes its own number.
+            if isOurs { try? file?.write(LockHolder.bytes(nil), at: 0) }  // If this fails, the next holder overwrites the id.
             file?.close()
             file = nil
         }

@@ -33,7 +33,7 @@ extension SystemVolume {
     }
 
     private static func remove(_ directories: [String]) {
-        // A directory that another process already uses is not empty. It stays, and so do the directories above it.
+        // `rmdir` fails if another process already uses the directory. The directory stays then, and so do the directories above it.
         for path in directories.reversed() where rmdir(path) != 0 { return }
     }
 
@@ -92,7 +92,7 @@ extension SystemVolume {
 
     /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside that directory.
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
-        // An empty path names no directory. Resolved, it would be the current one.
+        // An empty path names no directory, but `resolved` would return the current directory for it.
         if other.root.isEmpty { return }
         let (path, otherPath) = (Self.resolved(root), Self.resolved(other.root))
         guard path == otherPath || path.hasPrefix(otherPath + "/") else { return }

@@ -17,8 +17,8 @@ struct FileIdentity: Hashable {
     }
 }
 
-/// The lock files that this process has locked. They allow it to distinguish its own locks from those of another process. Process ids are
-/// not enough: processes of two containers may have the same id.
+/// The lock files that this process has locked, to distinguish its own locks from those of another process. Process ids are not enough:
+/// processes of two containers may have the same id.
 enum HeldLocks {
     private static let identities = Guarded<Set<FileIdentity>>([])
 
@@ -32,7 +32,7 @@ extension SystemVolume {
         guard let file = file as? SystemFile else { return false }
         let opened = try file.identity()
         if opened.nameCount == 0 { return false }
-        // A relative path leads to another file after the process has changed its working directory.
+        // A relative path may lead to another file after the process has changed its working directory, so such a path is not checked.
         guard root.hasPrefix("/") else { return true }
         let path = full(path)
         var found = cmachine_identity_t()
@@ -55,7 +55,7 @@ extension SystemFailure {
                 .locked, "This process already has the store open for writing. Use the store that is open, or close it first.",
                 place: .init(file: path))
         }
-        // A process of another container may have the same id as this process.
+        // If the id equals the id of this process, the holder is a process of another container. The id would mislead the user.
         let pid = holder.flatMap { $0 == getpid() ? nil : " (process \($0))" } ?? ""
         return CambiumError(
             .locked, "Another process\(pid) has the store open for writing. Wait until it ends, or stop it.", place: .init(file: path))

@@ -35,7 +35,7 @@ extension SystemVolume {
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
             let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
             if code != 0 { throw SystemFailure.error("lock", full(path), code) }
-            // A process that had the file exclusively may have removed it, or moved its name to another file.
+            // A process that had locked the file exclusively may have removed the file, or replaced it by another file.
             if try hasName(descriptor, path) { return SystemShare(file: file) }
         }
     }
@@ -46,7 +46,7 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // Closing the descriptor releases the lock if it was taken. A process that tries to share the file in between waits until then.
+        // Closing the descriptor releases the lock if this call took it. A process that shares the file at this moment waits until then.
         defer { Glibc.close(descriptor) }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
         let code = errno
@@ -65,8 +65,8 @@ extension SystemVolume {
         try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
     }
 
-    /// Calls `body` while this process has exclusive access to the file. If the file is shared or a signal interrupts the call, returns
-    /// `false` and does not call `body`.
+    /// Calls `body` while this process holds an exclusive lock on the file. If another holder shares the file, or a signal interrupts the
+    /// call, returns `false` and does not call `body`.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let descriptor = try descriptor(path, O_RDONLY)
         defer { Glibc.close(descriptor) }

@@ -17,8 +17,8 @@ package struct SystemVolume: Volume {
         self.calls = calls
     }
 
-    /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, the result is empty, and no file
-    /// has that name.
+    /// Returns the root followed by a path, or only the root if the path is empty. If the root is empty, returns an empty path, which is
+    /// the name of no file.
     func full(_ path: String) -> String { path.isEmpty || root.isEmpty ? root : root + "/" + path }
 
     package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
@@ -41,7 +41,7 @@ package struct SystemVolume: Volume {
         let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
         guard descriptor >= 0 else {
             let code = errno
-            // The errors for a link, for a directory that is opened for writing, and for a socket.
+            // `open` returns these errors for a link, for a directory that is opened for writing, and for a socket.
             if [ELOOP, EISDIR, ENXIO].contains(code) { throw SystemFailure.irregular(path, "regular file") }
             throw SystemFailure.error("open", path, code, isCreation: flags & O_EXCL != 0)
         }

@@ -33,11 +33,12 @@ package protocol Volume: Sendable {
     /// Takes a shared lock on an existing file. Many holders may share the file, and each lock ends with its process. Throws `.notFound` if
     /// the file no longer exists.
     func share(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Whether any holder shares a file. Returns `false` if there is no such file.
+    /// Whether any holder has a shared lock on a file. Returns `false` if there is no such file.
     func isShared(_ path: String) throws(CambiumError) -> Bool
-    /// Removes a file that is not shared. Returns `false` if the file is shared; it then stays.
+    /// Removes a file, unless a holder has a shared lock on it. In that case returns `false`, and the file stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
-    /// Renames a file to replace another file that is not shared. Returns `false` if the other file is shared; both files then stay.
+    /// Renames a file to replace another file, unless a holder has a shared lock on the other file. In that case returns `false`, and both
+    /// files stay.
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
     /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
@@ -100,8 +101,8 @@ package protocol VolumeFile: AnyObject, Sendable {
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Preallocates disk space for a part of the file. Extends the file if that part lies beyond its end.
     func preallocate(offset: Int, byteCount: Int) throws(CambiumError)
-    /// Maps a part of the file instead of memory, for reading and writing. This part must have disk space. Returns `false` if the mapping
-    /// is not possible.
+    /// Replaces memory by a mapping of a part of the file, for reading and writing. This part must have disk space. Returns `false` if the
+    /// mapping is not possible.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
     /// Releases the disk space of a part of the file, which then reads as zeros. Does nothing if the file system cannot release space.
     func discard(offset: Int, byteCount: Int) throws(CambiumError)
