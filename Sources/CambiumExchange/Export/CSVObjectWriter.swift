@@ -4,9 +4,9 @@ import CambiumModel
 
 /// Writes objects as records of CSV (RFC 4180), with the columns of an entity, its sub-entities, and the included objects.
 ///
-/// `CSVDocuments` reads these records.
+/// An import reads these records with `CSVDocuments`.
 struct CSVObjectWriter {
-    /// The columns of an object. Columns of an object that a to-one relationship includes are adjacent.
+    /// The adjacent columns of an exported object, or of an object that a to-one relationship includes.
     private struct Group {
         let entity: Entity
         let prefix: String
@@ -25,7 +25,7 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
-    /// - Parameter objects: a writer with the same options.
+    /// - Parameter objects: a writer of JSON with the same options, which also has the keys and the order of members.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) {
         self.graph = graph
         self.options = options
@@ -130,7 +130,7 @@ struct CSVObjectWriter {
         }
     }
 
-    /// Returns JSON for included objects, and for objects to which a single text cannot refer.
+    /// Returns JSON for included objects, and for references that need more than one text.
     private func array(
         _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
     ) -> [UInt8] {
@@ -160,7 +160,8 @@ struct CSVObjectWriter {
 
     // MARK: Fields
 
-    /// Appends a field. `nil` becomes an empty field, and an empty text becomes an empty field in quotes.
+    /// Appends a field. Null becomes an empty field, and an empty text becomes an empty field in quotes, so that an import can distinguish
+    /// them.
     private static func append(_ text: [UInt8]?, _ record: inout [UInt8]) {
         if let text {
             let quote = UInt8(ascii: "\"")

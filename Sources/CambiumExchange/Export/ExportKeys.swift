@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The keys of the objects of one entity: their names, and the attributes and relationships for which they stand.
+/// The keys in the JSON of one entity's objects: their names, and the attribute or relationship of each key.
 final class ExportKeys {
     enum Content {
         case field(Field)
@@ -14,9 +14,9 @@ final class ExportKeys {
         /// The key as it is written: the prefix of the object and the name, in quotes, with the colon.
         let quoted: [UInt8]
         let content: Content
-        /// The entity to which a relationship leads; a member may belong to one of its sub-entities. `nil` for an attribute.
+        /// The entity that the schema states for a relationship; a member may belong to one of its sub-entities. `nil` for an attribute.
         let declared: Entity?
-        /// The text with which the ids of the members begin, if all members must have the same entity.
+        /// The text with which the ids of all members begin; `nil` if members may have different entities.
         let idBeginning: [UInt8]?
 
         fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {
@@ -88,9 +88,10 @@ final class ExportTable {
     let graph: Graph
     private let identityAttributes: (Entity) -> [Attribute]
     private var made: [Place: ExportKeys] = [:]
-    /// The keys without a prefix, indexed by the number of the entity.
+    /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
-    /// The keys for tables whose objects all have the same entity, indexed by the number of the table.
+    /// The same keys for tables in which all objects have one entity, indexed by table number. This spares the search for the object's
+    /// entity.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes that identify the objects of an entity.
@@ -133,8 +134,8 @@ final class ExportTable {
     /// Returns the identity values of an object.
     func identity(of place: ObjectPlace) -> [Value] { keys(of: place).identity.map { graph.value(of: $0, at: place) } }
 
-    /// Returns whether a nested object omits a relationship because it leads back to the enclosing object. Objects with ids include all
-    /// relationships.
+    /// Returns whether a nested object omits a relationship because the relationship leads back to the enclosing object. Objects that are
+    /// written with ids include all relationships.
     static func isLeftOut(_ relationship: Relationship, of arrival: Relationship?, _ tree: IncludeTree, _ options: ExportOptions) -> Bool {
         guard let arrival, options.references == .identity, !tree.names(relationship.name) else { return false }
         return arrival.inverse == relationship.number && arrival.destinationRoot == relationship.root

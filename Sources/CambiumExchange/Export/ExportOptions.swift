@@ -1,4 +1,4 @@
-/// The form in which objects are written. The command line has the same defaults.
+/// The form in which an export writes objects. The command line has the same defaults.
 ///
 ///     var options = ExportOptions()
 ///     options.references = .identity  // An import of another store can read these.
@@ -12,12 +12,12 @@ public struct ExportOptions: Sendable, Hashable {
         case csv
     }
 
-    /// The form in which an export writes an object that is not nested.
+    /// The form in which an export refers to an object that is not nested.
     public enum Reference: String, Sendable, CaseIterable {
         /// The id of the object, such as `Note/42`, which is valid only in this store.
         case id
-        /// The identity of the object, by which imports find it. Objects are then written without ids, and their order does not depend on
-        /// ids.
+        /// The identity of the object, by which an import finds the object. The export then writes no ids, and the order of the objects
+        /// does not depend on ids.
         case identity
     }
 
@@ -30,8 +30,9 @@ public struct ExportOptions: Sendable, Hashable {
     /// The treatment of null attributes and to-one relationships. In CSV, they are empty fields.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
-    /// The nesting of an object at the end of a to-one relationship: as an object, or as keys with a dot in them. CSV is always flat. With
-    /// a mapping, the nesting of a path: as nested objects, or as one key that contains the whole path.
+    /// The form of an object at the end of a to-one relationship: a nested object, or keys with a dot in them. CSV is always flat.
+    ///
+    /// With a mapping, the form of a path: nested objects, or one key that contains the whole path.
     public enum KeyPaths: String, Sendable, CaseIterable { case nested, flat }
 
     public var format = Format.lines
@@ -40,8 +41,8 @@ public struct ExportOptions: Sendable, Hashable {
     public var nulls = NullValue.write
     public var keyPaths = KeyPaths.nested
     public var include = IncludeTree()
-    /// The mapping of an import: the export writes rows that this import reads back as the same objects. With a mapping, references are
-    /// identities.
+    /// The mapping of an import. The export writes rows that an import with this mapping reads back as the same objects. With a mapping,
+    /// references are identities.
     public var mapping: ImportMapping?
 
     public init() {}

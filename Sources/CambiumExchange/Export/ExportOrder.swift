@@ -12,7 +12,8 @@ struct ExportOrder {
         self.references = references
     }
 
-    /// Returns the members of a to-many relationship: in their stored order if the relationship is ordered.
+    /// Returns the members of a to-many relationship: in their stored order if the relationship is ordered, otherwise in the order of this
+    /// value.
     func members(_ relationship: Relationship, _ handle: EndHandle, of place: ObjectPlace) -> [ObjectPlace] {
         let members = table.graph.memberIDs(handle, of: place).compactMap(table.graph.place(of:))
         return relationship.isOrdered || references == .id ? members : sorted(members)
@@ -40,7 +41,7 @@ struct ExportOrder {
         return ordered.map { places[$0.index] }
     }
 
-    /// Returns bytes that sort as identities do: whole numbers by value, all other values by text.
+    /// Returns bytes that sort in the order of the identities: whole numbers by value, all other values by text.
     private func key(_ place: ObjectPlace) -> [UInt8] {
         var writer = JSONWriter(escapes: .required)
         var bytes: [UInt8] = []

@@ -13,9 +13,11 @@ extension Graph {
 
     /// Writes the objects of an entity and its sub-entities, or of all entities, always in the same order.
     ///
-    /// If references are ids, the memory that is needed does not grow with the graph. If references are identities, the objects are sorted
-    /// by identity. Stubs are then omitted, because imports create them. Relationships to objects that have no identity and are not
-    /// included are omitted, too.
+    /// If references are ids, the needed memory does not grow with the graph. If references are identities, the objects are sorted by
+    /// identity.
+    ///
+    /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. It also
+    /// omits references to objects without an identity, unless these objects are included.
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with the mapping's JSON
     /// pointer if an import with the mapping would not read back the exported object. Rethrows the errors of `put` and the hook. If the
@@ -42,7 +44,7 @@ extension Graph {
         try ParallelRows(self, options, declared: entity).export(to: put)
     }
 
-    /// Writes rows that are built as trees first, for a mapping or a hook.
+    /// Writes rows for a mapping or a hook. Each row is first built as a tree.
     private func exportRows(
         _ entity: Entity?, _ options: ExportOptions, _ hooks: ExportHooks, _ put: ([UInt8]) throws -> Void
     ) throws {

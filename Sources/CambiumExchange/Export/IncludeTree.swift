@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// The relationships whose objects are written instead of their ids, as a tree: each branch includes relationships of those objects.
+/// The relationships whose objects an export writes instead of their ids, as a tree: each branch includes relationships of those objects.
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects, which is also the limit of imports.
     package static let depthMax = RowPlanner.depthMax
@@ -12,8 +12,8 @@ public struct IncludeTree: Sendable, Hashable {
     /// Creates a tree that includes nothing.
     public init() {}
 
-    /// Includes all relationships down to a depth. With 1, only the objects at the end of an exported object's relationships are nested.
-    /// With 0 or less, nothing is included.
+    /// Includes all relationships down to a depth. With depth 1, only the objects at the end of an exported object's relationships are
+    /// nested. With 0 or less, nothing is included.
     public init(depth: Int) { self.depth = max(0, min(depth, Self.depthMax)) }
 
     /// Includes paths such as `items.tags`, from objects of an entity, in addition to all relationships down to a depth.

@@ -4,15 +4,17 @@ import CambiumModel
 
 /// Writes objects as JSON: the id, the attributes, then the relationships, each in declaration order.
 ///
-/// A to-one relationship is written as an id or null. A to-many relationship is written as an array of ids: in stored order if it is
-/// ordered, otherwise ascending. An included object that is already on the path is written as its id. If identities replace ids, a nested
-/// object omits the relationship back to the enclosing object, unless the includes contain it. Only one thread at a time may use a writer.
+/// A to-one relationship is written as an id or null. A to-many relationship is written as an array of ids: in stored order if the
+/// relationship is ordered, otherwise ascending. An included object that encloses the current object is written as its id.
+///
+/// If identities replace ids, a nested object omits the relationship back to the enclosing object, unless the includes contain it. Only one
+/// thread at a time may use a writer.
 package final class ObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
     let table: ExportTable
     let order: ExportOrder
-    /// Checks the values of a graph whose pages are not proven, so that the output is valid JSON.
+    /// Checks stored values while they are written, so that the output is valid JSON. It is `nil` for a graph whose pages are proven.
     private var check: StoredValueCheck?
 
     /// The position of an object in an export.
@@ -20,14 +22,14 @@ package final class ObjectWriter {
         var tree: IncludeTree
         var path: [ObjectPlace] = []
         var arrival: Relationship?
-        /// An entity that the object is known to have, or an ancestor of its entity; `nil` if any entity is possible.
+        /// The entity that the schema states for the object; the object may belong to a sub-entity of it. `nil` if any entity is possible.
         var declared: Entity?
         var prefix = ""
         /// The distance to write after the id; `nil` if the object was not reached by a walk.
         var distance: Int?
     }
 
-    /// - Parameter options: the options; the caller applies their format.
+    /// - Parameter options: the options of the export. Their `format` is not used here, because the caller applies it.
     package init(_ graph: Graph, _ options: ExportOptions = ExportOptions()) {
         self.graph = graph
         self.options = options
@@ -100,7 +102,7 @@ package final class ObjectWriter {
         }
     }
 
-    /// Writes a value directly from its cell, without copying texts and whole numbers.
+    /// Writes a value directly from its cell, because copies of texts and whole numbers would cost time.
     private func value(_ cell: Cell, _ field: Field, _ place: ObjectPlace, _ name: String, _ writer: inout JSONWriter) {
         switch field.type {
         case .string, .uri:
@@ -128,7 +130,7 @@ package final class ObjectWriter {
         _ writer: inout JSONWriter
     ) {
         guard let tree = position.tree.child(relationship.name) else {
-            // A reference that no import could resolve is omitted.
+            // A reference to an object without an identity is omitted, because no import could resolve it.
             if canRefer(relationship) { names(key, relationship, handle, place, &writer) }
             return
         }
@@ -195,7 +197,7 @@ package final class ObjectWriter {
         }
     }
 
-    /// Returns whether an object can be nested: it is not on the path, and it is not a stub if references are identities.
+    /// Returns whether an object can be nested: it does not enclose itself, and it is not a stub if references are identities.
     private func canNest(_ place: ObjectPlace, _ path: [ObjectPlace]) -> Bool {
         !path.contains(place) && (options.references == .id || !graph.isStub(place))
     }
@@ -207,8 +209,8 @@ package final class ObjectWriter {
 
     /// Writes the id of an object, its only identity value, or an object with all of its identity attributes.
     ///
-    /// - Parameter declared: an entity that the object is known to have, or an ancestor of its entity. If the object has another entity,
-    ///   the reference is an object that names the entity, because an import that creates the object could not infer it.
+    /// - Parameter declared: the entity that the schema states for the object. If the object belongs to a sub-entity, the reference is an
+    ///   object that names the entity, because an import that creates the object could not infer it.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {

@@ -5,18 +5,18 @@ import Synchronization
 
 /// Encodes the rows of an export on two threads, and passes the rows to `put` in order.
 ///
-/// The caller's thread collects objects into the blocks of a round. Then both threads encode blocks until all blocks of the round are
-/// encoded, and the caller's thread passes the rows to `put`. An export that is shorter than one round uses only the caller's thread.
+/// The caller's thread collects objects into the blocks of a round. Then both threads encode the blocks of the round, and the caller's
+/// thread passes the rows to `put`. An export that is shorter than one round uses only the caller's thread.
 final class ParallelRows {
     private let round: ExportRound
     private let objects: ObjectWriter
     private var thread: DedicatedThread?
     /// Whether the operating system could not provide a second thread.
     private var isAlone = false
-    /// The number of full blocks.
+    /// The number of blocks of the current round that are full.
     private var fullCount = 0
 
-    /// - Parameter entity: an entity that all objects are known to have, or an ancestor of their entities.
+    /// - Parameter entity: an entity to which all objects belong, directly or through a sub-entity.
     init(_ graph: Graph, _ options: ExportOptions, declared entity: Entity?) {
         round = ExportRound(graph, options, entity)
         objects = ObjectWriter(graph, options)
@@ -58,7 +58,7 @@ final class ParallelRows {
     }
 }
 
-/// The objects that one thread encodes, and their rows.
+/// Objects that one thread encodes, and the rows that it has encoded.
 private final class ExportBlock {
     static let placeCountMax = 256
 
@@ -68,8 +68,8 @@ private final class ExportBlock {
 
     init(_ format: ExportOptions.Format, isFirst: Bool) { rows = RowOutput(format, isFirst: isFirst) }
 
-    /// Encodes rows until the buffer is large. The caller's thread encodes the other rows one by one when it passes them to `put`, so that
-    /// memory stays bounded if rows are large.
+    /// Encodes rows until the buffer is large. Later, the caller's thread encodes the remaining rows one by one while it passes them to
+    /// `put`. So the memory stays bounded even if rows are large.
     func encode(_ objects: ObjectWriter, _ round: ExportRound) {
         while encodedCount < places.count, !rows.isLarge {
             encodeNext(objects, round)
@@ -94,7 +94,7 @@ private final class ExportBlock {
     }
 }
 
-/// The blocks that two threads encode.
+/// The blocks of a round, and the state that the two threads share.
 ///
 /// SENDABLE: while a round runs, a block belongs to the thread that took its index. Between rounds, all blocks belong to the caller's
 /// thread. `turn` and `finished` order the accesses of the two threads.
@@ -108,7 +108,7 @@ private final class ExportRound: @unchecked Sendable {
     /// The index of the next block that no thread has taken.
     private let next = Atomic(0)
     private let isEnded = Atomic(false)
-    /// The number of the current round, or of the last one if no round is running. The second thread sleeps on it.
+    /// The number of the current round, or of the last one if no round is running. The second thread sleeps until the number changes.
     private let turn = Futex(0)
     /// The number of the last round that the second thread has finished.
     private let finished = Futex(0)
@@ -140,7 +140,7 @@ private final class ExportRound: @unchecked Sendable {
         }
     }
 
-    /// Encodes blocks of each round until `end`, on the second thread.
+    /// Encodes blocks of each round until `end` is called. The second thread runs this method.
     func work() {
         let objects = ObjectWriter(graph, options)
         var last: UInt32 = 0

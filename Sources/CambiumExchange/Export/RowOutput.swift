@@ -2,7 +2,7 @@ internal import CambiumJSON
 
 /// Buffers rows as JSON Lines, or as one array with one row on each line.
 struct RowOutput {
-    /// The number of bytes above which a buffer is full, so that the caller calls `put(to:)`.
+    /// The number of bytes above which a buffer is full, so that the caller should call `put(to:)`.
     static let byteCount = 1 << 16
 
     private let format: ExportOptions.Format
@@ -16,14 +16,15 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // The rows in this buffer continue an array that begins in another buffer.
+        // The array begins in another buffer. An array that is opened and closed here puts the writer into the state after a row, and its
+        // bytes are dropped.
         writer.endArray()
         writer.forgetBytes()
     }
 
     var isFull: Bool { writer.bytes.count > Self.byteCount }
 
-    /// Whether the buffer is so large that only the caller's thread may add a row.
+    /// Whether the buffer has so many bytes that only the caller's thread may add a row.
     var isLarge: Bool { writer.bytes.count > 4 * Self.byteCount }
 
     mutating func add(_ write: (inout JSONWriter) throws -> Void) rethrows {

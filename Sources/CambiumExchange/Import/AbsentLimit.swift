@@ -1,12 +1,12 @@
-/// The number of objects that an import may delete as absent.
+/// The maximum number of objects that an import may delete because they are absent from its input.
 ///
-/// `AbsentLimit("10%")` is a tenth of the objects that were there before; `AbsentLimit("100")` is a hundred.
+/// `AbsentLimit("10%")` is a tenth of the objects that existed before the import; `AbsentLimit("100")` is a hundred objects.
 public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     case count(Int)
     /// A percentage from 0 to 100.
     case percent(Double)
 
-    /// Half of the objects. If more rows are missing, the feed is probably incomplete, and the objects probably still exist.
+    /// Half of the objects. If more objects are absent, the input is probably incomplete.
     package static let standard = AbsentLimit.percent(50)
 
     /// Returns `nil` if the text is neither a count nor a percentage.

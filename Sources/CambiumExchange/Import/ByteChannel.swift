@@ -1,22 +1,22 @@
 internal import CambiumBytes
 
-/// Passes bytes from a task, which must not block its thread, to a thread that may wait.
+/// Passes bytes from a task to a thread. The task must not block, and the thread may wait for bytes.
 package final class ByteChannel: Sendable {
     /// The number of unread bytes at which the task waits for the reader.
     static let byteCountMax = 1 << 20
 
     private struct State {
         var bytes: [UInt8] = []
-        /// The number of these bytes that were read.
+        /// The number of bytes in `bytes` that were read.
         var position = 0
-        /// The way in which the bytes ended, including the error if there is one; `nil` while more bytes may come.
+        /// How the bytes ended, with the error if there was one; `nil` while more bytes may come.
         var end: Result<Void, any Error>?
-        /// The task, if it waits for space.
+        /// The task, while it waits until the channel has space for more bytes.
         var writer: CheckedContinuation<Void, Never>?
     }
 
     private let state = Guarded(State())
-    /// Changes whenever bytes are added or the bytes end.
+    /// A futex whose value changes whenever bytes are added or the bytes end. The reader sleeps on it.
     private let turn = Futex(0)
 
     package init() {}
@@ -50,7 +50,7 @@ package final class ByteChannel: Sendable {
 
     // MARK: Both sides
 
-    /// Ends the bytes, with an error if they are incomplete. Only the first call has an effect.
+    /// Ends the bytes. The end is an error if bytes are missing. Only the first call has an effect.
     package func end(_ end: Result<Void, any Error>) {
         let writer = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -68,8 +68,8 @@ package final class ByteChannel: Sendable {
 
     // MARK: The thread
 
-    /// Waits for bytes, takes as many as fit, and returns their number; returns 0 at the end. If the bytes ended with an error, throws it
-    /// immediately, even if there are unread bytes.
+    /// Waits for bytes, takes as many as fit into the buffer, and returns their number; returns 0 at the end. If the bytes ended with an
+    /// error, throws the error immediately, even if unread bytes remain.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let seen = turn.value

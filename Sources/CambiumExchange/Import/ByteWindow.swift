@@ -3,14 +3,14 @@ import CambiumModel
 
 /// A window that moves over a stream of bytes. Bytes before the window have been dropped, and bytes after it have not been read.
 ///
-/// The window takes 64 KiB for a short input. Otherwise, it takes at least 8 MiB and enough for the largest document, which has at most 64
-/// MiB.
+/// The window takes 64 KiB for a short input. For a longer input, it takes at least 8 MiB, and enough for the largest document. A document
+/// has at most 64 MiB.
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
     /// The initial capacity, for an input that may have few rows. Clearing a large window would take longer than importing a few rows.
     static let firstByteCount = 64 << 10
-    /// The number of readable bytes that follow every document. The parser may read these bytes, too.
+    /// The number of readable bytes that follow every document, because the parser may read beyond the end.
     static let padding = 64
 
     let file: String
@@ -66,7 +66,7 @@ struct ByteWindow {
         if filled - position >= 3, bytes[position] == 0xEF, bytes[position + 1] == 0xBB, bytes[position + 2] == 0xBF { position += 3 }
     }
 
-    /// Moves the remaining bytes to the front and reads more bytes after them. Returns false at the end.
+    /// Moves the remaining bytes to the front and reads more bytes after them. Returns `false` at the end of the input.
     ///
     /// Throws `.limitExceeded` if the document at `position` has more than 64 MiB. Rethrows the errors of `read`.
     mutating func refill() throws -> Bool {

@@ -14,7 +14,7 @@ struct DocumentSplitter {
         let line: Int
         /// The reason why this is not a valid document, if the splitter found the fault before parsing.
         var failure: RowFailure?
-        /// Whether the document was created from a CSV record, so that its values are texts.
+        /// Whether the document was created from a CSV record, so that all its values are texts.
         var isRecord = false
     }
 
@@ -45,8 +45,7 @@ struct DocumentSplitter {
             guard try enterElement() else { return nil }
         }
         var end = shape == .lines ? try lineEnd() : try valueEnd()
-        // If a bracket or comma stands where a value must begin, it becomes a document. Otherwise, the splitter would never continue after
-        // it.
+        // A bracket or comma where a value must begin becomes a document of its own, so that the splitter advances.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
         if shape != .lines { window.line += window.lineCount(window.position..<end) }
@@ -55,7 +54,7 @@ struct DocumentSplitter {
         return document
     }
 
-    // This method is mutating, because calling a non-mutating method would copy the splitter.
+    // This method is mutating, because a call of a non-mutating method would copy the splitter.
     mutating func withWindow<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result { window.withBytes(body) }
 
     private mutating func recognise() throws {
@@ -71,8 +70,8 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents: the first line is not a document, but the first value is one. Otherwise, each line is a
-    /// document, so that a malformed line affects no other line.
+    /// Returns whether brackets end the documents. This is so if the first line is not a document, but the first value is one. In all other
+    /// cases, each line is a document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let lineCount = try lineEnd() - window.position
         if isDocument(byteCount: lineCount) { return false }
@@ -83,11 +82,11 @@ struct DocumentSplitter {
     private func isDocument(byteCount: Int) -> Bool {
         window.withBytes { bytes in
             let document = UnsafeRawBufferPointer(rebasing: bytes[window.position..<window.position + byteCount])
-            return (try? JSONParser().parse(document)) != nil  // The parser reports the fault later.
+            return (try? JSONParser().parse(document)) != nil  // A faulty document is parsed again later and reported then.
         }
     }
 
-    /// Skips the comma before an element. Returns false at the end of the array.
+    /// Skips the comma before an element. Returns `false` at the end of the array.
     private mutating func enterElement() throws -> Bool {
         if window[window.position] == UInt8(ascii: "]") {
             window.position += 1
@@ -146,21 +145,21 @@ struct DocumentSplitter {
         while true {
             let end = window.withBytes { scan.end(in: UnsafeRawBufferPointer(rebasing: $0[window.position..<window.filled])) }
             if let end { return window.position + end }
-            // A value without an end is passed to the parser unchanged. The parser reports the fault and its position.
+            // The parser gets a value without an end unchanged, and reports the fault and its position.
             if try !window.refill() { return window.filled }
         }
     }
 }
 
-/// Finds the end of a JSON value, over several windows.
+/// Finds the end of a JSON value that may extend over several windows.
 struct BracketScan {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
     private var scanned = 0
 
-    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends earlier. If it is called again
-    /// with the same bytes and more, it continues where it stopped.
+    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends earlier. The caller then calls
+    /// again with the same bytes and more, and the scan continues where it stopped.
     mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
         var index = scanned
         while index < bytes.count {

@@ -9,16 +9,16 @@ struct DocumentStream {
     private var records: CSVDocuments?
     /// The number of the last document, counted from 1 within its source.
     private(set) var row = 0
-    /// The index of that source.
+    /// The index of the source of the last document.
     var sourceNumber: Int { next - 1 }
 
-    /// - Parameter columns: resolves the columns of CSV files.
+    /// - Parameter columns: resolves the names in the first record of each CSV file.
     init(_ sources: [ImportSource], columns: CSVColumns) {
         self.sources = sources
         self.columns = columns
     }
 
-    /// Calls `body` with the next document and its bytes. Returns false after the last document of the last source.
+    /// Calls `body` with the next document and its bytes. Returns `false` after the last document of the last source.
     mutating func next(_ body: (DocumentSplitter.Document, UnsafeRawBufferPointer) -> Void) throws -> Bool {
         while true {
             if let document = try splitter?.next() {

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The objects that an import keeps for each entity, by entity number. There is no reference counting, because it would take longer than
-/// most uses of such an object.
+/// One object for each entity that an import uses, by entity number. Uses of an object do not count references, because counting would take
+/// longer than most uses.
 struct EntityReferences<Known: AnyObject> {
     private let owned: [Known]
     private let references: [Unmanaged<Known>?]
@@ -36,7 +36,7 @@ struct EntityReferences<Known: AnyObject> {
             }.get()
         }
 
-        /// The object with reference counting, for infrequent uses.
+        /// The object as an ordinary reference, for infrequent uses.
         var counted: Known { with { $0 } }
     }
 }

@@ -3,8 +3,8 @@ package import CambiumModel
 
 /// The checks and deletions that take place after all rows have been applied.
 extension ImportBatch {
-    /// Returns the objects in the scope that no row refers to, if the options request their deletion. If a row was omitted, returns no
-    /// objects, because the row may have referred to them.
+    /// Returns the objects to delete as absent: objects in the scope to which no row refers. Returns no objects if the options do not
+    /// request deletions, or if a row was omitted, because that row may refer to any object.
     ///
     /// Throws `NoRow` if no row could be imported, and `.limitExceeded` if more objects are absent than the options allow.
     package mutating func absent(from draft: borrowing Draft) throws -> [ObjectID] {
@@ -23,7 +23,7 @@ extension ImportBatch {
         deleted = draft.countDeleted(absent)
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
         if options.absentMax.isExceeded(by: count, of: all) {
-            // Errors in rows come first, so that the user corrects these rows before anything else.
+            // The user should correct errors in rows first, so these errors are thrown before the error below.
             try checkDuplicates(draft)
             let place = options.absentScope == nil ? "" : " in the scope"
             throw CambiumError(
@@ -44,7 +44,7 @@ extension ImportBatch {
             return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
         }
         guard let first = refusals.first else { return }
-        // An import that skips errors omits these rows and tries again. It must not omit a row that could become valid once the first of
+        // An import that skips errors omits these rows and tries again. It must not omit a row that may become valid once the first of
         // these rows is omitted.
         throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
     }

@@ -3,12 +3,12 @@ package import CambiumModel
 
 /// The rows of one transaction and their outcome.
 package struct ImportBatch {
-    /// A row that cannot be imported, if the options stop the import at such a row.
+    /// A row that cannot be imported. It is thrown if the options stop the import at such a row.
     package struct FailedRow: Error {
         package let row: ImportReport.RowError
     }
 
-    /// The rows that were applied and break rules of the schema, ascending.
+    /// The rows that were applied and break rules of the schema, ascending. The batch must be repeated without them.
     package struct RefusedRows: Error {
         package struct Refusal {
             /// The number of the row, counted from 1 over all sources.
@@ -20,7 +20,7 @@ package struct ImportBatch {
         package var others: [Refusal] = []
     }
 
-    /// No row could be imported, so every object would be absent.
+    /// Thrown instead of deleting absent objects if no row could be imported: every object would count as absent.
     package struct NoRow: Error {}
 
     private(set) var lastRow: Int
@@ -36,15 +36,15 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The values that were not unique when a row assigned them, and the rows that assigned them.
+    /// The values that were already in use when a row assigned them, and the rows that assigned them.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// If there are more duplicates than this number, the batch drops the duplicates whose values have become unique. So memory does not
-    /// grow with the input.
+    /// If there are more duplicates than this number, the batch drops those whose values have become unique in the meantime. So the memory
+    /// does not grow with the input.
     private var duplicateCountMax = 4096
-    /// The table rows of the objects that were described.
+    /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []
-    /// The table rows of the objects that rows described or referred to. They are kept only if absent objects must be deleted.
+    /// The table rows of the objects that rows described or referred to. They are recorded only if absent objects must be deleted.
     private(set) var mentioned: [RowSet] = []
     /// The unknown keys of the row that is being applied.
     private var unknownOfRow: [String] = []
@@ -75,7 +75,7 @@ package struct ImportBatch {
         return planner
     }
 
-    /// The number of rows by which prefetching identities is ahead of the current row.
+    /// The number of rows between the row that is applied and the row whose identities are prefetched.
     private static let prefetchDistance = 8
 
     /// Applies rows.
@@ -90,7 +90,8 @@ package struct ImportBatch {
         }
     }
 
-    /// Applies the only row of a batch. Returns the object of the row; `nil` if the row is omitted, or if its object stays unchanged.
+    /// Applies the only row of a batch. Returns the object of the row. Returns `nil` if the row is omitted, or if its object stays
+    /// unchanged.
     ///
     /// The program may then change the draft. Afterwards, the caller must call `endSingle`.
     package mutating func applySingle(
@@ -123,7 +124,7 @@ package struct ImportBatch {
         }
     }
 
-    /// Counts the objects by their net change, after all rows have been applied.
+    /// Counts objects by their net change. The caller must have applied all rows.
     package mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
     /// Applies a row. Returns whether it was applied.
@@ -138,7 +139,7 @@ package struct ImportBatch {
             return false
         }
         var isApplied = false
-        // The unknown keys of the previous row have been counted. A row that cannot be read adds no unknown keys.
+        // The unknown keys of the previous row have already been counted. A row that cannot be read adds no unknown keys.
         unknownOfRow.removeAll(keepingCapacity: true)
         do {
             if row.failure >= 0 { throw batch.failures[Int(row.failure)] }
@@ -153,7 +154,8 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Throws `RefusedRows` if an applied row breaks a rule. Records those of its values that are not unique.
+    /// Throws `RefusedRows` if the row that was applied breaks a rule. Values that are not unique are only recorded, because a later row
+    /// may change them.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         let violation = draft.takeViolation(finding: planner.entities.finding) { entry in
@@ -171,7 +173,7 @@ package struct ImportBatch {
         duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
     }
 
-    /// Plans a row and applies it. If an object has a different entity from the one that the reader assumed, reads the row again.
+    /// Plans a row and applies it. If the reader assumed the wrong entity for an object, reads the row again before that.
     private mutating func apply(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {
@@ -223,7 +225,7 @@ package struct ImportBatch {
         if options.onError == .stop { throw FailedRow(row: error) }
     }
 
-    /// Keeps an error. Beyond a limit, errors are only counted, so that memory does not grow with the input.
+    /// Adds an error to the report. Beyond a limit, errors are only counted, so that the memory does not grow with the input.
     private mutating func note(_ error: ImportReport.RowError) {
         if errors.count < ImportReport.errorCountMax { errors.append(error) } else { errorsLeftOut += 1 }
     }

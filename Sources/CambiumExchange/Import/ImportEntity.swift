@@ -1,9 +1,9 @@
 import CambiumGraph
 import CambiumModel
 
-/// An entity with everything that is needed to plan and change its objects, resolved in advance.
+/// An entity in the form that an import needs to plan and change its objects. It is resolved once, before the first row.
 final class ImportEntity {
-    /// The facts about an attribute that planning needs, without reference counting.
+    /// The properties of an attribute that planning needs, as plain values without reference counting.
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
@@ -18,7 +18,7 @@ final class ImportEntity {
 
     let entity: Entity
     let number: EntityNumber
-    /// A hash of the root entity and of the identity attributes. Entities of one hierarchy may have different identity attributes.
+    /// A hash of the root entity and the identity attributes, because entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
@@ -29,11 +29,11 @@ final class ImportEntity {
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
-    /// The facts about each relationship that planning needs, without reference counting.
+    /// The properties of each relationship that planning needs, as plain values without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// Finds objects if the schema has no index over the identity.
+    /// The objects by identity. It is used only if the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
     // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]
@@ -83,9 +83,9 @@ final class ImportEntity {
 /// The entities of a schema, resolved for one draft.
 final class ImportEntities {
     let references: EntityReferences<ImportEntity>
-    /// For each entity number, the index in which the entity's objects are looked up.
+    /// For each entity number, the place of the index that finds the entity's objects by identity.
     let keyPlaces: [KeyPlace?]
-    /// The indexes in which objects are looked up.
+    /// The indexes that find objects by identity.
     let finding: ImportDuplicates.Indexes
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
@@ -97,7 +97,7 @@ final class ImportEntities {
             let made = try ImportEntity(entity, draft, resolver)
             let identity = made.identity.map { made.attributes[$0].number }
             if !identity.isEmpty, !made.table.hasIndex {
-                // A sub-entity shares the scan of the entity above it.
+                // Entities with the same identity attributes share one scan.
                 let own = scanned[identity] ?? ScannedIdentity(made.table, made.identity, draft)
                 scanned[identity] = own
                 made.scanned = own

@@ -26,14 +26,14 @@ package struct ImportInput {
         rereader = RowRereader { try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey) }
     }
 
-    /// Returns a feed that begins after `firstRow` rows.
+    /// Returns a feed of the rows that follow the first `firstRow` rows.
     ///
     /// - Parameter refused: the rows to omit, counted from 1 over all sources.
     package func feed(firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) throws(CambiumError) -> RowFeed {
         let columns = CSVColumns(entity, schema, resolver.discriminator(entity), isMapped: options.mapping != nil)
         let reader = try RowReader(options, schema, resolver, importing: entity, hashKey: hashKey)
         let source = RowSource(DocumentStream(sources, columns: columns), reader, firstRow: firstRow, refused: refused, pace)
-        // Reading ahead from a pipe may wait forever for more input.
+        // A read from a pipe may wait without limit. So rows of a pipe are not read before they are needed.
         return RowFeed(source, isAhead: !pace.isSingle && !sources.contains(where: \.mayWait))
     }
 }

@@ -1,4 +1,4 @@
-/// Sets of options, named after their treatment of keys and values that an import cannot use.
+/// Named sets of options. They differ in the treatment of keys and values that an import cannot use.
 extension ImportOptions {
     /// A missing key, null or a value of the wrong type clears the attribute, as in Vokoder.
     public static var clearingUnusableValues: ImportOptions {

@@ -14,13 +14,13 @@ public struct ImportOptions: Sendable, Hashable {
     public enum Absent: String, Sendable, CaseIterable { case keep, delete }
     /// The effect of the members in a row on the existing members of a to-many relationship.
     public enum ToMany: String, Sendable, CaseIterable { case replace, append }
-    /// The effect of an identity to which no object belongs.
+    /// The effect of a reference to an identity that no object has.
     public enum Reference: String, Sendable, CaseIterable { case create, skip, error }
     /// The effect of a key that maps to nothing.
     public enum UnknownKey: String, Sendable, CaseIterable { case report, error, ignore }
     /// The effect of a row that cannot be imported.
     public enum RowError: String, Sendable, CaseIterable { case stop, skip }
-    /// Whether the outcome is written.
+    /// Whether an import writes its outcome or only reports it.
     public enum Effect: Sendable, Hashable { case commit, dryRun }
     /// Whether the report contains the object of each row.
     public enum RowObjects: Sendable, Hashable { case forget, report }
@@ -43,16 +43,16 @@ public struct ImportOptions: Sendable, Hashable {
         get { if case .mapping(let mapping) = reading { mapping } else { nil } }
         set { reading = newValue.map { .mapping($0) } ?? .names }
     }
-    /// The maximum number of the entity's objects that `absent: .delete` may delete. More absent objects are an error.
+    /// The maximum number of objects that `absent: .delete` may delete. If more objects are absent, the import fails.
     public var absentMax = AbsentLimit.standard
 
-    /// The condition that an object of the entity must satisfy before the import, so that the import may delete it as absent; `nil` for all
-    /// objects. A percentage in `absentMax` is then relative to the objects that satisfy the condition.
+    /// The condition for deleting an object as absent; `nil` for all objects of the entity. The object must satisfy the condition before
+    /// the import. A percentage in `absentMax` is then relative to the objects that satisfy the condition.
     public var absentScope: Condition?
 
     private var reading = Reading.names
 
-    /// The size of this field is one word. The options must be small, because the import reads them for every row.
+    /// `indirect` makes the size of this field one word. The options must be small, because the import reads them for every row.
     private indirect enum Reading: Sendable, Hashable {
         case names
         case mapping(ImportMapping)

@@ -2,7 +2,8 @@ import CambiumGraph
 import CambiumModel
 
 extension ImportReport {
-    /// Adds the rows of a batch, up to the row at which it failed. `addObjects(of:)` adds their objects once they are committed.
+    /// Adds the rows of a batch; if the batch failed, up to the row at which it failed. `addObjects(of:)` adds the objects once they are
+    /// committed.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
         for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }
@@ -28,7 +29,7 @@ extension ImportReport {
         }
     }
 
-    /// Returns a text of the input as a report keeps it: its first code points.
+    /// Returns the beginning of a text of the input, because a report keeps only the first code points of a long text.
     static func cut(_ text: String, _ length: Int) -> String {
         if text.utf8.count <= length { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(length)))

@@ -10,7 +10,7 @@ public struct ImportReport: Sendable {
         public var deleted = 0
         /// The number of new objects of which only the identity is known.
         public var stubs = 0
-        /// The number of rows or nested objects that described an object that the import had already encountered.
+        /// The number of rows or nested objects that described an object which an earlier row or object had already described.
         public var repeated = 0
 
         package init() {}
@@ -41,7 +41,7 @@ public struct ImportReport: Sendable {
     public var counts = Counts()
     /// The counts of each entity that was affected, by name.
     public var entities: [String: Counts] = [:]
-    /// The number of occurrences of each key that maps to nothing.
+    /// The number of occurrences of each key that maps to no property.
     public var unknownKeys: [String: Int] = [:]
     public var errors: [RowError] = []
     /// The object of each row, if the options request it; `nil` for a row that was omitted.

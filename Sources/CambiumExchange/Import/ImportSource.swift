@@ -15,7 +15,7 @@ public struct ImportSource: Sendable {
     package let name: String
     /// Whether the source can be read from its beginning more than once.
     package let isRepeatable: Bool
-    /// Whether a read may wait for the writer of a pipe. The rows of such a source are read only when they are needed.
+    /// Whether a read may wait for the writer of a pipe. If so, rows are read only when they are needed.
     package var mayWait: Bool
     public var format: Format
     /// Starts reading at the beginning.

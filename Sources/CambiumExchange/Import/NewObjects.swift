@@ -1,11 +1,11 @@
 import CambiumGraph
 import CambiumModel
 
-/// The objects that a row creates, which are found again by identity. A few objects are compared one by one; more objects are found by a
-/// hash.
+/// The objects that one row creates, so that the row can refer to them by identity. A few objects are compared one by one; more objects are
+/// found by hash.
 final class NewObjects {
     private var objects: [(identity: UInt64, place: Int, hash: UInt64)] = []
-    /// The objects by the hash of their identity, up to `hashedCount`.
+    /// The indexes of objects by the hash of their identity, for the first `hashedCount` objects.
     private var byHash: [Int: [Int]] = [:]
     private var hashedCount = 0
     private static let comparedCountMax = 16
@@ -17,8 +17,8 @@ final class NewObjects {
     ///   - hash: the hash of the object's key; 0 if it is not known.
     func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
-    /// Returns whether one of the new objects may have a key with this hash; 0 means that the hash is not known. If there are many objects,
-    /// returns `true` without a search.
+    /// Returns whether one of the new objects may have a key with this hash. A hash of 0 is not known. If there are many objects, returns
+    /// `true` without a search.
     func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
         for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }

@@ -2,10 +2,10 @@ import CambiumGraph
 package import CambiumJSON
 import CambiumModel
 
-/// Parsed rows, whose values were converted, and checked as far as this is possible without a graph.
+/// Parsed rows. The values are already converted, and checked as far as this is possible without a graph.
 ///
-/// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. The batch keeps a
-/// failure at the place where the reader found it, because the planner may never reach that part of the row.
+/// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. A failure is stored
+/// with the part of the row that has it. The planner throws it only if it reaches that part.
 package struct RowBatch: Sendable {
     /// A range of indexes. A document has at most 64 MiB, so 32 bits are enough for every count in a batch.
     struct Span {
@@ -41,7 +41,7 @@ package struct RowBatch: Sendable {
 
     /// An object that a row describes.
     struct Object {
-        /// The token in the row's document.
+        /// The index of the object's token in the document of the row.
         let token: Int32
         /// An index into `failures` if the object cannot be imported; otherwise negative. An object with a failure has no links.
         var failure: Int32 = -1
@@ -90,8 +90,8 @@ package struct RowBatch: Sendable {
         var isMismatched = false
         var failure: Int32 = -1
         var members = Span.none
-        /// An index into `pointers` for the position of the value in the object; negative if the key of the value is the name of the
-        /// relationship.
+        /// An index into `pointers` for the position of the value in the object. It is negative if the value is at the key with the name of
+        /// the relationship.
         var pointer: Int32 = -1
     }
 
@@ -131,7 +131,7 @@ package struct RowBatch: Sendable {
     var failures: [RowFailure] = []
     var unknownKeys: [String] = []
     var pointers: [String] = []
-    /// The only row of the batch, for a hook.
+    /// The only row of the batch as JSON, for the hook of the program.
     package var value: JSONValue?
     package var end = End.more
 
@@ -150,7 +150,7 @@ package struct RowBatch: Sendable {
         end = .more
     }
 
-    /// The number of bytes that the rows take, not counting infrequent texts such as failures.
+    /// The number of bytes that the rows take, without infrequent texts such as failures.
     var byteCount: Int {
         bytes.count + values.count * MemoryLayout<Value>.stride + objects.count * MemoryLayout<Object>.stride
             + links.count * MemoryLayout<Link>.stride + members.count * MemoryLayout<Member>.stride
@@ -180,12 +180,12 @@ package struct RowBatch: Sendable {
         bytes.append(contentsOf: stored)
     }
 
-    /// Keeps the reason why a part of the row cannot be imported, and returns its index.
+    /// Stores the reason why a part of the row cannot be imported, and returns its index in `failures`.
     mutating func note(_ failure: RowFailure) -> Int32 {
         failures.append(failure)
         return Int32(failures.count - 1)
     }
 
-    /// Returns the hash of a value that is a whole key; 0 if the hash is not known.
+    /// Returns the hash of a value that is the whole identity of an object; 0 if the hash is not known.
     @inline(__always) func hash(of value: Value) -> UInt64 { value.key < 0 ? 0 : keys[Int(value.key)].hash }
 }

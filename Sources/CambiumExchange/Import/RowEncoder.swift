@@ -1,7 +1,7 @@
 import CambiumModel
 import FoundationEssentials
 
-/// Writes the values of a program as JSON rows for an import: dates with their fractions, data in base64.
+/// Encodes the values of a program as JSON rows for an import. Dates keep their fractions, and data becomes base64.
 package struct RowEncoder {
     private let encoder = JSONEncoder()
 
@@ -21,8 +21,8 @@ package struct RowEncoder {
 }
 
 extension ImportSource {
-    /// Returns the values of a program as rows. The coding keys become the keys of a row. If a value does not encode a key, the key is
-    /// missing.
+    /// Returns the values of a program as rows. The coding keys of a value become the keys of its row. A key that the value does not encode
+    /// is missing in the row.
     ///
     ///     try store.importRows(person, from: [.rows(people)])
     ///

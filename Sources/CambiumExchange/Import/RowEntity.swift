@@ -2,9 +2,9 @@ internal import CambiumBytes
 internal import CambiumJSON
 import CambiumModel
 
-/// An entity with everything that is needed to read its objects, resolved in advance.
+/// An entity in the form that an import needs to read its objects. It is resolved once, before the first row.
 final class RowEntity {
-    /// The facts about an attribute that conversions need, in one place and without reference counting.
+    /// The properties of an attribute that conversions need, in one place and without reference counting.
     struct Conversion {
         let type: AttributeType
         let isOptional: Bool
@@ -18,7 +18,7 @@ final class RowEntity {
     let attributes: [Attribute]
     let conversions: [Conversion]
     let links: [Relationship]
-    /// The facts about each relationship that the reader needs, without reference counting.
+    /// The properties of each relationship that the reader needs, as plain values without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
@@ -29,10 +29,10 @@ final class RowEntity {
     /// The mapping by which objects are read; `nil` if keys are the names of properties.
     let mapping: ResolvedMapping?
     let isMapped: Bool
-    /// The key that names the entity of an object whose declared entity is this one.
+    /// The key that names the entity of an object. It applies to objects for which the schema states this entity.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
-    /// The discriminator as one key, which is looked up first; empty if there is no discriminator.
+    /// The path to the discriminator as one key, which the reader looks up first; empty if there is no discriminator.
     private let discriminatorKey: [UInt8]
     // Only one reader at a time uses an entity, so accesses to this property never overlap.
     @exclusivity(unchecked) var keys: KeyTable
@@ -63,7 +63,8 @@ final class RowEntity {
 }
 
 extension RowEntity {
-    /// Returns the token of the discriminator's value in an object whose declared entity is this one; `nil` if there is no discriminator.
+    /// Returns the token of the value that names the entity of an object. The schema must state this entity for the object. Returns `nil`
+    /// if there is no such value.
     @inline(__always)
     func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }
@@ -84,7 +85,7 @@ extension Entity {
 }
 
 extension MappingResolver.Outcome {
-    /// Returns the indexes of the identity in the attributes of the entity.
+    /// Returns the indexes of the identity attributes in `attributes` of the entity.
     func identityPlaces(in entity: Entity) -> [Int] {
         identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
     }

@@ -4,7 +4,7 @@ import CambiumModel
 extension RowFailure {
     init(_ violation: Violation) { self.init(code: violation.rule.rowErrorCode, pointer: "", message: violation.description) }
 
-    /// Runs a hook. If it throws, the error is the reason why the row cannot be imported.
+    /// Runs a hook. If the hook throws an error, throws a failure of the row with that error as the reason.
     package static func ofHook(_ body: () throws -> Void) throws(RowFailure) {
         do {
             try body()

@@ -1,15 +1,15 @@
 internal import CambiumBytes
 
-/// Reads the rows of an import before they are planned and applied. If there are more than a few rows, a dedicated thread reads them.
+/// Reads the rows of an import before they are planned and applied. A dedicated thread reads them, unless the input has only a few rows.
 ///
-/// Reading pauses when `batchCountMax` batches wait, or when the batches in use have `byteCountMax` bytes or more. A batch that exceeds the
-/// limit is still read completely.
+/// Reading pauses when `batchCountMax` batches wait for the import, or when the batches in use have `byteCountMax` bytes or more. The batch
+/// that exceeds this limit is still read completely.
 ///
 /// SENDABLE: before the thread starts, only the caller of `begin` and `next` uses the source; afterwards, only the thread uses it.
 package final class RowFeed: @unchecked Sendable {
     static let batchCountMax = 4
     static let byteCountMax = 8 << 20
-    /// The maximum size of a batch that is reused.
+    /// The maximum size of a batch that is kept for reuse.
     private static let spareByteCountMax = 1 << 20
 
     private let source: RowSource
@@ -28,8 +28,8 @@ package final class RowFeed: @unchecked Sendable {
         self.isAhead = isAhead
     }
 
-    /// Waits for rows, so that the import does not use the store before there are rows. If there are further rows, starts the thread that
-    /// reads them. Does nothing if rows must not be read before they are requested.
+    /// Waits for the first rows, so that the import does not use the store before there are rows. If more rows follow, starts the thread
+    /// that reads them. Does nothing if rows must not be read before `next` requests them.
     package func begin() {
         if thread != nil { queue.waitForElement() }
         guard isAhead, !isBegun else { return }
@@ -46,7 +46,7 @@ package final class RowFeed: @unchecked Sendable {
         return batch
     }
 
-    /// Releases a batch that is no longer needed.
+    /// Takes back a batch that the import no longer needs, so that a later read can reuse its memory.
     package func recycle(_ batch: inout RowBatch) {
         let byteCount = batch.byteCount
         batch.removeAll()
@@ -55,7 +55,7 @@ package final class RowFeed: @unchecked Sendable {
         queue.release(weight: byteCount)
     }
 
-    /// Ends reading. The thread has ended when this returns.
+    /// Ends reading. When this method returns, the thread has ended.
     package func stop() {
         queue.close()
         thread?.join()

@@ -1,12 +1,12 @@
 package import CambiumJSON
 
-/// The number of rows that are read in one step.
+/// How many rows are read in one step.
 package enum RowPace: Sendable {
     /// Batches of rows, which may be read before they are requested.
     case batches
-    /// One row at a time. A program that examines the rows must see each row after the previous rows were applied.
+    /// One row at a time. A program that examines the rows must see each row after the effect of the previous rows.
     ///
-    /// - Parameter prepare: changes the row before it is read as objects.
+    /// - Parameter prepare: changes the JSON of a row before the reader turns it into objects.
     case single(prepare: (@Sendable (inout JSONValue) throws -> Void)?)
 
     var isSingle: Bool { if case .single = self { true } else { false } }

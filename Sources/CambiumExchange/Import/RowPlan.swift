@@ -2,14 +2,14 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The changes of one row. All of them are found and checked before any of them is made.
+/// The changes of one row. All of them are found and checked before the first one is made.
 struct RowPlan {
     enum Target {
         case new
         case existing(UInt32)
-        /// The object at another index of `objects`.
+        /// The same object as at another index of `objects`.
         case alias(Int)
-        /// The object exists and stays unchanged.
+        /// The object exists and must stay unchanged.
         case skipped(UInt32)
     }
 
@@ -30,7 +30,7 @@ struct RowPlan {
         var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
-    /// A value that does not come from a row.
+    /// A value that the row does not contain: null, or the default.
     struct Extra {
         enum Kind { case null, standard }
 
@@ -42,7 +42,7 @@ struct RowPlan {
     enum Member {
         /// The object at an index of `objects`.
         case object(Int)
-        /// The table row of an existing object to which the row only refers, and which is not passed to `note`.
+        /// The table row of an existing object. The row of the input only refers to the object, and `note` is not called for it.
         case row(UInt32)
     }
 
@@ -58,7 +58,7 @@ struct RowPlan {
     var objects: [Object] = []
     /// The index of the row's own object.
     var root = 0
-    /// Whether `note` is also called for objects to which a row only refers.
+    /// Whether `note` is also called for objects to which a row only refers. Deleting absent objects needs these objects.
     var notesNames = false
     var extras: [Extra] = []
     var links: [Link] = []
@@ -76,11 +76,11 @@ struct RowPlan {
 
     // MARK: Applying
 
-    /// The table row of the row's own object, after the plan was applied.
+    /// The table row of the row's own object. The plan must have been applied.
     var rootRow: UInt32 { rows[root] }
 
-    /// Applies the plan. Calls `note` with the table row of each object that the row describes. If `notesNames` is set, also calls it for
-    /// the objects to which the row only refers.
+    /// Applies the plan. Calls `note` with the table row of each object that the row describes. If `notesNames` is `true`, also calls
+    /// `note` for the objects to which the row only refers.
     mutating func apply(
         to draft: inout Draft, _ batch: borrowing RowBatch, _ entities: ImportEntities,
         note: (Object, ImportEntity, UInt32) -> Void
@@ -171,7 +171,7 @@ struct RowPlan {
         }
     }
 
-    /// Removes duplicates. The first of several equal rows stays.
+    /// Removes duplicates, and keeps the first of several equal rows.
     private static func makeDistinct(_ rows: inout [UInt32]) {
         if rows.count <= 16 {
             var count = 0

@@ -28,7 +28,8 @@ extension RowPlanner {
             pending.removeFew(downTo: firstPending)
         }
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
-        // If a reference was skipped, a to-one relationship stays unchanged, unless the reference had the wrong type.
+        // The only reference of a to-one relationship was skipped, so the relationship stays unchanged. The exception is a value of the
+        // wrong type that the options treat as null.
         if change == .target, first == plan.targets.count {
             if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
         } else {
@@ -36,7 +37,7 @@ extension RowPlanner {
         }
     }
 
-    /// Plans that a relationship has no members.
+    /// Plans to remove all members of a relationship.
     mutating func clear(_ owner: Int, _ index: Int, _ entity: ImportEntity) {
         let end = plan.targets.count
         plan.links.append(.init(owner: owner, link: index, change: entity.ends[index].isToMany ? .replace : .target, targets: end..<end))

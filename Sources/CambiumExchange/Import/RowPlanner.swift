@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Finds the changes of a row: which of its objects exist, and which values each object gets.
+/// Determines the changes of a row: which of its objects exist, and which values each object gets.
 package struct RowPlanner {
     /// The maximum nesting depth of objects in a row.
     static let depthMax = 64
@@ -16,10 +16,10 @@ package struct RowPlanner {
     let options: RowRules
     let entities: ImportEntities
     var plan = RowPlan()
-    /// The keys of the row that map to nothing, as indexes into the unknown keys of the batch.
+    /// The keys of the row that map to no property, as indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
-    /// By token, the objects whose entity differs from the entity that the reader assumed. If there are any, the row must be read again,
-    /// and the other results are not valid.
+    /// For each token of a misread object, the object's real entity, which differs from the one that the reader assumed. If there is such
+    /// an object, the row must be read again, and the other results are not valid.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
@@ -32,7 +32,7 @@ package struct RowPlanner {
         self.entities = entities
     }
 
-    /// Plans the row whose own object is at an index. If this throws, `misread` is still valid.
+    /// Plans the row whose own object has this index. `misread` is valid even if this method throws.
     mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
@@ -52,7 +52,7 @@ package struct RowPlanner {
         draft.id(entities[plan.objects[plan.root].entity].counted.table, plan.rootRow)
     }
 
-    /// Records the identity values of the row's own object, which a hook may have changed.
+    /// Records the identity values of the row's own object, because a hook may have changed them.
     func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.scanned?.note(plan.rootRow, draft) }
 
     // MARK: Objects
@@ -68,7 +68,7 @@ package struct RowPlanner {
         return RowFailure(code: code, pointer: pointer, message: message)
     }
 
-    /// Plans an object that is described, and returns its index in the plan.
+    /// Plans an object that the row describes, and returns its index in the plan.
     mutating func object(_ object: Int, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) -> Int {
         let read = batch.objects[object]
         if !read.unknownKeys.isEmpty { unknownKeys.append(read.unknownKeys) }
@@ -120,7 +120,8 @@ package struct RowPlanner {
         return place
     }
 
-    /// A row may describe an object twice, even if it creates the object: as the same entity, or as an ancestor of it.
+    /// A row may describe an object several times, even if the row creates the object. Each time, it must name the object's entity or an
+    /// ancestor of it.
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }
@@ -177,7 +178,7 @@ package struct RowPlanner {
         }
     }
 
-    /// Adds the defaults of a stub that is filled. The stub must get the same values as a new object.
+    /// Adds the defaults to a stub that the row completes, so that the stub gets the same values as a new object.
     private mutating func completeStub(
         _ entity: ImportEntity, _ row: UInt32, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {

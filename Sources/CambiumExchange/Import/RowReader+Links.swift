@@ -42,7 +42,7 @@ extension RowReader {
         return Int32(batch.pointers.count - 1)
     }
 
-    /// Reads the members that a token contains, or the member that it is; `path` leads to the token.
+    /// Reads the members of a relationship: the elements if the token is an array, otherwise the token itself. `path` leads to the token.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         let (isToMany, destination) = entity.ends[Int(link.index)]
         let kind = tokens.kind(token)
@@ -99,7 +99,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member: an object that the row describes, or an object that its identity names.
+    /// Reads a member: an object that the row describes, or the identity of an object.
     private mutating func member(_ token: Int, _ element: Int, _ destination: EntityNumber, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch tokens.kind(token) {
@@ -128,7 +128,7 @@ extension RowReader {
 
     private static func described(_ tokens: JSONTokens, _ token: Int) -> String { Excerpt.described(JSONValue(tokens, token)) }
 
-    /// Returns whether a scalar can refer to an object.
+    /// Returns whether a scalar can refer to an object of an entity. This is so if the entity's identity has exactly one attribute.
     ///
     /// - Parameter value: Describes the scalar.
     func hasSingleIdentity(

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Reads relationships by a mapping.
 extension RowReader {
-    /// Reads the members that a mapping assigns to a relationship; `path` leads to them.
+    /// Reads the members that a mapping assigns to a relationship. `path` leads to the members.
     mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)
     {
         switch members.item {
@@ -26,7 +26,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member to which a value without a token refers.
+    /// Reads a member from a value that the mapping computed, so that it has no token.
     mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch value {
@@ -51,7 +51,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a value that refers to an object, by the mapping. Returns `nil` if a wrong value is skipped.
+    /// Reads a value that refers to an object, as the mapping requires. Returns `nil` if the value is unusable and the options skip it.
     mutating func reference(
         _ entity: RowEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

@@ -27,7 +27,7 @@ extension RowReader {
         let item: Result<Item, ConversionError>
     }
 
-    /// Reads the attributes of an object, and keeps its relationships in `given` for later.
+    /// Reads the attributes of an object. Keeps its relationships in `given`, because they are read after all attributes.
     mutating func values(
         of token: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {
@@ -94,7 +94,7 @@ extension RowReader {
         }
     }
 
-    /// Returns the value of a source and its JSON pointer; `nil` if the source has no value.
+    /// Returns the value of a property's source and its JSON pointer; `nil` if the row has no value for the source.
     private func item(
         of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {

@@ -2,7 +2,7 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads the attributes of an object, and keeps its relationships in `given` for later.
+    /// Reads the attributes of an object. Keeps its relationships in `given`, because they are read after all attributes.
     mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
@@ -22,9 +22,9 @@ extension RowReader {
         }
     }
 
-    /// Ignores, reports or refuses a key that maps to nothing, as the options require.
+    /// Ignores, reports or refuses a key that maps to no property, as the options require.
     ///
-    /// - Parameter node: the node of a mapping's tree that lacks the key; `nil` without a mapping.
+    /// - Parameter node: the node in the tree of the mapping's paths that lacks the key; `nil` without a mapping.
     mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
@@ -115,8 +115,8 @@ extension RowReader {
 
     // MARK: References
 
-    /// Reads a value that refers to an object, and returns its index. Returns `nil` if the value is null, or if it is wrong and the options
-    /// skip it.
+    /// Reads a value that refers to an object, and returns its index. Returns `nil` if the value is null, or if it is unusable and the
+    /// options skip it.
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

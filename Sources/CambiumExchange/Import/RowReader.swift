@@ -3,42 +3,42 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads rows into a batch: the objects that they describe or refer to, and the values of each object. It never uses the graph.
+/// Reads rows into a batch: the objects that they describe or refer to, and the values of each object. The reader never uses the graph.
 struct RowReader {
     let options: RowRules
     let entities: RowEntities
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// By token, the entities of objects that are already known. They take precedence over the row.
+    /// For each token, the entity of an object if an earlier reading of the row assumed a wrong one. It takes precedence over the row.
     var readAs: [Int: EntityNumber] = [:]
-    /// Whether an object of the row may have a different entity from the one that the reader assumed.
+    /// Whether an object of the row may belong to another entity than the reader assumed.
     private(set) var isUncertain = false
     var path = RowPath()
     /// The members of the relationships that are being read.
     var pending: [RowBatch.Member] = []
-    /// The relationships of the objects that are being read. The relationships of a nested object follow the relationships of the
-    /// enclosing object.
+    /// The relationships of the objects that are being read. The relationships of a nested object are appended to those of the enclosing
+    /// object.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// The contents of the mapping's slots, while an object is read.
+    /// What each slot of the mapping contains, while an object is read.
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
     /// The members of relationships that a mapping computed or found.
     var mapped: [MappedMembers] = []
-    /// The declared entity of the object that is being read.
+    /// The entity that the schema states for the object that is being read.
     private(set) var declared: EntityNumber
     /// The token of the key that names the object's entity; negative if there is no such key.
     private(set) var unknownKey = -1
-    /// Whether a text may be read as a value of another type, as in records of CSV that a mapping reads.
+    /// Whether a text may be read as a value of another type. This is so in records of CSV that a mapping reads.
     private(set) var readsTexts = false
     private let isMapped: Bool
-    /// The texts of discriminators that the reader has encountered, and their entities.
+    /// The texts of discriminators that have occurred so far, and the entities that they name.
     private var knownTexts: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
     private var lastKnown = 0
 
-    /// A relationship in an object, and its position.
+    /// A relationship in an object, and the position of its value.
     struct Given {
         let index: Int
         /// The token of the key; an index into `mapped` if `value` is negative.
@@ -63,7 +63,7 @@ struct RowReader {
         declared = entity.number
     }
 
-    /// Sets whether the next rows are records of CSV.
+    /// Sets whether the next rows come from records of CSV.
     mutating func row(isRecord: Bool) { readsTexts = isMapped && isRecord }
 
     /// Reads a row as an object of the imported entity, or of one of its sub-entities.
@@ -118,7 +118,7 @@ struct RowReader {
         } catch { failure = error }
         batch.objects[place].entity = entity.number
         batch.objects[place].values = .init(firstValue..<batch.values.count)
-        // Unknown keys before the failure are reported, too.
+        // Unknown keys that precede the failure are reported, too.
         if firstUnknown < batch.unknownKeys.count {
             batch.objects[place].unknownKeys = .init(firstUnknown..<batch.unknownKeys.count)
         }
@@ -129,14 +129,15 @@ struct RowReader {
         noteKey(of: entity, firstValue)
         let (firstLink, linkCount) = (batch.links.count, given.count - firstGiven)
         if linkCount == 0 { return }
-        // Nested objects have links, too, which must follow the links of this object. So the links of this object are added first.
+        // Nested objects add their own links, and the links of one object must be adjacent. So this object reserves its links before its
+        // members are read.
         for number in 0..<linkCount { batch.links.append(RowBatch.Link(index: UInt16(given[firstGiven + number].index))) }
         for number in 0..<linkCount { batch.links[firstLink + number] = link(given[firstGiven + number], entity, tokens) }
         batch.objects[place].links = .init(firstLink..<firstLink + linkCount)
         given.removeFew(downTo: firstGiven)
     }
 
-    /// Returns the entity of an object, and records the key that names the entity.
+    /// Returns the entity of an object, and records the token of the key that names the entity.
     private mutating func entity(
         of token: Int, _ declared: EntityNumber, _ tokens: JSONTokens
     ) throws(RowFailure) -> EntityNumber {
@@ -164,7 +165,8 @@ struct RowReader {
         return number
     }
 
-    /// Returns the index of a text that the reader has encountered before. Most rows of one entity are consecutive.
+    /// Returns the index of a discriminator text that has occurred before. The search begins with the last text, because rows of one entity
+    /// usually follow each other.
     private func knownPlace(_ text: UnsafeRawBufferPointer, _ declared: EntityNumber) -> Int? {
         var place = lastKnown
         for _ in knownTexts.indices {
@@ -196,7 +198,7 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Keeps the key among the values of an object, which begin at `firstValue`.
+    /// Keeps the identity of an object whose values begin at `firstValue`, so that the import can look it up.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }
@@ -210,7 +212,7 @@ struct RowReader {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type
-        // This copies the hash key. Otherwise the closure would copy the whole reader.
+        // The capture list copies only the hash key. Without it, the closure would copy the whole reader.
         let hash = batch.withCell(value) { [hashKey] in $0.keyHash(hashKey, type) }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))

@@ -1,17 +1,17 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads single rows again if the reader assumed wrong entities for some of their objects.
+/// Reads a single row again if the reader assumed a wrong entity for one of its objects.
 final class RowRereader {
     private let make: () throws -> RowReader
     private var reader: RowReader?
     private let parser = JSONParser()
 
-    /// - Parameter make: creates a separate reader, because the import's dedicated thread may be using its own reader.
+    /// - Parameter make: creates a second reader, because the import's dedicated thread may be using the first one.
     init(_ make: @escaping () throws -> RowReader) { self.make = make }
 
-    /// Returns a batch with only the objects of the row, the row's own object first.
-    ///
+    /// Returns a batch that contains only the objects of the row. The row's own object is the first.
+    /// - Parameter readAs: the real entities of objects, by token.
     /// - Parameter readAs: the entities of objects, by token.
     /// - Parameter isRecord: whether the row is a record of CSV.
     func read(_ document: ArraySlice<UInt8>, _ readAs: [Int: EntityNumber], isRecord: Bool) throws -> RowBatch {
@@ -19,7 +19,7 @@ final class RowRereader {
         reader.row(isRecord: isRecord)
         reader.batch.removeAll()
         reader.readAs = readAs
-        // The parser reads a few bytes beyond the end.
+        // The parser may read a few bytes beyond the end of the document.
         let padded = document + [UInt8](repeating: 0, count: ByteWindow.padding)
         try padded.withUnsafeBytes { bytes in
             let tokens: JSONTokens

@@ -1,4 +1,5 @@
-/// The options of an import that concern each row. They are only numbers, because two threads constantly read them.
+/// The options of an import that concern each row. They consist of numbers, because two threads read them constantly, and references would
+/// be counted.
 struct RowRules {
     let missing: ImportOptions.MissingKey
     let null: ImportOptions.NullValue

@@ -6,11 +6,11 @@ import CambiumModel
 final class RowSource {
     /// The maximum number of rows in a batch.
     static let rowCountMax = 512
-    /// The limits of bytes and of values in a batch. The row that exceeds a limit is the last row of its batch.
+    /// The limits for the bytes and the values in a batch. The row that exceeds a limit becomes the last row of its batch.
     static let byteCountMax = 256 << 10
     static let valueCountMax = 8192
 
-    // One thread at a time reads, and no function that it calls uses these properties, so accesses never overlap.
+    // Only one thread at a time reads, and no function that it calls uses these properties. So accesses never overlap.
     @exclusivity(unchecked) private var documents: DocumentStream
     @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()
@@ -34,7 +34,7 @@ final class RowSource {
         skippedCount = firstRow
     }
 
-    /// Fills an empty batch with rows of one transaction. The batch reports rows that cannot be read.
+    /// Fills an empty batch with rows of one transaction. For a row that cannot be read, the batch contains the reason.
     func read(into batch: inout RowBatch) {
         let end: RowBatch.End
         swap(&reader.batch, &batch)
@@ -47,7 +47,7 @@ final class RowSource {
         batch.end = end
     }
 
-    /// Reads the rows of one batch. Returns false at the end of the last source.
+    /// Reads the rows of one batch. Returns `false` at the end of the last source.
     private func readRows() throws -> Bool {
         while skippedCount > 0, try documents.next({ _, _ in }) { skippedCount -= 1 }
         let rowCountMax = pace.isSingle ? 1 : Self.rowCountMax
@@ -64,7 +64,7 @@ final class RowSource {
         row += 1
         var row = RowBatch.Row(line: document.line)
         if refused.contains(self.row) {
-            // A refused row keeps its place, but is empty.
+            // The row was refused before. It stays in the batch as an empty row, so that the numbers of the other rows do not change.
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {

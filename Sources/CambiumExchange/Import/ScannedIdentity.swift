@@ -1,6 +1,6 @@
 import CambiumGraph
 
-/// Finds objects by attributes over which the schema has no index. Reads all objects once, and then keeps track of new objects.
+/// Finds objects by attributes for which the schema has no index. Reads all objects once, and then records new objects.
 ///
 /// If several objects have the same values, the object with the lowest serial is found. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
@@ -17,11 +17,11 @@ final class ScannedIdentity {
         }
     }
 
-    /// Returns the row with these values, each in the form of `Cell.key`.
+    /// Returns the table row of the object with these values. Each value is in the form of `Cell.key`.
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
-        // A hook may have changed the values since the row was recorded.
+        // A hook may have changed the values of the object after its row was recorded.
         guard let row = rows[key], self.key(of: row, draft) == key else { return nil }
         return row
     }

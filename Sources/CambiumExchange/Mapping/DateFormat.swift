@@ -2,14 +2,14 @@
 public enum DateFormat: Sendable, Hashable {
     /// RFC 3339; the time of day, the seconds or the zone may be missing.
     case iso8601
-    /// A number, or a text that spells a number.
+    /// A number, or a text that contains a number.
     case secondsSince1970
     case millisecondsSince1970
     case secondsSince2001
     /// A pattern of letters for fields, such as `dd MMM yy HH:mm`; Docs/IMPORT.md lists them.
     case pattern(String)
 
-    /// Reads the spelling that mappings use: a name, or a pattern.
+    /// Reads the text that a mapping contains: the name of a format, or a pattern.
     public init(_ text: String) {
         switch text {
         case "iso8601": self = .iso8601

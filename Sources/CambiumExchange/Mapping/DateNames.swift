@@ -8,7 +8,8 @@ enum DateNames {
         ["monday", "mon"], ["tuesday", "tue"], ["wednesday", "wed"], ["thursday", "thu"], ["friday", "fri"], ["saturday", "sat"],
         ["sunday", "sun"],
     ]
-    /// The offsets of zones, in hours east of UTC. Source: RFC 2822, section 4.3; all other names are ambiguous.
+    /// The offsets of named zones, in hours east of UTC. Source: RFC 2822, section 4.3. All other names are ambiguous, so they are not
+    /// read.
     private static let zones: [(name: String, hours: Int)] = [
         ("utc", 0), ("gmt", 0), ("z", 0), ("est", -5), ("edt", -4), ("cst", -6), ("cdt", -5), ("mst", -7), ("mdt", -6), ("pst", -8),
         ("pdt", -7),

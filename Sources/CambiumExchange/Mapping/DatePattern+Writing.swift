@@ -1,8 +1,8 @@
 internal import CambiumModel
 
 extension DatePattern {
-    /// Writes a date by the pattern, with as many digits of the fraction as it needs. Returns `nil` if the year is not between 1 and 9999.
-    /// The pattern may omit parts of the date; the caller finds this out by reading the text back.
+    /// Writes a date by the pattern, with as many digits of the fraction as the date needs. Returns `nil` if the year is not between 1 and
+    /// 9999. The pattern may lose parts of the date, so the caller reads the text back to check it.
     func text(_ seconds: Double) -> String? {
         let (whole, fraction) = DateText.split(seconds)
         let (time, weekday) = DateText.civilTime(whole + offset)
@@ -42,7 +42,7 @@ extension DatePattern {
         }
     }
 
-    /// Returns the shortest or the longest spelling. If there are several spellings, the longest comes first.
+    /// Returns the shortest or the longest of a name's spellings. The longest spelling comes first.
     private static func name(_ spellings: [String], isShort: Bool) -> String {
         let name = (isShort ? spellings.last : spellings.first) ?? ""
         return name.prefix(1).uppercased() + name.dropFirst()

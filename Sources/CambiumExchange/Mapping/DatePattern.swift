@@ -41,13 +41,14 @@ struct DatePattern {
         }
     }
 
-    /// The fields, each with its number of letters. If another field of digits follows without a separator, also the number of digits.
+    /// The fields, each with its number of letters. A field that another field of digits follows without a separator also has a fixed
+    /// number of digits.
     private(set) var fields: [(field: Field, letterCount: Int, digitCount: Int?)] = []
-    /// The offset of texts without a zone, in seconds east of UTC.
+    /// The offset for texts that state no zone, in seconds east of UTC.
     let offset: Int
     private let pivot: Int
 
-    /// - Parameter offset: the offset of texts without a zone, in seconds east of UTC.
+    /// - Parameter offset: the offset for texts that state no zone, in seconds east of UTC.
     init(_ pattern: String, offset: Int, pivot: Int) throws(Mistake) {
         self.offset = offset
         self.pivot = pivot

@@ -21,7 +21,7 @@ struct DateReader {
 
     private static let secondsFrom1970To2001: Int64 = 978_307_200
 
-    /// Throws a description of the fault in a pattern or in the zone.
+    /// Throws a `Mistake` if a pattern or the zone has a fault.
     init(_ formats: [DateFormat], zone: String, pivot: Int) throws(Mistake) {
         guard let offset = DatePattern.offset(zone) else {
             throw Mistake(place: "/zone", message: "'\(zone)' is not a zone; write UTC, GMT or an offset such as +01:00")
@@ -77,12 +77,12 @@ struct DateReader {
         return nil
     }
 
-    /// Returns the nearest Double. The number stays exact until this conversion.
+    /// Returns the date as a `Double`. The number is rounded only once, in the last step.
     private static func count(_ text: UnsafeRawBufferPointer, _ exponent: Int, _ secondsBefore2001: Int64) -> Double? {
         guard let number = DecimalNumber(text) else { return nil }
         var power = number.exponent + exponent
         var coefficient = Int128(number.coefficient)
-        // Further digits do not matter to a date that a Double can hold.
+        // A date of type `Double` cannot hold more digits.
         while power < -18 {
             coefficient /= 10
             power += 1
@@ -120,7 +120,7 @@ struct DateReader {
 
     private static func count(_ seconds: Double, _ exponent: Int, _ secondsBefore2001: Int64) -> String? {
         let (whole, fraction) = DateText.split(seconds)
-        // Reading ignores the digits of a second beyond the 18th.
+        // Reading ignores the digits of a second after the 18th, so a longer fraction could not be read back.
         guard fraction.utf8.count <= 18, let digits = Int128(fraction.isEmpty ? "0" : fraction) else { return nil }
         var scale: Int128 = 1
         for _ in fraction.utf8 { scale *= 10 }

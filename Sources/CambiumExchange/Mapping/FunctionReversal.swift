@@ -4,8 +4,8 @@ import CambiumModel
 
 /// Finds the input of functions from their output.
 ///
-/// If the output does not determine the input (`trim`, `upper`, `lower`, or a value that is in no table), the value stays unchanged. The
-/// caller applies the functions to check the result.
+/// If the output does not determine the input, the value stays unchanged. Examples are `trim`, `upper`, `lower`, and a value that is in no
+/// table. The caller applies the functions again to check the result.
 struct FunctionReversal {
     private enum Step {
         case same
@@ -32,13 +32,13 @@ struct FunctionReversal {
         case .lookup(let table, _):
             var texts: [JSONValue: String] = [:]
             let rows = table.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            // If several texts have the same value, each of them reads back as this value, so the first text is used.
+            // If several texts have the same value in the table, any of them can be written. The first one is used.
             for row in rows where texts[canonical(row.value)] == nil { texts[canonical(row.value)] = row.key }
             return .lookup(texts)
         }
     }
 
-    /// Returns a value that the functions turn into `value`, if `value` determines it.
+    /// Returns an input for which the functions return `value`. If there is no unique one, the result must be checked.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {
@@ -46,7 +46,8 @@ struct FunctionReversal {
         if case .lookup(let texts) = step, let text = texts[canonical(value)] { return .string(text) }
         if case .array(let elements) = value {
             guard case .join(let separator) = step else { return .array(elements.map { reversed($0, step) }) }
-            // If an element has no text, the array stays unchanged, and reading it back reports the mismatch.
+            // If an element cannot be written as a text, the array stays unchanged. The check that reads the value back then reports the
+            // mismatch.
             return (try? ValueFunction.joined(elements, separator)).map(JSONValue.string) ?? value
         }
         switch (step, value) {
@@ -66,7 +67,7 @@ struct FunctionReversal {
         return .string(text)
     }
 
-    /// Returns the same value for equal numbers, regardless of their spelling.
+    /// Returns a form that is the same for equal numbers with different spellings.
     static func canonical(_ value: JSONValue) -> JSONValue {
         switch value {
         case .number(let text): .number(DecimalNumber(text)?.description ?? text)

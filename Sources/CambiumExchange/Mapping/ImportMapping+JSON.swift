@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
 extension ImportMapping {
-    /// The mapping in its JSON form, without members that have a default or inherited value.
+    /// The mapping in its JSON form. Members that have their default or inherited value are omitted.
     var json: JSONValue {
         var members: [JSONValue.Member] = []
         if let entity { members.append(.init("entity", .string(entity))) }

@@ -1,7 +1,7 @@
 package import CambiumJSON
 public import CambiumModel
 
-/// Describes the position of each property in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
+/// States where each property is in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
 ///
 ///     var options = ImportOptions()
 ///     options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
@@ -17,7 +17,7 @@ public struct ImportMapping: Sendable, Hashable {
     /// The name of the mapping in errors.
     package var file: String?
 
-    /// Creates a mapping from the rules for each entity. The import checks it.
+    /// Creates a mapping from the rules for each entity. The names are checked when an import begins.
     ///
     /// - Parameters:
     ///   - entity: The entity that is imported, or an ancestor of it; `nil` for any entity.
@@ -29,7 +29,7 @@ public struct ImportMapping: Sendable, Hashable {
         self.nested = nested
     }
 
-    /// Creates a mapping, with the rules of `ObjectMapping` for the imported entity. The import checks it.
+    /// Creates a mapping with the rules for the imported entity, as `ObjectMapping` has them. The names are checked when an import begins.
     public init(
         entity: String? = nil, identity: [String]? = nil, attributes: [String: PropertyMapping] = [:],
         relationships: [String: PropertyMapping] = [:], entityFrom: Discriminator? = nil, nested: [String: ObjectMapping] = [:]
@@ -39,7 +39,7 @@ public struct ImportMapping: Sendable, Hashable {
         self.init(entity: entity, objects: objects, nested: nested)
     }
 
-    /// Reads the JSON form. Throws `.invalidInput` with the JSON pointer to the fault.
+    /// Reads the JSON form. Throws `.invalidInput` with the JSON pointer to the fault if the text is not a mapping.
     ///
     /// - Parameters:
     ///   - bytes: The JSON text in UTF-8.

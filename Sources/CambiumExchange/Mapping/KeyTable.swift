@@ -1,7 +1,7 @@
 internal import CambiumBytes
 
-/// Maps the keys of an entity's objects to properties. Most rows have the same keys in the same order, so the search begins after the last
-/// key that was found.
+/// Finds the property for each key in a row. Most rows have the same keys in the same order, so the search begins after the last key that
+/// was found.
 struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
@@ -25,7 +25,7 @@ struct KeyTable {
         targets = keys.map(\.target)
     }
 
-    /// Returns `nil` if the entity has no such key.
+    /// Returns the target of a key; `nil` if the entity has no such key.
     mutating func target(of key: UnsafeRawBufferPointer) -> Target? {
         var index = expected
         for _ in targets.indices {

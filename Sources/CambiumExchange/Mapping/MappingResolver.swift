@@ -1,20 +1,20 @@
 import CambiumModel
 
-/// Compares a mapping with a schema, once for each import. `resolve` then applies it to each entity.
+/// Checks a mapping against a schema, once for each import. Then `resolve` returns the rules for each entity.
 struct MappingResolver {
     /// The rules for the objects of one entity.
     struct Outcome {
-        /// The tables of the mapping; `nil` if objects are read as without a mapping.
+        /// The tables of the mapping; `nil` if objects are read by the names of their properties.
         var mapping: ResolvedMapping?
         var discriminator: Discriminator?
         /// The path to the discriminator's key.
         var discriminatorPath: PropertyPath?
         /// The attributes by which objects are found; empty if objects are always inserted.
         var identity: [PropertyNumber] = []
-        /// The index over these attributes; `nil` if the schema has no such index.
+        /// The index over the attributes in `identity`; `nil` if the schema has no such index.
         var index: UniqueSet?
 
-        /// - Parameter discriminator: the discriminator of objects whose mapping names no discriminator.
+        /// - Parameter discriminator: the discriminator that applies if the mapping names no other.
         init(_ set: UniqueSet?, _ discriminator: Discriminator?) {
             identity = set?.attributes ?? []
             index = set
@@ -51,7 +51,7 @@ struct MappingResolver {
 
     private static func nested(_ name: String) -> String { "/nested/" + RowPath.escaped(name) }
 
-    /// Throws unless each name belongs to the entity or to one of its sub-entities.
+    /// Throws an error unless each name belongs to the entity or to one of its sub-entities.
     private func check(
         _ objects: ObjectMapping, _ pointer: String, _ entity: Entity, _ mapping: ImportMapping
     ) throws(CambiumError) {
@@ -92,10 +92,10 @@ struct MappingResolver {
         Outcome(entity.uniqueSets.first { $0.isIdentity }, discriminator(entity))
     }
 
-    /// Returns the discriminator of objects whose declared entity is the given one.
+    /// Returns the discriminator of objects for which the schema states this entity.
     ///
-    /// If the mapping names no discriminator, this is the key that exports write. Returns `nil` if a property of the entity or of a
-    /// sub-entity has the name of that key or is read from it.
+    /// If the mapping names no discriminator, returns the key that exports write. Returns `nil` if a property of the entity or of a
+    /// sub-entity has the name of that key, or is read from that key.
     func discriminator(_ entity: Entity) -> Discriminator? {
         let key = Discriminator.exportedKey
         let objects = rules(entity)?.objects

@@ -14,10 +14,10 @@ struct MappingTree {
     private var slots: [ResolvedMapping.Slot] = []
     private var slotOfPath: [PropertyPath: Int] = [:]
     private var readings: [ResolvedMapping.Reading] = []
-    /// The conversion of each attribute; `nil` if its values are read as without a mapping.
+    /// The conversion of each attribute; `nil` if the mapping has no rule for the attribute's values.
     private(set) var conversions: [ResolvedMapping.Conversion?] = []
-    /// The properties, attributes first, both in the order of the entity. A property without a rule is omitted if a rule reads another
-    /// property from its key.
+    /// The properties, attributes first, both in the order of the entity. A property without a rule is read from the key with its name. The
+    /// property is omitted if a rule reads another property from that key.
     private(set) var properties: [Property] = []
     /// The keys of the object itself that lead to exactly one property, which is read without a slot.
     private var direct: [(name: String, target: KeyTable.Target)] = []
@@ -32,7 +32,7 @@ struct MappingTree {
     struct Property {
         let name: String
         let target: KeyTable.Target
-        /// The JSON pointer to the rule, below the rules for the entity.
+        /// The JSON pointer to the rule, relative to the rules for the entity.
         let place: String
         let rule: PropertyMapping
         let isListed: Bool
@@ -101,7 +101,7 @@ struct MappingTree {
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        // Rows may contain the key of a constant, because exports write it. Its value is ignored.
+        // An export writes the key of a constant, so rows may contain it. An import ignores its value.
         if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
         var paths: [PropertyPath] = []
         for text in property.rule.source.paths {
@@ -138,7 +138,7 @@ struct MappingTree {
         readings.append(.init(property: property.target, source: source, functions: property.rule.functions))
     }
 
-    /// Adds a path from which no property is read, so that its keys are known.
+    /// Adds a path from which no property is read, so that its keys do not count as unknown.
     mutating func pass(_ path: PropertyPath) {
         _ = slot(path)
         isPlain = false
@@ -170,7 +170,7 @@ struct MappingTree {
         body(&nodes[node].keys[key, default: .init()])
     }
 
-    /// The tables; `nil` if they contain no more rules than the entity itself.
+    /// The tables of the mapping; `nil` if they say no more than the names of the entity's properties.
     var mapping: ResolvedMapping? {
         if isPlain { return nil }
         var keys: [ResolvedMapping.Key] = []

@@ -4,7 +4,7 @@
 public struct NumberFormat: Sendable, Hashable {
     /// The text before the digits of the fraction.
     package var decimal: String
-    /// The text that may stand between two digits of the whole part; `nil` for no such text.
+    /// The text that may separate digits of the whole part; `nil` if digits are not separated.
     package var grouping: String?
 
     @usableFromInline package static let standardDecimal = "."
@@ -15,7 +15,8 @@ public struct NumberFormat: Sendable, Hashable {
         self.grouping = grouping
     }
 
-    /// Returns the number in the JSON form, except that it may begin with zeros; `nil` if the text is not a number in this format.
+    /// Returns the number in the form of JSON, except that it may have leading zeros. Returns `nil` if the text is not a number in this
+    /// format.
     func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var rest = text[...]
         var plain: [UInt8] = []
@@ -67,8 +68,8 @@ public struct NumberFormat: Sendable, Hashable {
         return fraction.isEmpty ? sign + whole : sign + whole + decimal + fraction
     }
 
-    /// Returns all digits, and the number of digits before the decimal point. If this number is negative, it is the number of zeros after
-    /// the point.
+    /// Returns all digits, and the number of digits before the decimal point. A negative number is the count of zeros between the point and
+    /// the first digit.
     private static func digits(_ number: String) -> (digits: String, point: Int) {
         let parts = number.drop { $0 == "-" }.split { $0 == "e" || $0 == "E" }
         let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0

@@ -1,10 +1,10 @@
 /// The rules by which objects of one entity are read from JSON objects.
 public struct ObjectMapping: Sendable, Hashable {
-    /// The attributes by which objects are found; `nil` for the identity of the schema, empty if rows always insert.
+    /// The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new object.
     package var identity: [String]?
     /// The text between the keys of a path.
     package var delimiter: String
-    /// The text before a delimiter that is part of a key.
+    /// The text that marks a following delimiter as part of a key.
     package var escape: String
     /// The rules for attributes, by attribute name. An attribute that is not listed is read from the key with its name.
     package var attributes: [String: PropertyMapping]
@@ -15,12 +15,12 @@ public struct ObjectMapping: Sendable, Hashable {
     @usableFromInline package static let standardDelimiter = "."
     @usableFromInline package static let standardEscape = "\\"
 
-    /// Creates rules. The import checks them.
+    /// Creates rules. They are checked when an import begins.
     ///
     /// - Parameters:
-    ///   - identity: The attributes by which objects are found; `nil` for the identity of the schema, empty if rows always insert.
+    /// - identity: The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new object.
     ///   - delimiter: The text between the keys of a path.
-    ///   - escape: The text before a delimiter that is part of a key.
+    /// - escape: The text that marks a following delimiter as part of a key.
     ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key with its name.
     ///   - relationships: The rules for relationships, by name.
     ///   - entityFrom: The key that names the entity of an object.
@@ -47,7 +47,8 @@ public struct ObjectMapping: Sendable, Hashable {
 
 /// A key that names the entity of an object.
 public struct Discriminator: Sendable, Hashable {
-    /// The key that names the entity of an exported object if several entities are possible. Imports use it as the discriminator.
+    /// The key that an export writes to name the entity of an object if several entities are possible. An import uses it as the
+    /// discriminator.
     static let exportedKey = "_entity"
     /// The key, or the path to it.
     package var key: String

@@ -1,6 +1,6 @@
 public import CambiumJSON
 
-/// The path to the value of an attribute or relationship in an object, and how the value is read.
+/// Where an object contains the value of an attribute or relationship, and how the value is read.
 ///
 ///     let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
 ///     let name: PropertyMapping = "name.full"
@@ -35,7 +35,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     package var dates: [DateFormat]
     /// The zone of dates without a zone: `UTC`, `GMT`, or an offset such as `+01:00`.
     package var zone: String
-    /// The first of the hundred years to which a two-digit year may belong.
+    /// The first of the hundred years from which the year of two digits is chosen.
     package var pivot: Int
     /// The format of numbers in texts; `nil` if texts are not read as numbers.
     package var numbers: NumberFormat?
@@ -46,14 +46,14 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     @usableFromInline package static let standardZone = "UTC"
     @usableFromInline package static let standardPivot = 1950
 
-    /// Creates the rule for a property. The import checks it.
+    /// Creates the rule for a property. It is checked when an import begins.
     ///
     /// - Parameters:
     ///   - source: The source of the values.
     ///   - functions: The functions that are applied in this order, before dates and numbers are read.
     ///   - dates: The formats of dates, tried in this order; RFC 3339 if the list is empty.
     ///   - zone: The zone of dates without a zone: `UTC`, `GMT`, or an offset such as `+01:00`.
-    ///   - pivot: The first of the hundred years to which a two-digit year may belong.
+    /// - pivot: The first of the hundred years from which the year of two digits is chosen.
     ///   - numbers: The format of numbers in texts; `nil` if texts are not read as numbers.
     public init(
         _ source: Source = .name, functions: [ValueFunction] = [], dates: [DateFormat] = [], zone: String = Self.standardZone,

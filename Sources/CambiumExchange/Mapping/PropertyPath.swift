@@ -4,7 +4,7 @@ internal import CambiumJSON
 /// The keys on the path to a value.
 struct PropertyPath: Hashable {
     let keys: [String]
-    /// The whole path as one key. This key takes precedence over the path.
+    /// The whole path as one key. If an object has this key, the path is not followed.
     let literal: String
     private let literalBytes: [UInt8]
 
@@ -45,8 +45,8 @@ struct PropertyPath: Hashable {
         literalBytes = literal
     }
 
-    /// Returns the delimiter or escape that follows an escape; `nil` if another text follows, because the escape is then an ordinary
-    /// character.
+    /// Returns the delimiter or the escape that follows an escape. Returns `nil` if another text follows; the escape is then an ordinary
+    /// text.
     private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
         if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
         return rest.starts(with: escape) ? escape : nil
@@ -54,7 +54,7 @@ struct PropertyPath: Hashable {
 
     /// Returns whether a key is the whole path, or the first key of the path.
     ///
-    /// - Parameter prefix: the text before the key.
+    /// - Parameter prefix: the keys that precede `key`, with their delimiters.
     func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
         if !prefix.isEmpty {
             let name = prefix + String(decoding: key, as: UTF8.self)
@@ -63,7 +63,7 @@ struct PropertyPath: Hashable {
         return ByteSearch.equals(literalBytes, key) || keys.count > 1 && keys[0].utf8.elementsEqual(key)
     }
 
-    /// Returns the value at the path in an object. First looks for the whole path as one key.
+    /// Returns the token of the value at the path in an object. First looks for the whole path as one key.
     func value(in object: Int, _ tokens: JSONTokens) -> Int? {
         if let value = Self.member(literalBytes, of: object, tokens) { return value }
         if keys.count == 1 { return nil }

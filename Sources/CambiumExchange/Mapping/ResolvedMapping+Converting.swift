@@ -5,7 +5,8 @@ extension ResolvedMapping.Conversion {
     /// Whether the mapping has a format for texts.
     var hasFormat: Bool { dates != nil || numbers != nil }
 
-    /// Reads a text or number in a date or number format, and returns its stored form. Returns `nil` if neither format applies.
+    /// Reads a text or number in the formats for dates or numbers, and returns its stored form. Returns `nil` if no format applies to the
+    /// type.
     ///
     /// - Parameter scratch: takes the stored bytes if the result is `.scratch`; its earlier content is lost.
     func form(

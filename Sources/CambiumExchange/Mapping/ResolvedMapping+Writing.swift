@@ -17,7 +17,8 @@ extension ResolvedMapping.Conversion {
         return Value(form, UnsafeRawBufferPointer(start: nil, count: 0), scratch, type)
     }
 
-    /// Writes a date in the first format that reads back as the date, and a number in the number format. Otherwise returns `plain`.
+    /// Writes a date in the first format that reads back as the same date, and a number in the number format. Returns `plain` for all other
+    /// values, and if no format applies.
     func json(_ value: Value, _ plain: JSONValue) -> JSONValue {
         if let dates, case .date(let date) = value { return dates.json(date.timeIntervalSinceReferenceDate) ?? plain }
         if let numbers, case .number(let text) = plain { return .string(numbers.text(text)) }
@@ -34,7 +35,7 @@ extension Value {
         case .string(let text), .uri(let text): return .string(text)
         case .int, .float, .double, .decimal: return .number(text)
         case .data, .date, .uuid: return .string(text)
-        // Stored JSON was parsed before it was stored.
+        // Stored JSON was parsed before it was stored, so parsing it again succeeds.
         case .json(let text): return (try? JSONValue(parsing: text.utf8)) ?? .null
         }
     }

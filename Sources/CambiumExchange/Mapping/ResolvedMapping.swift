@@ -3,22 +3,22 @@ import CambiumModel
 
 /// The mapping for the objects of one entity, resolved against the schema into tables that every row uses.
 ///
-/// The paths form a tree of keys. The value at the end of a path is stored in a slot. A reading computes the value of one property from
-/// slots.
+/// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. A reading computes the
+/// value of one property from slots.
 final class ResolvedMapping {
-    /// The slots and the node to which a key leads.
+    /// The slots and the node of the tree to which a key leads.
     struct Key {
         var slots: [(slot: Int, isLiteral: Bool)] = []
         var node: Int?
     }
 
-    /// The keys at one place of the tree.
+    /// The keys at one node of the tree.
     struct Node {
         // One import at a time uses a mapping, on one thread.
         var table: KeyTable
         /// The JSON pointer from the object to the node.
         let pointer: String
-        /// The text that precedes the node's keys in the names of unknown keys.
+        /// The names of the keys above the node, which precede the node's keys in the names of unknown keys.
         let prefix: String
         /// The slots at the node and below it.
         let slots: [Int]
@@ -42,7 +42,7 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// The way in which the values of an attribute are read. It also applies to references to objects.
+    /// How the values of an attribute are read. It also applies to references to objects by this attribute.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?
@@ -54,7 +54,7 @@ final class ResolvedMapping {
     let slots: [Slot]
     /// The readings, attributes first, both in the order of the entity.
     let readings: [Reading]
-    /// The conversion of each attribute; `nil` if its values are read as without a mapping.
+    /// The conversion of each attribute; `nil` if the mapping has no rule for the attribute's values.
     let conversions: [Conversion?]
 
     init(nodes: [Node], keys: [Key], slots: [Slot], readings: [Reading], conversions: [Conversion?]) {

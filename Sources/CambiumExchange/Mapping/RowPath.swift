@@ -6,12 +6,12 @@ struct RowPath {
         /// The token of a key.
         case key(Int)
         case element(Int)
-        /// Several keys: an index into `pointers`.
+        /// Several keys at once, as an index into `pointers`.
         case pointer(Int)
     }
 
     private var steps: [Step] = []
-    /// The pointers are stored separately from the steps, so that steps cost nothing extra without a mapping.
+    /// The pointers are stored separately, so that a step stays small. Without a mapping there are no pointers.
     private var pointers: [String] = []
     /// The number of relationships on the path from the row to the object that is being read.
     private(set) var depth = 0

@@ -15,11 +15,12 @@ public enum ValueFunction: Sendable, Hashable {
     case integer
     /// 30096 becomes `"30096"`, and true becomes `"true"`.
     case text
-    /// `"a,b"` becomes `["a","b"]` at `","`; an empty text becomes `[]`.
+    /// With `","`, `"a,b"` becomes `["a","b"]`; an empty text becomes `[]`.
     case split(String)
-    /// `["a",1,null]` becomes `"a-1"` with `"-"`.
+    /// With `"-"`, `["a",1,null]` becomes `"a-1"`.
     case join(String)
-    /// `"A"` becomes `"active"` if the table has `"A": "active"`. A value that is not in the table becomes `otherwise`, or is a mismatch.
+    /// `"A"` becomes `"active"` if the table has `"A": "active"`. A value that is not in the table becomes `otherwise`. If there is no
+    /// `otherwise`, the value is a mismatch.
     case lookup([String: JSONValue], otherwise: JSONValue? = nil)
 
     /// The reason why a value has no result.

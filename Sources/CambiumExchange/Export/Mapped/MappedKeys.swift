@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The reverse of a mapping for the objects of one entity: rules for writing objects in a form that the mapping reads back.
+/// The reverse of a mapping for the objects of one entity: rules for writing objects so that an import with the mapping reads them back.
 final class MappedKeys {
     enum Content {
         case attribute(Attribute, Field, ResolvedMapping.Conversion?)
@@ -22,7 +22,8 @@ final class MappedKeys {
     let properties: [Property]
     /// The attributes that identify objects; their properties are part of `properties`.
     let identity: [Attribute]
-    /// The key that names the entity of an object whose declared entity is this one, and the path to the key.
+    /// The key that names the entity of an object, and the path to that key. It applies to objects whose declared entity is the entity of
+    /// this value.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
     /// Whether the mapping has a discriminator. If so, the discriminator is written even if only one entity is possible.
     let isDiscriminated: Bool
@@ -59,7 +60,7 @@ final class MappedKeys {
         self.properties = properties
     }
 
-    /// Returns the first text of the discriminator for an entity; `nil` if there is no such text.
+    /// Returns the first text of the discriminator that means an entity; `nil` if there is no such text.
     func text(for entity: Entity) -> String? {
         guard let map = discriminator?.rule.map else { return nil }
         let texts = map.filter { $0.value == entity.name }.keys

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// Creates rows that an import with a mapping reads as the same objects. Refuses an object that would be read as something else.
+/// Creates rows that an import with a mapping reads as the same objects. Refuses an object that the import would read differently.
 final class MappedObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
@@ -38,7 +38,8 @@ final class MappedObjectWriter {
         order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
     }
 
-    /// Returns the row of an object of an entity or of a sub-entity. The caller must request rows in the order of `order`.
+    /// Returns the row of an object of an entity or of a sub-entity. The caller must request rows in the order of `order`, so that objects
+    /// with the same identity follow each other.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
@@ -47,9 +48,9 @@ final class MappedObjectWriter {
         return try object(place, Position(content: options.content, tree: options.include, declared: declared))
     }
 
-    /// Returns the row of an object. The objects may come in any order, and an object may have several rows.
+    /// Returns the row of an object. The caller may request objects in any order, and an object several times.
     ///
-    /// - Parameter written: the objects of the previous rows, by their identities.
+    /// - Parameter written: the objects of the previous rows, by their identities. A second object with the same identity is refused.
     func row(_ place: ObjectPlace, declared: Entity, written: inout [[Value]: ObjectPlace]) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
@@ -76,7 +77,7 @@ final class MappedObjectWriter {
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
                 if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
-                // Functions change values, and cannot change objects.
+                // Functions can change values, but not objects.
                 let takesObjects = property.rule.rule.functions.isEmpty
                 guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
                 members[index] = targets
@@ -97,7 +98,7 @@ final class MappedObjectWriter {
         return json
     }
 
-    /// Writes the discriminator of an object and returns it; returns `nil` if the object needs no discriminator.
+    /// Writes the discriminator of an object and returns it. Returns `nil` if an import needs no discriminator for the object.
     private func writeEntityName(
         _ place: ObjectPlace, _ keys: MappedKeys, _ position: Position, _ row: inout RowTree
     ) throws(CambiumError) -> (path: PropertyPath, text: String)? {
@@ -123,8 +124,8 @@ final class MappedObjectWriter {
         return spelling(value, attribute, conversion, property.reversal)
     }
 
-    /// Returns the first spelling that fits and that the mapping reads back as the value. If there is none, returns the first spelling,
-    /// which the caller refuses after reading it back.
+    /// Returns the first spelling that fits and that the mapping reads back as the value. If there is no such spelling, returns the first
+    /// one. The caller reads it back and refuses it.
     private func spelling(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
         fits: (JSONValue) -> Bool = { _ in true }
@@ -134,7 +135,7 @@ final class MappedObjectWriter {
         guard let conversion else { return plain }
         let formatted = conversion.json(value, plain)
         let candidates = [reversal.reversed(formatted), formatted, plain]
-        // A candidate that cannot be read is rejected.
+        // A spelling that cannot be read does not equal the value.
         return candidates.first { fits($0) && (try? conversion.value($0, attribute.type)) == value } ?? candidates[0]
     }
 
@@ -167,7 +168,7 @@ final class MappedObjectWriter {
         return targets
     }
 
-    /// Returns the value that refers to an object, in the form that the mapping of the declared entity reads.
+    /// Returns the value that refers to an object, in the form that the mapping for the declared entity reads.
     private func name(_ place: ObjectPlace, _ attribute: Attribute, _ declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: declared)
         let value = graph.value(of: graph.field(attribute), at: place)
@@ -175,7 +176,8 @@ final class MappedObjectWriter {
         var conversion: ResolvedMapping.Conversion?
         if case .attribute(_, _, let own)? = property?.content { conversion = own }
         let json = spelling(value, attribute, conversion, property?.reversal ?? FunctionReversal([]), fits: \.isScalar)
-        if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }  // Otherwise refused.
+        // If the mapping does not read the JSON back as the value, the reference is refused.
+        if json.isScalar, (try? (conversion ?? .plain).value(json, attribute.type)) == value { return json }
         let flaw = "no value in a row can refer to it, because '\(attribute.name)' is \(value.json.text); change the value or the mapping"
         throw refusal(place, keys, property?.pointer ?? "", flaw)
     }
@@ -232,7 +234,7 @@ final class MappedObjectWriter {
 }
 
 extension JSONValue {
-    /// Whether the value can refer to an object.
+    /// Whether the value is neither null nor a container, so that it can refer to an object.
     fileprivate var isScalar: Bool {
         switch self {
         case .null, .array, .object: false

@@ -10,7 +10,8 @@ struct RowTree {
 
     private var members: [(key: String, branch: Branch)] = []
 
-    /// Puts a value at the end of a path of keys. Returns `false` if the end or a part of the path already has another value.
+    /// Puts a value at the end of a path of keys. Returns `false` if the end of the path has another value, or if a part of the path is not
+    /// an object.
     mutating func put(_ value: JSONValue, at keys: ArraySlice<String>) -> Bool {
         guard let key = keys.first else { return false }
         let place = members.firstIndex { ByteText.equals($0.key, key) }
@@ -19,7 +20,7 @@ struct RowTree {
                 members.append((key, .value(value)))
                 return true
             }
-            // Two properties may be read from the same path.
+            // Two properties may be read from the same path, and so be written to it.
             if case .value(let other) = members[place].branch { return other == value }
             return false
         }
@@ -45,8 +46,8 @@ struct RowTree {
 }
 
 extension PropertyPath {
-    /// Returns the value at the path in a row, or `nil` if there is no value. Like an import, first looks for the whole path as one key,
-    /// and then follows its keys one by one.
+    /// Returns the value at the path in a row, or `nil` if there is no value. Searches like an import: first for the whole path as one key,
+    /// and then key by key.
     func value(in row: JSONValue) -> JSONValue? {
         if let value = Self.member(literal, of: row) { return value }
         if keys.count == 1 { return nil }

@@ -3,19 +3,19 @@ import CambiumModel
 
 /// The columns of a CSV file, which determine how a record becomes a JSON object.
 ///
-/// A column has the name of an attribute or a relationship. A name such as `country.name` means a property of the object that a to-one
-/// relationship leads to.
+/// A column has the name of an attribute or a relationship. A name such as `country.name` means the property `name` of the object to which
+/// the to-one relationship `country` leads.
 struct CSVColumns {
     /// The way in which the text of a field is converted to JSON.
     enum Kind: Hashable {
         case attribute(AttributeType)
-        /// The identity of an object, which has this type.
+        /// The identity of one object; the identity attribute has this type.
         case toOne(AttributeType)
-        /// Identities with a semicolon between them.
+        /// Identities of objects, separated by semicolons.
         case toMany(AttributeType)
         /// JSON: the relationship leads to objects whose identity is not a single value.
         case json
-        /// A text that is converted once its target is known: a column of a mapping, or a column that maps to nothing.
+        /// A text that is converted when the row is read: a column that a mapping uses, or a column that maps to nothing.
         case text
     }
 
@@ -23,7 +23,8 @@ struct CSVColumns {
         /// The name in quotes, with its colon.
         let key: [UInt8]
         var content: Content
-        /// The entities that have the member, if the object's entity may lack it. For other entities, an empty field is omitted.
+        /// The entities that have the property, if not all possible entities of the object have it. For other entities, an empty field is
+        /// omitted.
         let owners: Set<EntityNumber>?
     }
 
@@ -45,7 +46,7 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     let discriminator: Discriminator?
-    /// Whether a mapping determines the use of a column. If so, the type does not depend on the column's name.
+    /// Whether a mapping determines the use of a column. If so, the name of the column does not determine its type.
     private let isMapped: Bool
 
     init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, isMapped: Bool = false) {
@@ -55,7 +56,7 @@ struct CSVColumns {
         self.isMapped = isMapped
     }
 
-    /// Adds the next column. Returns false if another column has its name or the same target.
+    /// Adds the next column. Returns `false` if another column has the same name or the same target.
     mutating func append(_ name: String) -> Bool {
         let column = names.count
         names.append(name)
@@ -63,12 +64,12 @@ struct CSVColumns {
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
-    /// Returns the entity for which a text of the discriminator stands.
+    /// Returns the entity that a text of the discriminator means.
     func entity(named text: String) -> Entity? { schema.entity(discriminator?.map[text] ?? text) }
 
     // MARK: Names
 
-    /// Returns the steps from an object of an entity to the property that a column name means; `nil` if there is no such property.
+    /// Returns the steps from an object of an entity to the property that a column name means. Returns `nil` if there is no such property.
     private func path(_ name: String, _ entity: Entity) -> [(name: String, kind: Kind)]? {
         var steps: [(name: String, kind: Kind)] = []
         var entity = entity
@@ -83,7 +84,8 @@ struct CSVColumns {
         return nil
     }
 
-    /// Returns the to-one relationship whose name, followed by a dot, begins a text, and the rest of the text. Prefers the longest name.
+    /// Returns the to-one relationship whose name and a dot begin a text, and the rest of the text. If several names match, chooses the
+    /// longest.
     private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
         let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
@@ -107,7 +109,7 @@ struct CSVColumns {
         [entity] + schema.entities.filter { $0 !== entity && entity.family.contains($0.number) }
     }
 
-    /// Adds the member at the end of a path. The depth of the recursion is the number of relationships on the path.
+    /// Adds the column of the property at the end of a path. The depth of the recursion is the number of relationships on the path.
     private static func add(
         _ path: ArraySlice<(name: String, kind: Kind)>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
     ) -> Bool {

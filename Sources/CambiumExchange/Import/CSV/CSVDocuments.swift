@@ -12,13 +12,13 @@ struct CSVDocuments {
     private var isBegun = false
     private let parser = JSONParser()
 
-    /// - Parameter columns: columns to which the names in the first record are added.
+    /// - Parameter columns: resolves the names in the first record. The names are added to it.
     init(file: String, columns: CSVColumns, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         window = ByteWindow(file: file, read: read)
         self.columns = columns
     }
 
-    /// Returns the next record; `nil` at the end. A record that is not valid has a `failure`.
+    /// Returns the next record; `nil` at the end. An invalid record has a `failure`.
     ///
     /// Throws `.invalidInput` for column names that are malformed, empty or repeated, and `.limitExceeded` for a record of more than 64
     /// MiB. Rethrows the errors of the source.
@@ -40,7 +40,7 @@ struct CSVDocuments {
 
     // MARK: Records
 
-    /// Finds the next record that is not an empty line, and returns its end.
+    /// Finds the next record, skips empty lines, and returns the end of the record.
     private mutating func record() throws -> Int? {
         while true {
             scan.removeAll()
@@ -117,7 +117,7 @@ struct CSVDocuments {
 
     // MARK: Names
 
-    /// Reads the first record that is not blank. Returns false if the file has no such record.
+    /// Reads the first record that is not blank. Returns `false` if the file has no such record.
     private mutating func readNames() throws -> Bool {
         try window.skipByteOrderMark()
         guard let end = try firstRecord() else { return false }

@@ -1,8 +1,8 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// A record of a CSV file, which can be written as a JSON object. If a text is not a value of its column's type, it stays a string, so that
-/// the reader reports it as in any other row.
+/// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a JSON string. The
+/// reader then reports it, as it does for any other row.
 struct CSVRecord {
     /// The reason why a field cannot be written as JSON.
     struct Refusal: Error {
@@ -41,7 +41,7 @@ struct CSVRecord {
 
     // MARK: Fields
 
-    /// Returns the text of a field, without the doubling of quotes.
+    /// Returns the text of a field. Each doubled quote becomes one quote.
     private func text(_ field: CSVRecordScan.Field) -> [UInt8] {
         let raw = bytes[field.start..<field.end]
         if !field.isDoubled { return Array(raw) }
@@ -74,7 +74,7 @@ struct CSVRecord {
         }
     }
 
-    /// Writes JSON text unchanged, after checking that it is a single value.
+    /// Writes a JSON text unchanged, after checking that it is a single value.
     private func writeJSON(_ text: [UInt8], _ index: Int, _ writer: inout JSONWriter) throws(Refusal) {
         do {
             try text.span.bytes.withUnsafeBytes { bytes throws(JSONError) in
@@ -100,7 +100,7 @@ struct CSVRecord {
 }
 
 extension CSVColumns.Kind {
-    /// Whether the kind has a value with an empty text. Quotes distinguish this value from null.
+    /// Whether an empty text is a value of this kind. If so, quotes distinguish an empty text from null.
     fileprivate var hasEmptyText: Bool {
         switch self {
         case .attribute(let type), .toOne(let type): type == .string || type == .data

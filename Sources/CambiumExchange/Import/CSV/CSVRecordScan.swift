@@ -2,8 +2,8 @@ internal import CambiumBytes
 
 /// Finds the fields of a CSV record, which may extend over several windows. Source: RFC 4180; a line may end with LF or CRLF.
 ///
-/// If a quote is misplaced, or a CR outside of quotes has no LF after it, the record ends with its first line. The following lines may be
-/// valid.
+/// If a quote is misplaced, or a CR outside of quotes has no LF after it, the record ends with its first line. So the scan can
+/// continue with the following lines.
 struct CSVRecordScan {
     struct Field {
         /// The offsets of the text, without the quotes around it.
@@ -39,8 +39,8 @@ struct CSVRecordScan {
         index = 0
     }
 
-    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends earlier. If it is called again
-    /// with the same bytes and more, it continues where it stopped.
+    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends earlier. The caller then calls
+    /// again with the same bytes and more, and the scan continues where it stopped.
     ///
     /// - Parameter isLast: whether these are the last bytes.
     mutating func end(in bytes: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
@@ -52,7 +52,7 @@ struct CSVRecordScan {
                 if byte == UInt8(ascii: "\n") { return closeRecord() }
                 plain(byte)
             case .quoted:
-                // Text in quotes may be long.
+                // A quoted text may be long, so a fast search finds its end.
                 index = ByteSearch.firstIndex(of: UInt8(ascii: "\""), in: bytes, from: index, to: bytes.count) ?? bytes.count
                 if index == bytes.count { continue }
                 state = .closed
@@ -84,7 +84,7 @@ struct CSVRecordScan {
             field.isQuoted = true
             state = .quoted
         } else {
-            // The byte is read again, as a part of the field.
+            // This branch read one byte too far. The next step reads the byte again, as a part of the field.
             state = .plain
             index -= 1
         }
@@ -105,7 +105,7 @@ struct CSVRecordScan {
         }
     }
 
-    /// Takes the byte after a quote. This byte decides whether the quote closes the field or is the first of two quotes.
+    /// Examines the byte after a quote, which decides whether the quote ends the field or is the first of two quotes.
     private mutating func closed(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\"") where state == .closed:
@@ -134,7 +134,7 @@ struct CSVRecordScan {
         return index + 1
     }
 
-    /// Closes the record at the end of the input, which may lack a line end.
+    /// Closes the record at the end of the input, if the last line has no line end.
     private mutating func closeLast() -> Int {
         if state == .fieldStart { field = Field(start: index, end: index) }
         closeField()
