@@ -1,7 +1,7 @@
 extension CambiumError {
     /// Returns the error for a disk failure after which the next opening may or may not find the bytes of the last write.
     ///
-    /// - Parameter transaction: The transaction that the bytes hold, or `nil` if this is unknown.
+    /// - Parameter transaction: The transaction that was written, or `nil` if this is not known.
     package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {
         let subject = transaction.map { "transaction \($0)" } ?? "the last write"
         return CambiumError(

@@ -1,4 +1,4 @@
-/// The error of every public call: it states the failure, its subject and the remedy.
+/// The error of every public call. Its message states what failed and how to continue.
 ///
 /// Unless the documentation of a call states otherwise, a call that throws has changed nothing. After `.outcomeUnknown`, the change may
 /// have been made.
@@ -8,7 +8,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A schema, a JSON text, a model or an option breaks its rules.
+        /// A schema, a JSON text, a Core Data model or an option is not valid.
         public static let invalidInput = Code(rawValue: "invalidInput")
         /// The change breaks a rule of the schema.
         public static let ruleViolated = Code(rawValue: "ruleViolated")
@@ -37,19 +37,20 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// The caller may not make the call in this context, such as a write inside the closure of a write of the same store.
         public static let misuse = Code(rawValue: "misuse")
-        /// A lease has ended, or transactions that an observer needs were retired, so their graphs are no longer available.
+        /// A lease has ended, or transactions that an observer needs were retired. The graphs of these transactions are no longer
+        /// available.
         public static let expired = Code(rawValue: "expired")
         /// The existing data does not match the data that the change is based on.
         public static let conflict = Code(rawValue: "conflict")
         /// A record refers to an object that was deleted.
         public static let objectDeleted = Code(rawValue: "objectDeleted")
-        /// A stored value cannot be the value of a record's property.
+        /// A stored value does not fit the property of a record.
         public static let unexpectedValue = Code(rawValue: "unexpectedValue")
         /// Links form a cycle, so the objects have no order. The underlying error is a `LinkCycle`.
         public static let cyclic = Code(rawValue: "cyclic")
     }
 
-    /// The position of the mistake in the input.
+    /// The position in the input to which the error refers.
     public struct Place: Hashable, Sendable {
         public var file: String?
         /// The line, counted from 1.
@@ -68,9 +69,9 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// The failure in one line.
+    /// What failed and how to continue, in one line.
     public var message: String
-    /// The items that the message refers to, such as mistakes in a schema or rules that a transaction breaks. One line each.
+    /// The parts of the failure, such as mistakes in a schema or rules that a transaction breaks. Each takes one line.
     public var details: [String]
     public var place: Place?
     public var underlying: (any Error)?

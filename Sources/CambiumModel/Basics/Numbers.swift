@@ -6,7 +6,7 @@ public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, Cu
     public var description: String { "entity \(rawValue)" }
 }
 
-/// The number of an attribute or a relationship, unique within the hierarchy of one root entity and never reused.
+/// The number of an attribute or a relationship. It is unique in the hierarchy of one root entity, and is never reused.
 public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -14,7 +14,8 @@ public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, 
     public var description: String { "property \(rawValue)" }
 }
 
-/// The number of a transaction: 1 for the first transaction of a store, then consecutive numbers. 0 means the empty store.
+/// The number of a transaction. The first transaction of a store has the number 1, and each later one has the next number. 0 means the
+/// empty store.
 public struct TransactionNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -1,6 +1,6 @@
 /// A clone as the log stores it: the request, the random seed, the time and the result.
 ///
-/// Applying the op plans the clone again. A plan with a different result is an error.
+/// Replaying the op plans the clone again, and throws an error if the new plan has another result.
 package struct CloneOp: Sendable, Equatable {
     /// The roots in the order of the request, without duplicates.
     package var roots: [ObjectID]
@@ -9,7 +9,7 @@ package struct CloneOp: Sendable, Equatable {
     package var time: Timestamp?
     /// The seed of new UUIDs, or `nil` if the clone makes no UUIDs.
     package var seed: CloneSeed?
-    /// One entry for each hierarchy with copied objects, in ascending order of its root.
+    /// One entry for each hierarchy in which objects were copied, in ascending order of the root entity.
     package var hierarchies: [Hierarchy]
     /// The hash of the set of copied objects. FORMAT.md 4 defines the hashed bytes.
     package var setHash: UInt64
@@ -26,7 +26,7 @@ package struct CloneOp: Sendable, Equatable {
         package let root: EntityNumber
         /// The serial of the first copy in the hierarchy.
         package let firstSerial: UInt64
-        /// The number of copied objects of each concrete entity, in ascending order of entity. No count is 0.
+        /// The number of copied objects for each concrete entity that has any, in ascending order of entity.
         package let counts: [EntityCount]
 
         package init(root: EntityNumber, firstSerial: UInt64, counts: [EntityCount]) {
@@ -82,7 +82,7 @@ package struct CloneSeed: Sendable, Hashable {
 
 /// The options of a clone request, with numbers instead of names.
 package struct CloneOptions: Sendable, Equatable {
-    /// The rule of a request for a relationship of one concrete entity.
+    /// The rule of a request for one relationship of one concrete entity.
     package struct Rule: Sendable, Hashable {
         package let entity: EntityNumber
         package let relationship: PropertyNumber
@@ -98,7 +98,8 @@ package struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// An attribute's value for all roots of one hierarchy that have the attribute.
+    /// The value that a request gives to an attribute of the roots' copies. It applies to all roots of one hierarchy that have the
+    /// attribute.
     package struct RootValue: Sendable, Equatable {
         package let root: EntityNumber
         package let attribute: PropertyNumber

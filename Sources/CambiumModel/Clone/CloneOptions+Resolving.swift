@@ -1,5 +1,5 @@
 extension CloneOptions {
-    /// Resolves the names of a request.
+    /// Converts the names in a request to numbers.
     ///
     /// - Parameter rootEntities: The concrete entities of the roots. Each of them must have each attribute of `rootValues`.
     /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value whose type is not
@@ -24,7 +24,8 @@ extension CloneOptions {
     /// The largest depth. No graph has more levels, and the log cannot store a larger number.
     package static let depthMax = Int(UInt32.max)
 
-    /// Resolves rules. `Entity.name` takes precedence over `name` alone, and the name of a sub-entity over the name of its parent.
+    /// Converts rules. If several rules fit, `Entity.name` takes precedence over `name`, and the name of a sub-entity over that of its
+    /// parent.
     private static func rules(
         _ named: [(String, CloneRule)], isAtRoot: Bool, _ schema: Schema
     ) throws(CambiumError) -> [Rule] {

@@ -1,4 +1,4 @@
-/// The rule of a clone for each property of each concrete entity. Rules of the request override rules of the schema.
+/// The rules of a clone for each property of each concrete entity. A rule of the request replaces the rule of the schema.
 package struct ClonePolicy: Sendable {
     package struct Branch: Sendable {
         package let relationship: Relationship
@@ -22,8 +22,8 @@ package struct ClonePolicy: Sendable {
 
     private let members: NumberTable<Member>
 
-    /// Throws `.invalidInput` if the request renames a key, and a value of the schema under the new key is not a rule. Throws the same
-    /// error if a rule of the request would remove objects from the original.
+    /// Throws `.invalidInput` if a rule of the request would remove objects from the original. Also throws it if the request renames a key,
+    /// and the schema has a value under the new key that is not a rule.
     package init(_ schema: Schema, _ options: CloneOptions) throws(CambiumError) {
         var requested: [Key: CloneRule] = [:]
         for rule in options.rules { requested[Key(rule.entity, rule.relationship, rule.isAtRoot)] = rule.rule }
@@ -65,7 +65,7 @@ package struct ClonePolicy: Sendable {
         let rootRule = requested[Key(entity.number, relationship.number, true)] ?? rule
         if rule == .share || rootRule == .share, hasOneOwner {
             mistakes.append(
-                "'\(entity.name).\(relationship.name)' cannot be shared: its targets have only one owner, which would lose them.")
+                "'\(entity.name).\(relationship.name)' cannot be shared: each target has one owner, and the original would lose it.")
         }
         return Branch(relationship: relationship, rule: rule, rootRule: rootRule)
     }

@@ -1,4 +1,4 @@
-/// The treatment of the objects that a relationship leads to.
+/// What a clone does with the objects at the end of a relationship.
 public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The copy is not linked to the objects.
     case skip = 0
@@ -16,7 +16,8 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 public struct CloneRequest: Hashable, Sendable {
     /// Rules of relationships at every level, by `name` or `Entity.name`. They override the rules of the schema.
     package var rules: [String: CloneRule]
-    /// The relationships of the roots that are not copied, by `name` or `Entity.name`.
+    /// The relationships of the roots that are not copied, by `name` or `Entity.name`. Below the roots, these relationships follow the
+    /// other rules.
     package var excludedAtRoot: [String]
     /// The number of levels below the roots that are copied, or `nil` for all levels.
     package var depth: Int?

@@ -1,5 +1,5 @@
 extension AttributeType {
-    /// Whether each value of this type converts exactly to a value of another type, and the conversion keeps the order of values.
+    /// Whether each value of this type converts exactly to a value of another type, and the converted values have the same order.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.int16, .int32), (.int16, .int64), (.int16, .float), (.int16, .double), (.int16, .decimal), (.int32, .int64),
@@ -9,7 +9,7 @@ extension AttributeType {
         }
     }
 
-    /// Returns a value of this type converted to a type that it widens to, or `nil` if it does not widen to that type.
+    /// Returns a value of this type, converted to a type to which this type widens. Returns `nil` if this type does not widen to that type.
     package func widened(_ value: Value, to other: AttributeType) -> Value? {
         guard widens(to: other) else { return nil }
         switch (value, other) {

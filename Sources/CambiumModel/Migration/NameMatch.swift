@@ -1,26 +1,26 @@
-/// The old name that each new name corresponds to.
+/// Finds the old name of each new name of an entity or a property.
 struct NameMatch {
     struct Name {
         let name: String
         let formerName: String?
     }
 
-    /// The old name of each new name that has one.
+    /// The old names, by new name. A new name without an old name is missing.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names whose former names the new schema still uses.
+    /// The new names that state a former name which the new schema still uses.
     private(set) var ambiguous: [Name] = []
     private var taken: Set<String> = []
 
     init(old: [Name], new: [Name]) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         let wanted = Dictionary(new.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
-        // If the old schema has the name with the same former name, an earlier migration renamed it.
+        // If the old schema has this name with the same former name, an earlier migration has already renamed it.
         for name in new where name.formerName != nil && formerNames[name.name] == .some(name.formerName) { take(name.name, name.name) }
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, !taken.contains(former) else { continue }
             let keeper = wanted[former]
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) {
-                // If the old schema has both names, each name keeps its meaning.
+                // If the old schema has both names, neither was renamed. If it has only the former name, the rename cannot be decided.
                 if formerNames[name.name] == nil { ambiguous.append(name) }
                 continue
             }
@@ -29,7 +29,7 @@ struct NameMatch {
         for name in new where oldNames[name.name] == nil && formerNames[name.name] != nil && !taken.contains(name.name) {
             take(name.name, name.name)
         }
-        // Core Data keeps one identifier through several renamings.
+        // A Core Data model keeps one identifier through several renamings, so two names with the same former name match.
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
         for name in new where oldNames[name.name] == nil {

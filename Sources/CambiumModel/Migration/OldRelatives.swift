@@ -1,5 +1,5 @@
-/// Finds properties that relatives of an entity declared in the old schema. A relative is an old entity that was an ancestor or a
-/// descendant of the entity, or whose new entity is an ancestor or a descendant now.
+/// Finds properties that relatives of an entity declared in the old schema. A relative is an ancestor or a descendant of the entity, in the
+/// old schema or in the new schema.
 struct OldRelatives {
     private let matcher: SchemaMatcher
     /// For each property name, the old entities that declare it, in the order of the old schema.
@@ -30,7 +30,7 @@ struct OldRelatives {
         var found: [(place: Int, key: SchemaMatcher.Key)] = []
         for wanted in [name.formerName, name.name].compactMap(\.self) {
             for (place, old) in declaring[wanted] ?? [] where old.root == oldRoot.number && isRelative(old, before, entity) {
-                // The former name takes precedence.
+                // The former name takes precedence over the current name.
                 if let former = name.formerName, former != wanted, declared.contains(.init(entity: old.name, property: former)) { continue }
                 found.append((place, .init(entity: old.name, property: wanted)))
             }

@@ -6,7 +6,7 @@ public struct SchemaChange: Sendable, Hashable {
         case moved
         /// An aspect of an entity or a property changed.
         case changed
-        /// A new entity or property of the same name replaces the old one, because the old one cannot be converted.
+        /// A new entity or property of the same name replaces the old one. Values are not converted automatically.
         case replaced
     }
 
@@ -16,14 +16,15 @@ public struct SchemaChange: Sendable, Hashable {
     /// The attribute or relationship, or `nil` if the change concerns the entity.
     public let property: String?
     /// The changed aspect, as the key of a schema in JSON, such as `optional`, or `queries/NAME` for a stored query. `order` means the
-    /// order of declaration. `nil` unless the kind is `changed`.
+    /// order of declaration. It is `nil` for all other kinds of change.
     public let aspect: String?
-    /// The old and the new state: a name, or a value in JSON, or `nil` for nothing.
+    /// The old and the new state: a name or a value in JSON, or `nil` if there is none.
     public let before: String?
     public let after: String?
-    /// The reason why the change needs the closure of a migration, or `nil` if it is automatic.
+    /// The reason why a migration with a closure is required, or `nil` if the change is automatic.
     public let reason: String?
-    /// The numbers of the entity and the property in the old and in the new schema, or `nil` if that schema does not have them.
+    /// The numbers of the entity and the property in the old and in the new schema. `nil` if that schema does not have the entity or
+    /// property.
     package let old: Subject?
     package let new: Subject?
 

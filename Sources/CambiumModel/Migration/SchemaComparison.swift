@@ -92,7 +92,7 @@ struct SchemaComparison {
         }
     }
 
-    /// Records a change for each stored query that differs. Its order has no meaning.
+    /// Records a change for each stored query that differs. The order of the queries has no meaning.
     private mutating func compareQueries(
         _ before: EntityDefinition, _ after: EntityDefinition, _ old: SchemaChange.Subject, _ new: SchemaChange.Subject
     ) {
@@ -141,7 +141,7 @@ struct SchemaComparison {
         compare(before, json, entity.name, name, isRenamed: oldKey.property != name, oldSubject, subject)
     }
 
-    /// Returns the JSON of a property of the old schema, with the names of the new schema.
+    /// Returns the JSON of a property of the old schema. Names that were changed are replaced by the new names.
     private func property(_ key: SchemaMatcher.Key) -> (json: JSONValue, number: UInt16?)? {
         if var attribute = oldAttributes[key] {
             attribute.derivation = attribute.derivation.map { named($0, key.entity) }
@@ -155,7 +155,7 @@ struct SchemaComparison {
         return (relationship.json(withNumbers: false), relationship.number)
     }
 
-    /// Returns an expression of the old schema, with the names of the new schema.
+    /// Returns an expression of the old schema. Names that were changed are replaced by the new names.
     private func named(_ derivation: Derivation, _ name: String) -> Derivation {
         guard let entity = oldByName[name] else { return derivation }
         let destination = derivation.names.relationship.flatMap { relationship in
@@ -167,7 +167,7 @@ struct SchemaComparison {
             attribute: { attribute in reader.map { newName(of: attribute, $0) } ?? attribute })
     }
 
-    /// Returns an entity of the old schema, with the names of the new schema.
+    /// Returns an entity of the old schema. Names that were changed are replaced by the new names.
     private func named(_ entity: EntityDefinition) -> EntityDefinition {
         var named = entity
         if !renamed.isEmpty {
@@ -208,7 +208,7 @@ struct SchemaComparison {
 
     // MARK: Order
 
-    /// Records changes of the order in which entities and properties are declared. Commands and exports show them in this order.
+    /// Records changes of the order in which entities and properties are declared. The order matters because commands and exports use it.
     private mutating func compareOrder() {
         let entities = (old.entities.compactMap(\.number), new.entities.compactMap(\.number))
         if Self.isReordered(entities.0, entities.1), let first = new.entities.first {

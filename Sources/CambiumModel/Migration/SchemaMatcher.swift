@@ -1,5 +1,5 @@
-/// Matches each entity and property of a new schema with an entity or property of the old schema, by name. If a new entity replaces an old
-/// entity of the same name, the matcher records why the old entity cannot be converted. It does the same for properties.
+/// Matches each entity and property of a new schema with an entity or property of the old schema, by name. If an old entity or property
+/// cannot be converted, a new one of the same name replaces it, and the matcher records the reason.
 struct SchemaMatcher {
     struct Key: Hashable {
         let entity: String
@@ -7,7 +7,7 @@ struct SchemaMatcher {
     }
 
     let old: Schema
-    /// The new schema. Unless it comes from a log, its numbers have no meaning.
+    /// The new schema. Its numbers have a meaning only if it comes from a log.
     let new: Schema
     /// The old names of new entities.
     private(set) var entities: [String: String] = [:]
@@ -81,7 +81,7 @@ struct SchemaMatcher {
             place["renamedFrom"].pointer, "'\(name.name)' cannot be renamed from '\(former)', because the new schema still has '\(former)'")
     }
 
-    /// Prevents an entity from leaving its hierarchy, because an object's id contains the number of its root.
+    /// Prevents an entity from leaving its hierarchy: the id of an object contains the number of its root entity, so the ids would change.
     private mutating func matchRoots() {
         var isSettled = false
         while !isSettled {
@@ -129,7 +129,8 @@ struct SchemaMatcher {
         return Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Matches a property that an entity did not declare before with an old property of a relative, if only one match is possible.
+    /// Matches a property that an entity did not declare before with an old property of a relative. Does this only if exactly one match is
+    /// possible.
     private mutating func matchMoved() {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         let relatives = OldRelatives(self)
@@ -174,7 +175,7 @@ struct SchemaMatcher {
             }
             if before.type.widens(to: attribute.type) { continue }
             if attribute.isDerived {
-                // If the type of a derived attribute changes, the store computes the values again, so no value is lost.
+                // The store computes the values of a derived attribute again if its type changes, so no value is lost.
                 properties[key] = nil
                 continue
             }
@@ -187,7 +188,7 @@ struct SchemaMatcher {
         replaced[key] = (oldKey, reason)
     }
 
-    /// Replaces relationships that cannot keep their links. A link has two ends: if one end is replaced, the other is replaced, too.
+    /// Replaces relationships that cannot keep their links. If one end of a link is replaced, the other end is replaced, too.
     private mutating func checkRelationships() {
         let keys = new.entities.flatMap { entity in
             entity.relationships.filter { $0.entity == entity.number }.map { Key(entity: entity.name, property: $0.name) }
@@ -225,7 +226,7 @@ struct SchemaMatcher {
         return isToMany && isToOne ? "its inverse is to-one, but several objects may lead to the same object" : nil
     }
 
-    /// Returns the relationship at the other end, or `nil` if the schema does not name one.
+    /// Returns the relationship at the other end, or `nil` if the schema names no inverse.
     func inverse(_ relationship: Relationship, _ schema: Schema) -> Key? {
         guard let number = relationship.inverse, let found = schema.relationship(number, ofRoot: relationship.destinationRoot),
             let entity = schema.entity(found.entity)

@@ -6,7 +6,8 @@ package struct SchemaMigration: Sendable {
     package let before: Schema
     /// The new schema. Existing entities and properties keep their numbers; new entities and properties have numbers that were never used.
     package let after: Schema
-    /// The changes of the entities in the order of the new schema, each followed by changes of its properties; then the removals.
+    /// The changes of each entity, in the order of the new schema. The changes of its properties follow each entity, and the removals come
+    /// last.
     package let changes: [SchemaChange]
 
     /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws `.limitExceeded` if the store has
@@ -19,7 +20,7 @@ package struct SchemaMigration: Sendable {
         changes = SchemaComparison(matcher, numbered).changes
     }
 
-    /// Reads a change of the schema from a log. Equal numbers identify the same entity or property.
+    /// Reads a change of the schema from a log. In a log, an entity or property keeps its number, even if its name changes.
     package init(logged before: Schema, _ after: Schema) {
         self.before = before
         self.after = after
@@ -84,7 +85,7 @@ struct SchemaNumbering {
         setMarks(nextEntity, nextProperties)
     }
 
-    /// Stores the next numbers. A next number that is one more than the greatest number is not stored.
+    /// Stores the next numbers. A next number that is one more than the greatest number is omitted, because a reader can compute it.
     private mutating func setMarks(_ nextEntity: Int, _ nextProperties: [String: Int]) {
         if nextEntity > definition.entityMark { definition.nextNumber = nextEntity }
         let marks = definition.propertyMarks

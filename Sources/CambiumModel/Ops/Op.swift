@@ -1,12 +1,12 @@
-/// One change. A transaction consists of ops and metadata. Live writes and replay use the same `apply`.
+/// One change. A transaction consists of ops and metadata. Live writes and replays apply ops in the same way.
 package enum Op: Sendable, Equatable {
     /// Sets the schema of all later ops.
     case schema(SchemaCatalog)
     /// Inserts an object of a concrete entity. Attributes without an assignment get their default values.
     case insert(ObjectID, entity: EntityNumber, [Assignment])
     case set(ObjectID, [Assignment])
-    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
-    /// or at the end if `index` is `nil`.
+    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the new member gets the position
+    /// `index`, or the last position if `index` is `nil`.
     case link(ObjectID, PropertyNumber, target: ObjectID, index: Int?)
     case unlink(ObjectID, PropertyNumber, target: ObjectID)
     /// Moves a member of an ordered relationship. `index` is its index after the move.
@@ -17,9 +17,9 @@ package enum Op: Sendable, Equatable {
     case relink(LinkBlock)
     /// Copies objects and the objects that they own. Docs/CLONE.md has the rules.
     case clone(CloneOp)
-    /// Names a moment. If another moment has the name, the name moves. Changes nothing in the graph.
+    /// Gives a name to a moment. If another moment had the name, it loses the name. The graph does not change.
     case label(String, TransactionNumber)
-    /// States the digest of the graph after the named transaction. Changes nothing. A replay that computes another digest stops.
+    /// States the digest of the graph after a transaction. The graph does not change. A replay that computes another digest stops.
     case digest(of: TransactionNumber, GraphDigest)
 }
 
@@ -33,7 +33,7 @@ package struct Assignment: Sendable, Equatable {
     }
 }
 
-/// The sum modulo 2^128 of a hash of each stored value. Equal content has the same digest, whatever its history is.
+/// The sum modulo 2^128 of a hash of each stored value. So graphs with the same content have the same digest, whatever their history is.
 public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -71,9 +71,9 @@ public struct TransactionMetadata: Sendable, Equatable {
     public var actor: String?
     public var message: String?
     public var requestID: String?
-    /// The caller's hash of the content of the request, or `nil` if the caller passed no hash.
+    /// A hash of the request's content that the caller supplied, or `nil` if the caller supplied none.
     package var requestDigest: RequestDigest?
-    /// The lag of the system clock relative to `time`, after the clock was set back. Usually zero. Whole microseconds.
+    /// By how much the system clock is earlier than `time` because it was set back. Usually zero, and always whole microseconds.
     package var clockLag: Duration
 
     package init(

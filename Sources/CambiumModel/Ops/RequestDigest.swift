@@ -1,4 +1,4 @@
-/// A hash of the content of a request. It allows the store to distinguish a repetition from another request that reuses the id.
+/// A hash of the content of a request. With it, the store distinguishes a repeated request from another request with the same id.
 ///
 /// `RequestHasher` makes digests. The store only compares them.
 public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {

@@ -1,10 +1,10 @@
 extension StoredValueCheck {
-    /// Returns the flaw in the first invalid value of a column of a block, or `nil` if all are valid. The column must have the number of
-    /// values that it states. Complexity: O(bytes), in passes over all bytes for numbers and texts.
+    /// Returns the flaw in the first invalid value of a column of a block, or `nil` if all values are valid. The column must contain as
+    /// many values as it states. Complexity: O(bytes), in passes over all bytes for numbers and texts.
     package mutating func flaw(in column: AttributeColumn) -> String? {
         switch column.content {
         case .fixed(_, let bytes):
-            // Nulls are stored as zeros, which are a valid value of each type.
+            // Nulls are stored as zeros, which are valid for each type.
             return bytes.withUnsafeBytes { Self.areValid(type, $0) } ? nil : Self.flaw(type)
         case .variable(let counts, let bytes):
             return bytes.withUnsafeBytes { flaw(in: $0, counts, column.presence) }
@@ -49,7 +49,8 @@ extension StoredValueCheck {
         return nil
     }
 
-    /// Checks all texts in one pass. If their concatenation is UTF-8, each text is UTF-8, unless it begins in the middle of a character.
+    /// Checks all texts in one pass. If their concatenation is UTF-8, each text is UTF-8, unless a boundary between two texts splits a
+    /// character.
     private static func areUTF8(_ heap: UnsafeRawBufferPointer, _ counts: [UInt32]) -> Bool {
         let (isUTF8, isASCII) = encoding(heap)
         if !isUTF8 || isASCII { return isUTF8 }

@@ -1,4 +1,4 @@
-/// The rules for names of moments.
+/// The rules for labels, which are names of moments.
 package enum TransactionLabel {
     package static let byteCountMax = 255
 

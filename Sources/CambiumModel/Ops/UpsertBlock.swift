@@ -1,4 +1,5 @@
-/// A block that inserts many objects of one entity, or changes the same attributes of them, column by column. Imports consist of blocks.
+/// A block of changes to many objects of one entity. It inserts them or changes the same attributes of all, column by column. Imports
+/// consist of blocks.
 package struct UpsertBlock: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         /// Inserts objects. Every attribute of the entity has a column.
@@ -7,7 +8,7 @@ package struct UpsertBlock: Sendable, Equatable {
         case insertStub = 1
         /// Changes objects that exist. Each changed attribute has a column.
         case update = 2
-        /// Changes objects like `update`; the objects are no longer stubs.
+        /// Changes objects as `update` does, and makes stubs complete.
         case fill = 3
     }
 
@@ -15,7 +16,7 @@ package struct UpsertBlock: Sendable, Equatable {
     package var entity: EntityNumber
     package var kind: Kind
     package var serials: SerialRuns
-    /// The unchanged identity of objects that exist, so that a reader can interpret the event without the graph.
+    /// The identity of objects that exist, which does not change. With it, a reader of the log can interpret the block without the graph.
     package var identity: [AttributeColumn]
     package var columns: [AttributeColumn]
 
@@ -56,14 +57,14 @@ package struct LinkBlock: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         /// The serial of each object's target, or 0 for no target.
         case toOne([UInt64])
-        /// For each object, the numbers of removed and added members, and the serials of these members one after the other.
+        /// For each object, the number of removed members and the number of added members. The serials of these members follow each other.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, the number of members at the front that stay, the number of members that follow, and the serials of the
-        /// members that follow.
+        /// For each object, the number of members at the front that stay, and the number of members after them. `suffixes` has the serials
+        /// of the members after them.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 
-    /// The root entity of the objects with these `serials`.
+    /// The root entity of the objects with the serials in `serials`.
     package var root: EntityNumber
     package var property: PropertyNumber
     package var serials: SerialRuns
@@ -77,7 +78,7 @@ package struct LinkBlock: Sendable, Equatable {
     }
 }
 
-/// Ascending serials as runs of consecutive numbers.
+/// Ascending serials, stored as runs of consecutive numbers.
 package struct SerialRuns: Sendable, Equatable {
     package struct Run: Sendable, Equatable {
         package var first: UInt64
@@ -99,7 +100,7 @@ package struct SerialRuns: Sendable, Equatable {
         }
     }
 
-    /// Appends `count` consecutive serials, the first of which is greater than all previous serials.
+    /// Appends `count` consecutive serials. The first of them must be greater than all previous serials.
     package mutating func append(from first: UInt64, count runCount: Int) {
         guard runCount > 0 else { return }
         count += runCount

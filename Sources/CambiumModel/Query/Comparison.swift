@@ -3,7 +3,8 @@ public struct Comparison: Hashable, Sendable {
     /// The relation between the left and the right operand.
     public enum Relation: Hashable, Sendable, CaseIterable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
-        /// The left text contains the right text, or the left to-many path leads to the right object or value.
+        /// The left text contains the right text. Or the left path leads to several objects or values, and one of them equals the right
+        /// operand.
         case contains
         case beginsWith, endsWith
         /// The left text matches a pattern in which `*` matches any characters and `?` matches one character.
@@ -16,7 +17,7 @@ public struct Comparison: Hashable, Sendable {
         case isBetween
     }
 
-    /// For a path through a to-many relationship, the number of values that must satisfy the relation.
+    /// How many of the values must satisfy the relation, if a path leads through a to-many relationship.
     public var quantifier: Quantifier?
     public var left: Operand
     public var relation: Relation

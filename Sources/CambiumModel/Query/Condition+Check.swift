@@ -1,11 +1,11 @@
 internal import CambiumJSON
 
-/// Checks the rules that a condition built in code may break. A parsed condition obeys all of them.
+/// Checks rules that only a condition built in code can break. The parser enforces these rules for a text.
 extension Condition {
     /// Throws if the condition breaks a rule of the language: `.limitExceeded` for a tree that is too deep, a list or a path that is too
     /// long, and `.invalidInput` for a part in the wrong place.
     ///
-    /// Complexity: O(operands). The check keeps its own stack, so a tree of any depth is safe.
+    /// Complexity: O(operands). The check uses its own stack instead of recursion, so the depth of the tree is not limited.
     package func check() throws(CambiumError) {
         var stack = [(condition: self, depth: 0)]
         var patternCount = 0
@@ -66,7 +66,7 @@ extension Operand {
 }
 
 extension Comparison.Relation {
-    /// Whether the right side is a pattern.
+    /// Whether the relation compares a text with a pattern on its right side.
     var hasPattern: Bool { self == .like || self == .matches }
 }
 
@@ -113,7 +113,7 @@ extension Comparison {
 }
 
 extension Operand {
-    /// Throws if the operand of a sort key, an output or a comparison breaks a rule. Does not look into lists.
+    /// Throws if the operand of a sort key, an output or a comparison breaks a rule. Does not check the elements of a list.
     package func check() throws(CambiumError) {
         switch form {
         case .path(let path): try path.check()

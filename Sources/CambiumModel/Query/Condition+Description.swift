@@ -1,7 +1,7 @@
 extension Condition: CustomStringConvertible {
-    /// The text of the condition. A condition that was parsed has a text that parses to an equal condition.
+    /// The text of the condition. If the condition was parsed, its text parses to an equal condition.
     ///
-    /// Levels beyond the 200 that a condition may have are written as `...`.
+    /// A condition that was built in code may have more than 200 levels. Deeper levels are written as `...`.
     public var description: String {
         var writer = QueryWriter()
         writer.write(self)
@@ -28,7 +28,7 @@ extension Operand: CustomStringConvertible {
 }
 
 extension QueryPath: CustomStringConvertible {
-    /// The names with dots between them. If the first name is a word of the language, a `#` precedes it. The empty path is `self`.
+    /// The names, separated by dots. A `#` precedes a first name that is also a word of the language. The text of the empty path is `self`.
     public var description: String {
         var writer = QueryWriter()
         writer.write(self)

@@ -18,7 +18,7 @@ extension Operand {
         self = try parser.wholeOperand()
     }
 
-    /// Parses paths and aggregates with commas between them, such as `name,owner.name,items.@count`.
+    /// Parses paths and aggregates that are separated by commas, such as `name,owner.name,items.@count`.
     package static func list(parsing text: String) throws(CambiumError) -> [Operand] {
         var parser = try QueryParser(text)
         return try parser.wholeOperands()
@@ -26,7 +26,7 @@ extension Operand {
 }
 
 extension QueryPath {
-    /// Parses names with dots between them, such as `owner.name`. The text `self` is the empty path.
+    /// Parses names that are separated by dots, such as `owner.name`. The text `self` is the empty path.
     ///
     /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a path.
     public init(parsing text: String) throws(CambiumError) {
@@ -44,7 +44,7 @@ extension SortKey {
         self = try parser.wholeSortKey()
     }
 
-    /// Parses keys with commas between them, such as `owner.name,-born`. Objects with equal first keys are sorted by the next key.
+    /// Parses keys that are separated by commas, such as `owner.name,-born`. Objects with equal first keys are sorted by the next key.
     ///
     /// Throws `.invalidInput` or `.limitExceeded` with the line and the column if the text is not a list of keys.
     public static func list(parsing text: String) throws(CambiumError) -> [SortKey] {

@@ -15,13 +15,13 @@ public indirect enum Condition: Hashable, Sendable {
     /// A condition on the objects at the end of a path of relationships: `any items where (price > 3 and done == false)`.
     case related(Quantifier, QueryPath, Condition)
 
-    /// The number of levels up to which conditions may be nested. A deeper condition is refused.
+    /// The maximum number of levels to which conditions may be nested. A deeper condition is refused.
     package static let depthMax = 200
-    /// The number of comparisons with `like` or `matches` in a condition, because a pattern takes up to 8 MiB of memory.
+    /// The maximum number of comparisons with `like` or `matches` in a condition. The reason is that a pattern takes up to 8 MiB of memory.
     package static let patternCountMax = 100
 }
 
-/// The number of related objects for which a condition must be true.
+/// How many related objects must satisfy a condition.
 public enum Quantifier: String, Hashable, Sendable, CaseIterable {
     /// At least one object. False if there are no objects.
     case any

@@ -23,7 +23,7 @@ public struct Operand: Hashable, Sendable {
         self.offset = TextOffset(offset)
     }
 
-    /// The number of elements that a list may have.
+    /// The maximum number of elements of a list.
     package static let elementCountMax = 65_536
 }
 
@@ -35,7 +35,7 @@ public struct QueryPath: Hashable, Sendable {
 
     public init(_ names: [String]) { self.names = names }
 
-    /// The number of names that a path may have.
+    /// The maximum number of names of a path.
     package static let nameCountMax = 64
 }
 
@@ -73,9 +73,9 @@ public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
 public enum QueryLiteral: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// The digits of a number, as in JSON.
+    /// The digits of a number in the syntax of JSON.
     case number(String)
-    /// A text, and also a date, a UUID, a URI or data in the forms that imports accept.
+    /// A text. It may also be a date, a UUID, a URI or data, in the forms that imports accept.
     case string(String)
     /// An object by the name of its entity and its serial: `Note/42`.
     case object(entity: String, serial: UInt64)
@@ -87,7 +87,7 @@ public enum QueryLiteral: Hashable, Sendable {
     case text(String)
 }
 
-/// A byte offset in a text of a query. Offsets are for messages: they do not distinguish two operands.
+/// A byte offset in the text of a query. It is only for messages: two operands that differ only in their offsets are equal.
 package struct TextOffset: Hashable, Sendable {
     package let value: Int?
 

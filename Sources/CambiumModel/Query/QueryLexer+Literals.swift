@@ -27,7 +27,7 @@ extension QueryLexer {
         return error("The string has no end. Write \(quote) after its last character.", at: start)
     }
 
-    /// Takes an escape, and appends the character for which it stands.
+    /// Takes an escape, and appends the character that it means.
     private mutating func escape(_ stringStart: Int, _ text: inout [UInt8]) throws(CambiumError) {
         guard let letter = peek(1) else { throw unterminated(stringStart) }
         switch letter {
@@ -90,7 +90,7 @@ extension QueryLexer {
 
     /// Whether a text is a number as in JSON.
     static func isNumber(_ text: String) -> Bool {
-        guard let lexer = try? QueryLexer(text) else { return false }  // The text is too long for any number.
+        guard let lexer = try? QueryLexer(text) else { return false }  // The text is longer than any number may be.
         var rest = lexer
         if rest.peek(0) == UInt8(ascii: "-") { rest.index += 1 }
         return rest.takeWhole() && rest.takeFraction() && rest.takeExponent() && rest.peek(0) == nil
@@ -121,7 +121,7 @@ extension QueryLexer {
         return takeDigits() > 0
     }
 
-    /// Whether characters follow that belong to the same word, as in `12abc` or `1990-01-01`.
+    /// Whether more characters of the same word follow, as in `12abc` or `1990-01-01`.
     private func continues() -> Bool {
         guard let scalar = scalar(at: index) else { return false }
         return isInName(scalar, first: false) || scalar == "." || scalar == ":" || scalar == "/"

@@ -8,7 +8,7 @@ struct QueryLexer: Sendable {
     /// The offset of the next byte.
     var index = 0
 
-    /// The number of bytes that the text of a query may have: 1 MiB.
+    /// The maximum number of bytes of a query's text: 1 MiB.
     static let byteCountMax = 1 << 20
 
     init(_ text: String) throws(CambiumError) {
@@ -65,7 +65,7 @@ struct QueryLexer: Sendable {
 
     private mutating func skipSpace() {
         while let byte = peek(0) {
-            // Looking up a property of a character takes longer than a comparison.
+            // Comparisons for ASCII come first, because looking up a property of a character takes longer.
             if byte == UInt8(ascii: " ") {
                 index += 1
             } else if byte > UInt8(ascii: " "), byte < 0x7F {
@@ -85,7 +85,8 @@ struct QueryLexer: Sendable {
 
     // MARK: Names
 
-    /// Whether a name of a schema may contain the character: as its first character, or after that. `_id` and `_entity` begin with `_`.
+    /// Whether the name of an entity or a property may contain the character as its first or a later character. `_id` and `_entity` begin
+    /// with `_`.
     func isInName(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
         if scalar == "_" { return true }
         if scalar.value < 0x80 {
@@ -109,7 +110,7 @@ struct QueryLexer: Sendable {
         return name
     }
 
-    /// Takes the name of a parameter, and the names of a path after it, as in `$source.owner.name`.
+    /// Takes the name of a parameter. If the names of a path follow it, as in `$source.owner.name`, takes them, too.
     private mutating func parameterName() throws(CambiumError) -> String? {
         guard var parameter = prefixedName() else { return nil }
         var count = 0

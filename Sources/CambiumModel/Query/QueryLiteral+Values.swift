@@ -32,7 +32,7 @@ extension QueryLiteral {
     /// Returns the value of a date, a UUID or data. Returns `nil` if the literal has another type or is malformed.
     package func value(of type: AttributeType) -> Value? {
         if case .value(let value) = self, StoredForm(value, type: type) != nil { return value }
-        // The caller reports the literal as a mistake.
+        // If the text is malformed, the caller reports the literal as a mistake.
         return stringText.flatMap { try? Value(text: $0, type: type) }
     }
 }

@@ -2,7 +2,7 @@
 package struct QueryMistake: Error {
     package let message: String
     package let offset: TextOffset
-    /// The number of names of the operand's path that were resolved before the mistake.
+    /// The number of names in the operand's path that were resolved before the mistake was found.
     package let resolvedCount: Int
 
     package init(_ message: String, at offset: TextOffset, after resolvedCount: Int = 0) {
@@ -11,7 +11,7 @@ package struct QueryMistake: Error {
         self.resolvedCount = resolvedCount
     }
 
-    /// Whether this mistake is farther in the text than another one.
+    /// Whether this mistake is later in the text than another mistake.
     package func isFarther(than other: Self) -> Bool {
         (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }

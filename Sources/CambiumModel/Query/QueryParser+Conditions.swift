@@ -112,7 +112,7 @@ extension QueryParser {
 
     // MARK: Comparisons
 
-    /// The relation that the token denotes, or `nil` for any other token.
+    /// The relation that the token means, or `nil` if the token means no relation.
     private var relation: Comparison.Relation? {
         if case .symbol(let symbol) = token.kind { symbol.relation } else { token.word?.relation }
     }
@@ -123,7 +123,7 @@ extension QueryParser {
         if relation.hasPattern { try notePattern() }
         try advance()
         let takesList = relation == .isIn || relation == .isBetween
-        // After a space, `[c]` is a list of the path `c`.
+        // `[c]` after a space is not an option, but a list with the path `c`.
         let folding = takesList && token.start > end ? [] : try folding(isOptional: takesList)
         switch relation {
         case .isIn: return try membership(left, quantifier, folding)
@@ -151,7 +151,7 @@ extension QueryParser {
 
     // MARK: Lists
 
-    /// Takes the right side of `in`. Before a path, `in` means that the path contains the left side.
+    /// Takes the right side of `in`. If a path follows `in`, the comparison means that this path contains the left side.
     private mutating func membership(_ left: Operand, _ quantifier: Quantifier?, _ folding: Folding) throws(CambiumError) -> Comparison {
         if let list = try list() { return Comparison(left, .isIn, list, quantifier: quantifier, folding: folding) }
         let right = try operand("a list such as {1, 2}, a parameter or a path after 'in'")
@@ -185,7 +185,7 @@ extension QueryParser {
         throw expected("a list of two bounds, such as {1, 9}, or a parameter after 'between'")
     }
 
-    /// Takes a list in braces, brackets or parentheses. Returns `nil` if the token opens no list.
+    /// Takes a list in braces, brackets or parentheses. Returns `nil` if the token does not open a list.
     private mutating func list() throws(CambiumError) -> Operand? {
         guard case .symbol(let open) = token.kind else { return nil }
         let close: QueryToken.Symbol

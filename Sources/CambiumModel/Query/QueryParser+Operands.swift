@@ -23,7 +23,7 @@ extension QueryParser {
         }
     }
 
-    /// Takes a path, and an aggregate after it.
+    /// Takes a path. If an aggregate follows the path, takes it, too.
     mutating func pathOrAggregate(_ expectation: String) throws(CambiumError) -> Operand {
         let start = token.start
         if case .function(let name) = token.kind {
@@ -48,14 +48,14 @@ extension QueryParser {
 
     // MARK: Paths
 
-    /// Takes names with dots between them. `self` is the empty path.
+    /// Takes names that are separated by dots. `self` is the empty path.
     mutating func path(_ expectation: String) throws(CambiumError) -> QueryPath {
         let (path, isOpen) = try names(expectation)
         if isOpen { throw expected("a name after '.'", remedy: "Write one aggregate, after a path to objects.") }
         return path
     }
 
-    /// Takes names with dots between them. If a dot and an aggregate follow, takes that dot, too, and the path is open.
+    /// Takes names that are separated by dots. If a dot and an aggregate follow, also takes that dot, and returns `isOpen` as `true`.
     private mutating func names(_ expectation: String) throws(CambiumError) -> (path: QueryPath, isOpen: Bool) {
         var names: [String] = []
         switch token.kind {
@@ -81,7 +81,7 @@ extension QueryParser {
         return (QueryPath(names), false)
     }
 
-    /// Returns the name after a dot, which needs no `#`.
+    /// Returns the name after a dot. At this position, a word of the language is a name even without a `#`.
     private func nextName() throws(CambiumError) -> String {
         switch token.kind {
         case .name(let name), .escapedName(let name): return name
@@ -113,7 +113,7 @@ extension QueryParser {
 
     // MARK: Sort keys
 
-    /// Takes sort keys with commas between them, up to the end.
+    /// Takes sort keys that are separated by commas, up to the end of the text.
     mutating func wholeSortKeys() throws(CambiumError) -> [SortKey] {
         try refuseEmpty("Write a path such as name, or -name for the descending order.")
         var keys = [try sortKey()]

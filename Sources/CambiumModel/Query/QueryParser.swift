@@ -5,9 +5,9 @@ struct QueryParser: Sendable {
     var lexer: QueryLexer
     /// The next token.
     private(set) var token: QueryToken
-    /// The number of open parentheses and of `not` before them.
+    /// The number of open parentheses, and of the words `not` that precede them.
     private var level = 0
-    /// The number of patterns so far.
+    /// The number of comparisons with a pattern so far.
     private var patternCount = 0
 
     init(_ text: String) throws(CambiumError) {
@@ -31,19 +31,19 @@ struct QueryParser: Sendable {
         return true
     }
 
-    /// Requires the end of the text.
+    /// Throws unless the parser is at the end of the text.
     func finish(_ expectation: String) throws(CambiumError) {
         guard token.kind == .end else { throw expected("\(expectation) or the end") }
     }
 
-    /// Requires that the text has a token.
+    /// Throws if the text has no token.
     func refuseEmpty(_ remedy: String) throws(CambiumError) {
         if token.kind == .end { throw lexer.error("The text is empty. \(remedy)", at: token.start) }
     }
 
     // MARK: Levels
 
-    /// Counts a level for a token that opens a parenthesis or negates a condition.
+    /// Counts one more level, because the token opens a parenthesis or negates a condition.
     mutating func enter() throws(CambiumError) {
         level += 1
         try checkDepth(level, at: token.start)
@@ -58,7 +58,7 @@ struct QueryParser: Sendable {
             at: offset, code: .limitExceeded)
     }
 
-    /// Notes that the token begins the relation with a pattern.
+    /// Counts one more comparison with a pattern, which begins at the token.
     mutating func notePattern() throws(CambiumError) {
         patternCount += 1
         if patternCount > Condition.patternCountMax {
@@ -68,7 +68,7 @@ struct QueryParser: Sendable {
 
     // MARK: Options
 
-    /// Takes an option such as `[cd]` if the token opens it. `isOptional` states that a list may stand there instead of an option.
+    /// Takes an option such as `[cd]` if the token opens it. If `isOptional` is `true`, a list may begin with the same bracket.
     mutating func folding(isOptional: Bool = false) throws(CambiumError) -> Folding {
         guard token.isSymbol(.openBracket) else { return [] }
         let start = token.start
@@ -100,7 +100,7 @@ struct QueryParser: Sendable {
         return lexer.error("Expected \(expectation), but found \(found).\(remedy)", at: token.start)
     }
 
-    /// The token as the text spells it.
+    /// The token in the spelling of the text.
     private var found: String {
         switch token.kind {
         case .end: "the end"
@@ -109,7 +109,7 @@ struct QueryParser: Sendable {
         }
     }
 
-    /// The remedy for a character that other query languages use.
+    /// The remedy for a character that belongs to another query language.
     private var remedyOfCharacter: String? {
         guard case .unknown(let scalar) = token.kind else { return nil }
         return switch scalar {

@@ -16,7 +16,7 @@ struct QueryToken: Sendable {
         case object(entity: String, serial: UInt64)
         case id(ObjectID)
         case symbol(Symbol)
-        /// A character that begins no token.
+        /// A character with which no token begins.
         case unknown(Unicode.Scalar)
         case end
     }
@@ -53,7 +53,7 @@ struct QueryToken: Sendable {
     func isSymbol(_ symbol: Symbol) -> Bool { kind == .symbol(symbol) }
 }
 
-/// A word of the language. A name with the same letters, in any case, must be written with `#`.
+/// A word of the language. A name that has the same letters, in any case, must be written with a `#` before it.
 enum QueryWord: String, Hashable, Sendable, CaseIterable {
     case and, or, not, any, all, none, some, `where`
     case `true`, yes, `false`, no, null, `nil`, `self`, truepredicate, falsepredicate
@@ -61,7 +61,7 @@ enum QueryWord: String, Hashable, Sendable, CaseIterable {
 
     private static let byteCountMax = allCases.map(\.rawValue.utf8.count).max() ?? 0
 
-    /// Finds the word that a name spells, regardless of the case of its ASCII letters.
+    /// Finds the word with the letters of a name. The case of ASCII letters does not matter.
     init?(_ name: String) {
         guard name.utf8.count <= Self.byteCountMax, name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         self.init(rawValue: name.lowercased())

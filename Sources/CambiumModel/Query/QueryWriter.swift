@@ -2,8 +2,8 @@ internal import CambiumJSON
 
 /// Writes conditions and their parts as text that parses to the same tree.
 ///
-/// A tree that was built in code may be deeper than `Condition.depthMax`. The writer puts `...` in place of deeper parts, so its recursion
-/// is bounded.
+/// A tree that was built in code may have more than `Condition.depthMax` levels. The writer replaces deeper levels by `...`, so its
+/// recursion is bounded.
 struct QueryWriter: Sendable {
     private(set) var text = ""
     /// The number of levels above the current part.
@@ -43,7 +43,7 @@ struct QueryWriter: Sendable {
         }
     }
 
-    /// Writes a condition, in parentheses if it consists of several conditions.
+    /// Writes a condition that is a part of another one, in parentheses if it consists of several conditions.
     private mutating func writeGrouped(_ condition: Condition) {
         switch condition {
         case .and(let parts) where !parts.isEmpty, .or(let parts) where !parts.isEmpty:
@@ -149,7 +149,7 @@ struct QueryWriter: Sendable {
         }
     }
 
-    /// Writes the literal that denotes a value: dates, UUIDs, URIs, data and JSON are strings.
+    /// Writes the literal for a value. Dates, UUIDs, URIs, data and JSON are written as strings.
     private mutating func write(_ value: Value) {
         switch value {
         case .string(let string), .uri(let string), .json(let string): writeQuoted(string)

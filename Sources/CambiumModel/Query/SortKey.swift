@@ -19,10 +19,10 @@ public struct SortKey: Hashable, Sendable {
         self.folding = folding
     }
 
-    /// The number of sort keys that a query may have.
+    /// The maximum number of sort keys of a query.
     private static let countMax = 64
 
-    /// Throws `.limitExceeded` if a query cannot have so many sort keys.
+    /// Throws `.limitExceeded` if a query has more sort keys than are allowed.
     package static func check(count: Int) throws(CambiumError) {
         guard count > countMax else { return }
         throw CambiumError(.limitExceeded, "A query has at most \(countMax) sort keys. Remove some.")

@@ -1,7 +1,7 @@
 /// The kinds of values that can be compared with each other.
 package enum ValueKind: Hashable {
     case number, text, date, bool, uuid, data
-    /// An object of the hierarchy of a root entity.
+    /// An object whose hierarchy has this root entity.
     case object(EntityNumber)
 
     package init(_ type: AttributeType) {

@@ -1,11 +1,12 @@
 internal import CRE2
 import Synchronization
 
-/// A regular expression that takes linear time on any text (RE2 syntax: no back-references).
+/// A regular expression in the syntax of RE2, which has no back-references. Matching takes time that is linear in the length of the text.
 ///
-/// An expression takes up to 8 MiB of memory. An expression made by `init(compiledBefore:)` takes none before its first use.
+/// A compiled expression takes up to 8 MiB of memory. An expression from `init(compiledBefore:)` is compiled at its first use, and takes no
+/// memory before that.
 ///
-/// SENDABLE: a compiled expression does not change, RE2 guards its caches itself, and the only reference to it is atomic.
+/// SENDABLE: a compiled expression does not change, and RE2 protects its own caches. The only mutable field is an atomic pointer.
 package final class LinearRegex: @unchecked Sendable {
     package let pattern: String
     private let compiled: Atomic<OpaquePointer?>
@@ -16,13 +17,13 @@ package final class LinearRegex: @unchecked Sendable {
         package let offset: Int
     }
 
-    /// Compiles a pattern. Throws if the pattern is malformed, or needs more memory than the limit of an expression.
+    /// Compiles a pattern. Throws if the pattern is malformed, or if the compiled expression would need too much memory.
     package init(_ pattern: String) throws(PatternError) {
         self.pattern = pattern
         compiled = Atomic(try Self.compile(pattern))
     }
 
-    /// Accepts a pattern that was compiled before, and compiles it at its first use.
+    /// Creates an expression from a pattern that was compiled successfully before. It is compiled again at its first use.
     package init(compiledBefore pattern: String) {
         self.pattern = pattern
         compiled = Atomic(nil)
@@ -45,12 +46,13 @@ package final class LinearRegex: @unchecked Sendable {
         return regex
     }
 
-    /// The compiled expression, or `nil` if the pattern is malformed. Only a forged log contains a malformed pattern.
+    /// The compiled expression, or `nil` if the pattern is malformed. Every writer checks patterns, so only a forged log has a malformed
+    /// one.
     private var regex: OpaquePointer? {
         if let regex = compiled.load(ordering: .acquiring) { return regex }
         guard let made = try? Self.compile(pattern) else { return nil }
         let (isFirst, first) = compiled.compareExchange(expected: nil, desired: made, ordering: .acquiringAndReleasing)
-        // Another thread has stored its expression first.
+        // If another thread has stored an expression first, that expression is used.
         if !isFirst { cre2_free(made) }
         return isFirst ? made : first
     }
@@ -67,6 +69,6 @@ package final class LinearRegex: @unchecked Sendable {
         return text.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }
     }
 
-    /// Whether the expression was compiled, so that it takes memory.
+    /// Whether the expression has been compiled, so that it takes memory. Tests use this.
     var isCompiled: Bool { compiled.load(ordering: .acquiring) != nil }
 }

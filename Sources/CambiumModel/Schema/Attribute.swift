@@ -7,7 +7,7 @@ public final class Attribute: Sendable {
     package let root: EntityNumber
     public let type: AttributeType
     public let isOptional: Bool
-    /// The value of a new object without an assignment; null if the schema has no default.
+    /// The value that a new object has if none is assigned; null if the schema has no default.
     public let defaultValue: Value
     package let constraints: AttributeConstraints
     package let isTransient: Bool
@@ -47,6 +47,6 @@ public final class Attribute: Sendable {
                 + "derived from.")
     }
 
-    /// Returns the constraint that a value violates, or `nil` if it violates none. Does not copy the constraints.
+    /// Returns the constraint that a value violates, or `nil` if the value violates none. Avoids a copy of the constraints.
     package func violation(by value: Value) -> String? { constraints.check(value) }
 }

@@ -1,9 +1,9 @@
 internal import CambiumJSON
 import FoundationEssentials
 
-/// The requirements of a schema for the values of an attribute, beyond their type.
+/// The requirements that a schema has for the values of an attribute, in addition to their type.
 package struct AttributeConstraints: Sendable {
-    /// The bounds, of the attribute's type; `nil` for no bound.
+    /// The bounds, as values of the attribute's type; `nil` if there is no bound.
     package let min: Value?
     package let max: Value?
     /// The bounds of the length: in Unicode scalars for text, in bytes for data.
@@ -30,8 +30,8 @@ package struct AttributeConstraints: Sendable {
         isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
     }
 
-    /// Returns the violation, or `nil` if the value is valid. The text follows the name of the value in a sentence. Null is always valid
-    /// here. Complexity: O(bytes of the value).
+    /// Returns the violation, or `nil` if the value is valid. The violation is the end of a sentence that begins with the name of the
+    /// attribute. Null is always valid here. Complexity: O(bytes of the value).
     package func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
@@ -53,7 +53,7 @@ package struct AttributeConstraints: Sendable {
         return nil
     }
 
-    /// A message lists at most this number of the allowed values.
+    /// The maximum number of allowed values that a message lists.
     private static let shownCountMax = 50
 
     /// Returns the reason why no attribute can hold the value: it could not be written as JSON and read back.
@@ -69,7 +69,7 @@ package struct AttributeConstraints: Sendable {
 }
 
 extension Value {
-    /// The value itself, except that 0.0 replaces -0.0, which is equal.
+    /// The same value, except that 0.0 replaces -0.0. As numbers, both are equal, but their bits differ.
     package var withoutNegativeZero: Value {
         switch self {
         case .float(let value) where value == 0: .float(0)
@@ -79,7 +79,7 @@ extension Value {
         }
     }
 
-    /// The length that `minLength` and `maxLength` limit.
+    /// The length to which `minLength` and `maxLength` apply.
     var length: Int? {
         switch self {
         case .string(let text), .uri(let text): text.unicodeScalars.count

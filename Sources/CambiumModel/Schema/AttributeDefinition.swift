@@ -5,7 +5,7 @@ package import CambiumJSON
 ///
 ///     AttributeDefinition("size", .int32, .optional, default: 3, min: 0, max: 10)
 public struct AttributeDefinition: PropertyDefinition, Hashable {
-    /// Whether each object must have a value.
+    /// Whether an object of the entity must have a value.
     public enum Presence: Sendable, Hashable { case mandatory, optional }
 
     package var name: String

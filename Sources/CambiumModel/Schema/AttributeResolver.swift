@@ -54,7 +54,7 @@ struct AttributeResolver {
         }
         if expressions == .compileAtFirstUse { return LinearRegex(compiledBefore: pattern) }
         do {
-            // The compilation is only a check: a process that sets a schema does not use most of its expressions.
+            // This compilation is only a check, and its result is released. Most processes that set a schema use few of its expressions.
             return LinearRegex(compiledBefore: try LinearRegex(pattern).pattern)
         } catch {
             mistakes.add(place.pointer, "\(error.message), at byte \(error.offset) of the pattern")

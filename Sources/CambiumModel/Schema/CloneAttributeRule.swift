@@ -1,8 +1,8 @@
-/// The source of an attribute's value in a copy.
+/// How a clone determines the value of an attribute in a copy.
 package struct CloneAttributeRule: Hashable, Sendable {
     package enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
-    /// The value of an attribute of an object at a higher level.
+    /// Takes the value of an attribute from an object at a higher level.
     package struct Follow: Hashable, Sendable {
         /// The number of levels to go up; 1 is the parent.
         package let levelCount: Int
@@ -10,7 +10,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
         package let fallback: Fallback
     }
 
-    /// The behavior if there is no value to follow.
+    /// What happens if there is no object or value at the higher level.
     package enum Fallback: Hashable, Sendable { case keep, blank, fail }
 
     package let source: Source

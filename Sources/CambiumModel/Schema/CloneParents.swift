@@ -1,7 +1,7 @@
-/// Finds the attributes whose values an object may take with `followParent`. They belong to entities with a relationship to the object's
-/// entity, to one of its ancestors or to one of its descendants.
+/// Finds the attributes whose values an object may take with `followParent`. They belong to the possible parents of the object. A parent is
+/// an entity with a relationship to the object's entity, to one of its ancestors, or to one of its descendants.
 ///
-/// Many entities may each be the parent of many others, so this type counts and limits the steps.
+/// Many entities may each have many parents, so this type counts its steps and limits their number.
 struct CloneParents {
     private let tree: SchemaTree
     /// For each entity, the positions in `tree.order` of the entities that have a relationship to it.

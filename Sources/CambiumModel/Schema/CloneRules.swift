@@ -1,7 +1,7 @@
-/// The rules in `userInfo` that control deep clones. The schema checks them when it is loaded, so that a clone cannot fail because of a
-/// misspelled word.
+/// The rules in `userInfo` that control deep clones. They are checked together with the schema, so that a misspelled word is reported then
+/// and not by a clone.
 enum CloneRules {
-    /// Throws `.limitExceeded` if too many entities may be the parent of too many others.
+    /// Throws `.limitExceeded` if too many entities have too many possible parents.
     static func check(
         _ definition: SchemaDefinition, _ tree: SchemaTree, _ mistakes: inout SchemaMistakes
     ) throws(CambiumError) {
@@ -12,7 +12,7 @@ enum CloneRules {
             // The store computes the derived values of a copy, so rules in the `userInfo` of derived attributes have no effect.
             for attribute in entity.attributes where !attribute.userInfo.isEmpty && attribute.derivation == nil {
                 let place = place["attributes"][attribute.name]["userInfo"]
-                // A path of several levels is resolved only when an object is cloned.
+                // A path of several levels is resolved when an object is cloned, so it cannot be checked here.
                 guard let follow = check(attribute, place, &mistakes).follow, follow.levelCount == 1 else { continue }
                 var known = parents ?? CloneParents(definition, tree)
                 parents = nil
@@ -70,7 +70,7 @@ enum CloneRules {
         }
     }
 
-    /// Finds the inverse of a relationship. Either of the two relationships may name the other.
+    /// Finds the inverse of a relationship. It is enough if one of the two relationships names the other.
     private struct Inverses {
         private var byName: [[String]: RelationshipDefinition] = [:]
         private var byInverse: [[String]: RelationshipDefinition] = [:]

@@ -1,16 +1,16 @@
 /// The sides of comparisons, and their constants.
 extension ConditionCheck {
-    /// The facts about an operand that are known before parameters have values.
+    /// What is known about an operand before the parameters have values.
     struct Side {
         let operand: Operand
         /// The kind of the values; `nil` for a literal, and for a parameter of which nothing is known.
         var kind: ValueKind?
         var isToMany = false
         var isConstant = true
-        /// Whether the operand is `$source` or a value of it.
+        /// Whether the operand is `$source`, or a path that begins with `$source`.
         var isSource = false
         var literal: QueryLiteral?
-        /// The path that the operand is, if it begins at the object that is tested.
+        /// The path of the operand, if the path begins at the object that the condition tests.
         var path: SchemaPath?
 
         init(_ operand: Operand) { self.operand = operand }
@@ -35,7 +35,7 @@ extension ConditionCheck {
                 throw QueryMistake(
                     "'$\(name)' has a path, but only $source represents an object. Write a parameter with one name.", at: side.offset)
             }
-        case .list: throw QueryMistake("A list stands only on the right side of 'in' and 'between'.", at: side.offset)
+        case .list: throw QueryMistake("A list may stand only after 'in' or 'between'. Move it there.", at: side.offset)
         }
         return side
     }
@@ -59,7 +59,7 @@ extension ConditionCheck {
 
     // MARK: Literals
 
-    /// Throws if a literal is not a value that the left side of a comparison may have.
+    /// Throws if a literal is not a value of the kind that the left side of a comparison has.
     func check(
         _ literal: QueryLiteral, _ kind: ValueKind, _ left: Side, _ relation: Comparison.Relation, _ folding: Folding, at offset: TextOffset
     ) throws(QueryMistake) {

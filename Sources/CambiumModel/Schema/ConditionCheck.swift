@@ -1,9 +1,9 @@
 /// Checks the names and the types of a condition before its parameters have values.
 ///
-/// A condition that passes the check can be bound to a graph with the schema, if the values of its parameters have the right types.
+/// A condition that passes the check can be bound to any graph with this schema, if the values of its parameters have the right types.
 package struct ConditionCheck {
     let schema: Schema
-    /// The entity whose object `$source` is.
+    /// The entity of the object that `$source` means.
     let source: Entity
 
     package init(_ schema: Schema, source: Entity) {
@@ -11,7 +11,7 @@ package struct ConditionCheck {
         self.source = source
     }
 
-    /// Throws the first mistake. `Condition.check()` has accepted the condition, so its depth is limited.
+    /// Throws the first mistake. The caller has called `Condition.check()`, so the depth of the condition is limited.
     package func check(_ condition: Condition, _ entity: Entity) throws(QueryMistake) {
         switch condition {
         case .constant: break
@@ -58,7 +58,7 @@ package struct ConditionCheck {
         if !isConstant, comparison.quantifier != nil {
             throw QueryMistake("'any', 'all' and 'none' need a list of constants.", at: comparison.right.offset)
         }
-        // A list of constants has one comparison. Otherwise each element has its own.
+        // A list of constants is checked as one comparison. In any other list, each element is a comparison of its own.
         let each: Comparison.Relation = comparison.relation == .isIn ? .equal : .lessOrEqual
         let relation = isConstant ? comparison.relation : each
         if elements.isEmpty { try check(left, relation, Side(comparison.right), comparison) }
@@ -82,7 +82,7 @@ package struct ConditionCheck {
         try check(right, comparison.relation, left, comparison)
     }
 
-    /// Checks a relation between a path or an aggregate and another operand.
+    /// Checks a comparison of a path or an aggregate with another operand.
     private func check(_ left: Side, _ relation: Comparison.Relation, _ right: Side, _ comparison: Comparison) throws(QueryMistake) {
         guard let kind = left.kind else { return }
         var (relation, quantifier) = (relation, comparison.quantifier)

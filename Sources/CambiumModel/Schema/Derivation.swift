@@ -8,17 +8,17 @@
 public enum Derivation: Sendable, Hashable {
     /// The number of members of a to-many relationship. The attribute is an `int32` or `int64`.
     case count(String)
-    /// The sum of an attribute of the members, such as `items.price`; 0 without values. The sum of whole numbers is an `int64`, of
-    /// floating-point numbers a `double`, and of decimals a `decimal`.
+    /// The sum of an attribute of the members, such as `items.price`; 0 if no member has a value. The sum of whole numbers is an `int64`,
+    /// of floating-point numbers a `double`, and of decimals a `decimal`.
     case sum(String)
     /// The least value of an attribute of the members; null if no member has a value. It has the type of that attribute.
     case min(String)
     /// The greatest value of an attribute of the members; null if no member has a value. It has the type of that attribute.
     case max(String)
-    /// A text of the same object with the differences of case and diacritics removed.
+    /// A text of the same object, without differences of case and diacritics.
     case folded(String)
 
-    /// Creates the expression with a key of a schema in JSON. Returns `nil` if there is no such key.
+    /// Creates the expression for a key of the schema in JSON. Returns `nil` if the key is not the key of an expression.
     package init?(key: String, path: String) {
         switch key {
         case "count": self = .count(path)
@@ -30,10 +30,10 @@ public enum Derivation: Sendable, Hashable {
         }
     }
 
-    /// The keys of a schema in JSON.
+    /// The keys of expressions in the JSON form of a schema.
     package static let keys = ["count", "sum", "min", "max", "folded"]
 
-    /// The key in JSON.
+    /// The key of the expression in the JSON form of a schema.
     package var key: String {
         switch self {
         case .count: "count"
@@ -44,14 +44,15 @@ public enum Derivation: Sendable, Hashable {
         }
     }
 
-    /// The value of the key in JSON: a relationship, a relationship and an attribute with a dot between them, or an attribute.
+    /// The value of that key: a relationship, an attribute, or a relationship and an attribute that are separated by a dot.
     package var path: String {
         switch self {
         case .count(let path), .sum(let path), .min(let path), .max(let path), .folded(let path): path
         }
     }
 
-    /// The relationship that the expression reads, and the attribute that it reads of the members or of the object itself.
+    /// The relationship that the expression reads, and the attribute. The attribute belongs to the members, or to the object itself if
+    /// there is no relationship.
     var names: (relationship: String?, attribute: String?) {
         switch self {
         case .count(let name): return (name, nil)
@@ -62,7 +63,7 @@ public enum Derivation: Sendable, Hashable {
         }
     }
 
-    /// Returns the expression with other names.
+    /// Returns the same expression with its names replaced.
     package func renamed(relationship: (String) -> String, attribute: (String) -> String) -> Derivation {
         let names = names
         let parts = [names.relationship.map(relationship), names.attribute.map(attribute)].compactMap(\.self)
@@ -77,6 +78,6 @@ package struct ResolvedDerivation: Sendable, Hashable {
     package let function: Function
     /// The to-many relationship whose members are read; `nil` for `folded`.
     package let relationship: PropertyNumber?
-    /// The attribute of the members, or of the object itself for `folded`; `nil` for `count`.
+    /// The attribute that is read: of the members, or of the object itself for `folded`. `nil` for `count`.
     package let attribute: PropertyNumber?
 }

@@ -5,19 +5,19 @@
 package struct DerivationCheck {
     private var resolver: DerivationResolver
 
-    /// - Parameter parents: The index of each entity's parent, without cycles.
+    /// - Parameter parents: For each entity, the index of its parent. There are no cycles.
     package init(_ definition: SchemaDefinition, parents: [Int?]) {
         resolver = DerivationResolver(definition, SchemaTree(parents: parents))
     }
 
-    /// Returns the reason why an entity cannot have a derived attribute, or `nil` if it can. Complexity: as for resolving the schema.
+    /// Returns the reason why an entity cannot have a derived attribute, or `nil` if it can. Complexity: that of resolving the schema.
     package mutating func mistake(_ attribute: AttributeDefinition, of index: Int) -> String? {
         var mistakes = SchemaMistakes()
         _ = resolver.resolve(attribute, of: index, &mistakes)
         return mistakes.all.first?.message
     }
 
-    /// Returns the types that a derived attribute of an entity may have. The list is empty if its expression cannot be resolved.
+    /// Returns the types that a derived attribute of an entity may have. The list is empty if the expression has a mistake.
     package mutating func types(_ attribute: AttributeDefinition, of index: Int) -> [AttributeType] {
         attribute.derivation.map { resolver.types($0, of: index) } ?? []
     }

@@ -3,7 +3,7 @@ struct DerivationResolver {
     private let definition: SchemaDefinition
     private let tree: SchemaTree
     private let places: [String: Int]
-    /// The properties that an entity declares and inherits, by the index of the entity.
+    /// The properties that an entity declares or inherits, by the index of the entity. They are collected at their first use.
     private var known: [Int: Properties] = [:]
 
     private struct Properties {
@@ -64,7 +64,7 @@ struct DerivationResolver {
         guard let name = names.attribute else {
             throw Mistake(message: "'\(derivation.path)' must be a relationship and an attribute of its members, such as 'items.price'")
         }
-        // Another rule reports a destination that does not exist.
+        // The check of relationships also reports a destination that does not exist.
         guard let destination = places[relationship.destination] else { throw Mistake(message: "the destination does not exist") }
         return (relationship, try source(name, of: destination))
     }
@@ -114,7 +114,7 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns whether an attribute is optional although its definition does not state that: the value of its expression may be null.
+    /// Returns whether an attribute must be optional although its definition does not state that, because its expression may have no value.
     mutating func mayBeNull(_ attribute: AttributeDefinition, of index: Int) -> Bool {
         switch attribute.derivation?.function {
         case .count, .sum, nil: return false
@@ -125,7 +125,7 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that the attribute may have. The list is empty if the expression cannot read the source.
+    /// Returns the types that the attribute may have. The list is empty if the expression cannot read an attribute of the source's type.
     private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
         switch (function, source?.type) {
         case (.count, _): [.int64, .int32, .int16]
@@ -147,7 +147,7 @@ struct DerivationResolver {
         do throws(Mistake) {
             return types(derivation.function, try operands(derivation, index).source)
         } catch {
-            return []  // The caller learns the mistake from `resolve`.
+            return []  // `resolve` reports the mistake.
         }
     }
 }

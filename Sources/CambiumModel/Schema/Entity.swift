@@ -1,4 +1,5 @@
-/// An entity, resolved from a schema. It includes inherited properties, in declaration order, the parent's first.
+/// An entity, resolved from a schema. Its lists include inherited properties, in declaration order. The properties of the parent come
+/// first.
 public final class Entity: Sendable {
     package let number: EntityNumber
     public let name: String
@@ -10,9 +11,9 @@ public final class Entity: Sendable {
     package let family: Set<EntityNumber>
     public let attributes: [Attribute]
     public let relationships: [Relationship]
-    /// The attributes by which imports recognize an object. If the list is empty, imports always insert.
+    /// The attributes by which imports recognize an object. If the list is empty, an import inserts a new object for each row.
     public let identity: [Attribute]
-    /// Sets of attributes whose values no two objects share, including the identity.
+    /// Sets of attributes. No two objects have the same values of all attributes in a set. The identity is one of the sets.
     package let uniqueSets: [UniqueSet]
     /// The indexes that the entity declares or inherits, the parent's first.
     package let indexes: [EntityIndex]
@@ -61,7 +62,7 @@ public final class Entity: Sendable {
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
 }
 
-/// A set of attributes whose values no two objects of the entity (and its sub-entities) share. A null is never a duplicate.
+/// A set of attributes. No two objects of the entity and its sub-entities have the same values of all of them. A null is never a duplicate.
 package struct UniqueSet: Sendable, Hashable {
     /// The entity that declares the set.
     package let entity: EntityNumber

@@ -1,11 +1,11 @@
-/// Attributes by whose values the store sorts the objects of an entity (and its sub-entities).
+/// An ordered index: attributes by whose values the store sorts the objects of an entity and its sub-entities.
 ///
 ///     for index in schema.entity("Person")?.indexes ?? [] { print(index.components.count) }
 package struct EntityIndex: Sendable, Hashable {
     package enum Direction: Sendable, Hashable { case ascending, descending }
 
     package enum Comparison: Sendable, Hashable {
-        /// Compares values; texts by their UTF-8 bytes.
+        /// Compares values exactly; texts by their UTF-8 bytes.
         case exact
         /// Compares texts without regard to case.
         case folded
@@ -52,15 +52,15 @@ struct IndexComponentText {
 
     private static let folded = "[c]"
 
-    /// Returns the text with another name.
+    /// Returns the text of the component with another attribute name.
     func renamed(_ name: String) -> String {
         (direction == .descending ? "-" : "") + name + (comparison == .folded ? Self.folded : "")
     }
 }
 
 extension EntityDefinition {
-    /// Returns the indexes with each attribute's name replaced. If an attribute has no new name, the index loses the attribute. An index
-    /// that loses its last attribute is omitted.
+    /// Returns the indexes with new names of attributes. An attribute without a new name is removed from the index. An index without
+    /// attributes is omitted.
     package func indexes(renaming rename: (String) -> String?) -> [[String]] {
         indexes.map { set in
             set.compactMap { text in

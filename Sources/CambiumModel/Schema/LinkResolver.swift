@@ -1,11 +1,11 @@
-/// Finds the inverse of each relationship, and combines the two into one link.
+/// Finds the inverse of each relationship, and combines the relationship and its inverse into one link.
 struct LinkResolver {
     let definition: SchemaDefinition
     let byName: [String: EntityDefinition]
     private(set) var links: [Link] = []
     /// The relationships that each entity declares, by the entity's index in the definition.
     private(set) var relationships: [[Relationship]] = []
-    /// The link of each relationship that already has one, and the relationship's end of it.
+    /// For each relationship that already has a link: the link, and the end of the link that belongs to the relationship.
     private var placed: [Key: (link: Int, end: Int)] = [:]
     private var inverses: [Key: Key] = [:]
     private let tree: SchemaTree

@@ -1,4 +1,4 @@
-/// Elements that are often looked up by a small number: an array, or a dictionary if the numbers are far apart.
+/// Elements that are often looked up by a small number. They are in an array, or in a dictionary if the numbers are far apart.
 struct NumberTable<Element: Sendable>: Sendable {
     private let first: Int
     private let elements: [Element?]

@@ -1,4 +1,4 @@
-/// A query that a schema has under a name.
+/// A query that is stored in a schema under a name.
 ///
 ///     QueryDefinition("expensive", where: "price > $min", sort: "-price", limit: 10)
 ///     QueryDefinition("rivals", of: "Team", where: "city == $source.city and self != $source")
@@ -44,8 +44,7 @@ extension QueryDefinition {
     /// Returns the mistake in the name of a query, or `nil` if there is none.
     package static func mistake(inName name: String) -> String? { SchemaResolver.mistake(inName: name, "query") }
 
-    /// Returns the path from the source that a parameter represents, such as `["city"]` for `source.city`. Returns `nil` for other
-    /// parameters.
+    /// Returns the path that a parameter has after `source`, such as `["city"]` for `source.city`. Returns `nil` for all other parameters.
     package static func sourcePath(_ parameter: String) -> QueryPath? {
         let names = parameter.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return names.first == sourceName ? QueryPath(Array(names.dropFirst())) : nil

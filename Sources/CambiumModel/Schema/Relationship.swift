@@ -1,4 +1,4 @@
-/// The effect of deleting an object on the objects at the other end of a relationship.
+/// What deleting an object does to the objects at the other end of a relationship.
 public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
 }
@@ -14,7 +14,7 @@ public final class Relationship: Sendable {
     package let destinationRoot: EntityNumber
     public let isToMany: Bool
     public let isOrdered: Bool
-    /// The property at the other end, in the hierarchy of `destinationRoot`, or `nil` if the schema names no inverse.
+    /// The relationship at the other end, in the hierarchy of `destinationRoot`. It is `nil` if the schema names no inverse.
     package let inverse: PropertyNumber?
     public let deleteRule: DeleteRule
     /// The minimum number of members; 0 if the relationship is optional.
@@ -22,7 +22,7 @@ public final class Relationship: Sendable {
     /// The maximum number of members, or `nil` for no limit.
     public let maxCount: Int?
     public let userInfo: [String: String]
-    /// The index of the link in `Schema.links`, and the end of the link that belongs to this relationship.
+    /// The index of the link in `Schema.links`, and which end of the link belongs to this relationship.
     package let link: Int
     package let end: Int
     package let schemaName: SchemaName
@@ -51,9 +51,9 @@ public final class Relationship: Sendable {
     }
 }
 
-/// A relationship and its inverse, which are stored together.
+/// A relationship and its inverse. Both are stored as one link.
 ///
-/// If the schema names no inverse, the second end is hidden: it has no property, is to-many and unordered.
+/// If the schema names no inverse, the second end is hidden: it has no property, it is to-many, and it has no order.
 package struct Link: Sendable, Hashable {
     package struct End: Sendable, Hashable {
         /// The root entity whose table contains the objects at this end.

@@ -7,8 +7,8 @@ extension Schema {
 }
 
 extension Schema {
-    /// Returns this schema's version of an entity, which may come from an earlier schema. Throws `.invalidInput` if this schema does not
-    /// have the entity.
+    /// Returns the entity of this schema that corresponds to an entity of an earlier schema. Throws `.invalidInput` if this schema no
+    /// longer has the entity.
     package func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
         throw CambiumError(

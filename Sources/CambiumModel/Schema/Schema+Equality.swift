@@ -1,5 +1,5 @@
-/// Entities, attributes and relationships are equal if they have the same number and name in the same hierarchy. So an entity of a schema
-/// equals the entity of the schema that a store made from it.
+/// Entities, attributes and relationships are equal if they have the same number and name in the same hierarchy. So an entity of a
+/// program's schema equals the entity of the schema in the store that was created with it.
 extension Entity: Hashable {
     public static func == (left: Entity, right: Entity) -> Bool {
         left === right || (left.number == right.number && left.root == right.root && left.name == right.name)

@@ -1,4 +1,4 @@
-/// A schema with all names resolved and all rules checked. The engine works with this value.
+/// A schema with all names resolved and all rules checked. Graphs, drafts and imports work with this form.
 ///
 /// `Schema.init(_:)` makes it from a `SchemaDefinition`, which can come from JSON, Swift or a Core Data model.
 public final class Schema: Sendable {
@@ -32,7 +32,7 @@ public final class Schema: Sendable {
     package func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
         relationships[root]?[number.rawValue]
     }
-    /// The root entities in declaration order. Each has a table.
+    /// The root entities in declaration order. Each of them has one table in the graph.
     package let roots: [Entity]
 }
 

@@ -59,7 +59,7 @@ extension Schema {
 }
 
 extension SchemaDefinition {
-    /// Returns the definition with a number for each entity, and for each property within its hierarchy, in declaration order.
+    /// Returns the definition with numbers in declaration order: one for each entity, and one for each property within its hierarchy.
     func numbered() throws(CambiumError) -> SchemaDefinition {
         var numbered = self
         numbered.nextNumber = nil
@@ -86,7 +86,7 @@ extension SchemaDefinition {
         return numbered
     }
 
-    /// Returns, for each entity, the entity at the top of its chain of parents. If the chain ends in a cycle, this is the entity itself.
+    /// Returns the root of each entity: the top of its chain of parents. If the chain ends in a cycle, the root is the entity itself.
     func rootNames() -> [String: String] {
         let parents = Dictionary(entities.map { ($0.name, $0.parent) }, uniquingKeysWith: { first, _ in first })
         var roots: [String: String] = [:]

@@ -1,7 +1,7 @@
 package import CambiumJSON
 
 extension SchemaDefinition {
-    /// Reads a schema from JSON. Throws one `.invalidInput` with every mistake and its JSON pointer.
+    /// Reads a schema from JSON. Throws one `.invalidInput` that lists all mistakes, each with its JSON pointer.
     ///
     /// - Parameter file: The name of the file in error messages.
     public init(json bytes: [UInt8], file: String? = nil) throws(CambiumError) {

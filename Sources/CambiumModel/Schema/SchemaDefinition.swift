@@ -1,4 +1,4 @@
-/// A schema as written in JSON, in Swift or as a Core Data model, before its names are resolved and its rules checked.
+/// A schema as it is written in JSON, in Swift or as a Core Data model. Its names are not resolved and its rules are not checked yet.
 ///
 ///     let definition = SchemaDefinition {
 ///         EntityDefinition("Note", identity: ["id"]) {
@@ -14,9 +14,9 @@
 ///     let schema = try Schema(definition)
 public struct SchemaDefinition: Sendable, Hashable {
     package var entities: [EntityDefinition]
-    /// The parts of the source that a schema cannot express, one sentence each.
+    /// The parts of the source, such as a Core Data model, that a schema cannot express. Each takes one sentence.
     public var warnings: [String] = []
-    /// The number of the next entity if it is more than one above the greatest number; otherwise `nil`.
+    /// The number for the next new entity if it is more than one above the greatest number in use; otherwise `nil`.
     package var nextNumber: Int?
 
     /// Creates a definition from an array of entities. `Schema.init` checks it.
@@ -38,18 +38,18 @@ public enum DefinitionBuilder<Definition> {
 ///         AttributeDefinition("name", .string)
 ///     }
 public struct EntityDefinition: Sendable, Hashable {
-    /// Whether a store may contain objects of the entity itself, or only objects of entities that have it as their parent.
+    /// Whether a store may contain objects of the entity itself, or only of its sub-entities.
     public enum Kind: Sendable, Hashable { case concrete, abstract }
 
     package var name: String
     package var parent: String?
     package var isAbstract = false
-    /// The attributes by which imports recognize an object. If the list is empty, imports always insert.
+    /// The attributes by which imports recognize an object. If the list is empty, an import inserts a new object for each row.
     package var identity: [String] = []
     package var attributes: [AttributeDefinition] = []
     package var relationships: [RelationshipDefinition] = []
     package var queries: [QueryDefinition] = []
-    /// Sets of attributes whose values no two objects share.
+    /// Sets of attributes. No two objects have the same values of all attributes in a set.
     package var unique: [[String]] = []
     /// Sets of attributes by which queries find or sort objects.
     package var indexes: [[String]] = []
@@ -58,14 +58,14 @@ public struct EntityDefinition: Sendable, Hashable {
     package var formerName: String?
     /// The number that a store assigned to the entity, or `nil` before that.
     package var number: UInt16?
-    /// For a root entity, the number of the next property of its hierarchy if it is more than one above the greatest; otherwise `nil`.
+    /// For a root entity, the number for the next new property of its hierarchy. `nil` if it is one above the greatest number in use.
     package var nextNumber: Int?
 
     /// Creates a definition. `Schema.init` checks it.
     ///
     /// - Parameters:
     ///   - parent: The entity whose properties this entity inherits.
-    ///   - identity: The attributes by which imports recognize an object. Without identity, imports always insert.
+    /// - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`. `-` means descending, and `[c]`
     ///     means that the case of letters does not count.

@@ -13,7 +13,7 @@ struct SchemaMistakes {
     }
 }
 
-/// A place in a schema. Its text is made only for a mistake, because every opening of a store reads the schema.
+/// A place in a schema. Its text is created only for a mistake, because every opening of a store reads the schema and must be fast.
 struct SchemaPlace: Sendable {
     private indirect enum Step: Sendable {
         case top

@@ -1,5 +1,5 @@
-/// The name of an entity or a property. It distinguishes the entity or property from an unrelated entity or property with the same number
-/// in another schema.
+/// The name of an entity or a property, as a hash. It shows whether an entity or property of another schema with the same number is the
+/// same one.
 ///
 /// The value takes 16 bytes without references, so that handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {
@@ -12,7 +12,7 @@ package struct SchemaName: Sendable, Equatable {
         isRenamed = formerName != nil
     }
 
-    /// Whether two entities or properties with the same number are the same. Only a schema with `renamedFrom` gives a number another name.
+    /// Whether two entities or properties with the same number are the same. If a schema renames one of them, the names may differ.
     @inline(__always)
     package func isSame(as other: SchemaName) -> Bool { hash == other.hash || isRenamed || other.isRenamed }
 }

@@ -9,12 +9,12 @@ package struct SchemaPath {
         case entityName(Entity)
     }
 
-    /// The relationships to the object that has the property.
+    /// The relationships that lead to the object with the property.
     package private(set) var relationships: [Relationship] = []
     package private(set) var end: End
     private let path: QueryPath
 
-    /// Resolves the names of a path. Throws the first name that the schema does not have there.
+    /// Resolves the names of a path. Throws a `QueryMistake` for the first name that the schema does not have at its position.
     package init(_ path: QueryPath, from entity: Entity, _ schema: Schema, at offset: TextOffset) throws(QueryMistake) {
         self.path = path
         end = .object(entity)
@@ -60,7 +60,7 @@ package struct SchemaPath {
 }
 
 extension Schema {
-    /// The number of names that an error lists.
+    /// The maximum number of names that an error lists.
     private static let listedCountMax = 12
 
     /// Returns the message that an entity has no property with a name.
@@ -73,7 +73,7 @@ extension Schema {
         return "\(problem) Use one of its names: \(listed)\(names.count > Self.listedCountMax ? ", ..." : "")."
     }
 
-    /// Returns the name of the property that had another name before a migration.
+    /// Returns the current name of a property that had another name before a migration.
     private func newName(of name: String, in entity: Entity) -> String? {
         let names = Set(entity.attributes.map(\.name) + entity.relationships.map(\.name))
         let own = definition.entities.filter { self.entity($0.name)?.family.contains(entity.number) ?? false }

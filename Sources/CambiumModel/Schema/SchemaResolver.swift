@@ -1,10 +1,10 @@
 internal import CambiumJSON
 
-/// Resolves the names of a definition with numbers, and checks its rules.
+/// Resolves the names of a definition that already has numbers, and checks its rules.
 ///
 /// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
 struct SchemaResolver {
-    /// The treatment of regular expressions and stored queries. If a schema comes from the log, they were checked when it was set.
+    /// When regular expressions and stored queries are checked. If a schema comes from the log, they were checked when the schema was set.
     enum Expressions { case compileAll, compileAtFirstUse }
 
     let definition: SchemaDefinition
@@ -12,10 +12,10 @@ struct SchemaResolver {
     var mistakes = SchemaMistakes()
     private(set) var byName: [String: EntityDefinition] = [:]
     private var tree = SchemaTree(parents: [])
-    /// The numbers of the properties checked so far, by root entity.
+    /// The numbers of the properties that were checked so far, by root entity.
     private var numbers: [Int: Set<UInt16>] = [:]
 
-    /// The maximum number of entities, properties, unique sets and indexes, inherited ones included, of all entities of a schema together.
+    /// The maximum total of entities, properties, unique sets and indexes in a schema. Each entity also counts what it inherits.
     static let inheritedCountMax = 1 << 22
 
     init(_ definition: SchemaDefinition, _ expressions: Expressions) {
@@ -76,7 +76,7 @@ struct SchemaResolver {
         return name.utf8.count > 200 ? "the \(what)'s name must have at most 200 bytes" : nil
     }
 
-    /// Whether the chain of parents above an entity ends.
+    /// Whether the chain of parents of an entity ends, or is a cycle.
     private enum Line { case unknown, ends, isRing }
 
     private mutating func checkParents() {
@@ -102,7 +102,8 @@ struct SchemaResolver {
         if mistakes.all.isEmpty { tree = SchemaTree(parents: parents) }
     }
 
-    /// Limits inheritance. Each entity has a list of everything that it inherits, so many levels with many properties could exhaust memory.
+    /// Limits inheritance. Each entity has a list of everything that it inherits, so many levels with many properties would need too much
+    /// memory.
     private func checkInheritance() throws(CambiumError) {
         var ownCounts = definition.entities.map {
             $0.attributes.count + $0.relationships.count + $0.unique.count + $0.indexes.count + $0.queries.count + 1
@@ -130,8 +131,8 @@ struct SchemaResolver {
     private func inheritedNames() -> [Int: Set<String>] {
         var found: [Int: Set<String>] = [:]
         var declared: Set<String> = []
-        // The loop visits each entity twice. Before the descendants, it adds the names of the entity to `declared`. After them, it
-        // removes these names.
+        // The loop visits each entity twice. The first visit adds the names of the entity to `declared`, and its descendants are visited
+        // next. The second visit removes the names again.
         var pending: [(place: Int, names: [String]?)] = tree.order.filter { tree.parents[$0] == nil }.map { ($0, nil) }
         var children = [[Int]](repeating: [], count: tree.parents.count)
         for (place, parent) in tree.parents.enumerated() { if let parent { children[parent].append(place) } }
@@ -241,7 +242,7 @@ struct SchemaResolver {
 
     private func number(ofEntity place: Int) -> EntityNumber { EntityNumber(rawValue: definition.entities[place].number ?? 0) }
 
-    /// Returns the entities, each with the attributes and relationships that it inherits.
+    /// Returns the entities. Each of them has its own and its inherited attributes and relationships.
     ///
     /// - Parameter attributes: The attributes that each entity declares.
     private func entities(_ attributes: [[Attribute]], _ pairs: LinkResolver) -> [Entity] {

@@ -1,4 +1,5 @@
-/// The hierarchy of the entities of a definition, by their indexes in the definition. Complexity of the initializer: O(entities).
+/// The hierarchies of the entities of a definition. An entity is represented by its index in the definition. Creating a tree takes
+/// O(entities).
 struct SchemaTree {
     let parents: [Int?]
     /// For each entity, its topmost ancestor.
@@ -10,7 +11,7 @@ struct SchemaTree {
     /// For each entity, the number of its ancestors.
     let depths: [Int]
 
-    /// - Parameter parents: The parent of each entity, without cycles.
+    /// - Parameter parents: The parent of each entity. There are no cycles.
     init(parents: [Int?]) {
         self.parents = parents
         var children = [[Int]](repeating: [], count: parents.count)

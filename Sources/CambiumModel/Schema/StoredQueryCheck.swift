@@ -2,7 +2,8 @@
 package struct StoredQueryCheck {
     private let schema: Schema
 
-    /// The number of mistakes after which the check ends. The message of an unknown name reads all names of its entity.
+    /// The number of mistakes after which the check ends. Each message about an unknown name reads all names of an entity, which takes
+    /// time.
     private static let mistakeCountMax = 100
 
     package init(_ schema: Schema) { self.schema = schema }
@@ -20,7 +21,7 @@ package struct StoredQueryCheck {
         try mistakes.throwIfAny()
     }
 
-    /// Returns the mistakes of a query that an entity declares, each with the key of the schema in JSON that has it.
+    /// Returns the mistakes of a query that an entity declares. Each mistake has the key of the query's JSON form that contains it.
     package func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {
         var entity = source
         if let name = query.target {

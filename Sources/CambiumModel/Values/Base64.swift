@@ -20,7 +20,7 @@ enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the decoded bytes. If the text is not canonical base64, returns `false` after appending an unknown number of bytes.
+    /// Appends the decoded bytes. If the text is not canonical base64, returns `false`. In that case, some bytes may have been appended.
     static func decode(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
         guard text.count % 4 == 0 else { return false }
         for start in stride(from: 0, to: text.count, by: 4) {

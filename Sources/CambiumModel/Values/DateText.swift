@@ -7,8 +7,8 @@ package enum DateText {
 
     // MARK: Writing
 
-    /// Returns the text in UTC, with a `Z`. The fraction has the digits that are needed to read back the same value: none for whole
-    /// seconds. A time outside `range`, which no store holds, is written as the nearest time in it.
+    /// Returns the text in UTC, with a `Z`. The fraction has just enough digits to read back the same value, and no digits for whole
+    /// seconds. No store contains a time outside `range`; such a time is written as the nearest time in the range.
     package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
         return text(whole: whole, fraction: fraction)
@@ -31,7 +31,7 @@ package enum DateText {
         let (year, month, dayOfMonth) = civil(day + daysTo2001)
         let time = CivilTime(
             year: year, month: month, day: dayOfMonth, hour: second / 3600, minute: second / 60 % 60, second: second % 60)
-        // 2001-01-01 was a Monday.
+        // The remainder is the weekday, because 2001-01-01 was a Monday.
         return (time, (day % 7 + 7) % 7)
     }
 
@@ -40,11 +40,11 @@ package enum DateText {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Returns the whole seconds, rounded down, and the digits after the decimal point.
+    /// Splits a time into whole seconds, rounded down, and the digits of the fraction.
     package static func split(_ seconds: Double) -> (whole: Int, fraction: String) {
         let whole = seconds.rounded(.down)
         if whole == seconds { return (Int(whole), "") }
-        // The shortest decimal that reads back to the same Double is the one that `description` returns.
+        // `description` has the shortest decimal that reads back as the same `Double`.
         let digits = fractionDigits(seconds.magnitude)
         if seconds > 0 { return (Int(whole), digits) }
         return (Int(whole), complement(digits))
@@ -62,7 +62,7 @@ package enum DateText {
         return fraction
     }
 
-    /// Returns the digits of 1 - 0.`digits`.
+    /// Returns the digits of the fraction 1 - 0.`digits`.
     private static func complement(_ digits: String) -> String {
         var borrowed = true
         var result: [UInt8] = []
@@ -76,7 +76,7 @@ package enum DateText {
 
     // MARK: Reading
 
-    /// Returns the nearest seconds, or `nil` if the text is not an RFC 3339 date and time.
+    /// Returns the nearest number of seconds, or `nil` if the text is not an RFC 3339 date and time.
     package static func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         guard text.count >= 20, text[4] == 0x2D, text[7] == 0x2D, text[13] == 0x3A, text[16] == 0x3A,
             text[10] | 0x20 == UInt8(ascii: "t") || text[10] == 0x20,
@@ -96,8 +96,8 @@ package enum DateText {
         return seconds(time, fraction: fraction.map { text[$0] }, offset: offset)
     }
 
-    /// Returns the nearest seconds, or `nil` if the calendar or the clock has no such time. `fraction` has the digits after the decimal
-    /// point, in ASCII. `offset` is in seconds east of UTC.
+    /// Returns the nearest number of seconds, or `nil` if the calendar or the clock has no such time. `fraction` has the digits after the
+    /// decimal point, in ASCII. `offset` is in seconds east of UTC.
     package static func seconds(_ time: CivilTime, fraction: [UInt8], offset: Int) -> Double? {
         guard time.year >= 1, (1...12).contains(time.month), time.day >= 1, time.day <= daysIn(time.month, time.year),
             (0..<24).contains(time.hour), (0..<60).contains(time.minute), (0...60).contains(time.second)
@@ -115,7 +115,7 @@ package enum DateText {
         return value
     }
 
-    /// Returns the seconds east of UTC at the end of the text.
+    /// Returns the offset at the end of the text, in seconds east of UTC.
     private static func offset(_ text: UnsafeRawBufferPointer, _ index: Int) -> Int? {
         if text.count == index + 1 { return text[index] | 0x20 == UInt8(ascii: "z") ? 0 : nil }
         guard text.count == index + 6, text[index + 3] == 0x3A, text[index] == 0x2B || text[index] == 0x2D,

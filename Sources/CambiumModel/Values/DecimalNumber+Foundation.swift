@@ -2,7 +2,7 @@ internal import CambiumBytes
 public import FoundationEssentials
 
 extension DecimalNumber {
-    /// Creates the number nearest to a decimal of Foundation. Both types have the same range, but Foundation keeps up to 39 digits.
+    /// Creates the number nearest to a `Decimal` of Foundation. Both types have the same range, but `Decimal` has up to 39 digits.
     ///
     /// The last digit is rounded half to even if there are more than 38 digits.
     ///
@@ -39,7 +39,7 @@ extension DecimalNumber {
 extension Decimal {
     /// Creates the same number as a decimal of Foundation.
     public init(_ number: DecimalNumber) {
-        // Building the number from its parts fails for the largest powers of ten; parsing its text does not.
+        // Creating a `Decimal` from its parts fails for the largest powers of ten, and parsing a text does not.
         guard let decimal = Decimal(string: number.description) else { Trap.because("Foundation refuses the number \(number).") }
         self = decimal
     }

@@ -6,7 +6,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
     package static let digitCountMax = 38
     package static let exponentRange = -128...127
 
-    // The fields are words of 64 and 16 bits, so that a `Value` takes 24 bytes. With a UInt128 and an Int it would take 48 bytes.
+    // The fields have 64 and 16 bits, so that a `Value` takes 24 bytes. With a `UInt128` and an `Int`, a `Value` would take 48 bytes.
     private let low: UInt64
     private let high: UInt64
     private let power: Int16
@@ -36,7 +36,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             coefficient /= 10
             exponent += 1
         }
-        // Expresses a power of ten above the range by zeros at the end of the coefficient, as far as its 38 digits allow.
+        // A power of ten above the range becomes zeros at the end of the coefficient, as far as 38 digits allow.
         while exponent > Self.exponentRange.upperBound, coefficient < Self.coefficientEnd / 10 {
             coefficient *= 10
             exponent -= 1
@@ -86,7 +86,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         return mine.utf8.lexicographicallyPrecedes(others.utf8)
     }
 
-    /// All digits, without a power of ten unless that would take more than 60 characters.
+    /// All digits. A power of ten is written only if the digits would otherwise take more than 60 characters.
     public var description: String {
         let digits = String(coefficient)
         let sign = isNegative ? "-" : ""
@@ -101,8 +101,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
 
     // MARK: Stored form
 
-    /// A sign (0 zero, 1 positive, 2 negative). Unless the number is zero, the exponent and the coefficient follow, big-endian, without
-    /// leading zeros.
+    /// The first byte is a sign: 0 for zero, 1 for a positive number, 2 for a negative number. If the number is not zero, the exponent and
+    /// the coefficient follow, big-endian, without leading zeros.
     package var storedBytes: [UInt8] {
         if coefficient == 0 { return [0] }
         var bytes: [UInt8] = [isNegative ? 2 : 1, UInt8(bitPattern: Int8(exponent))]
@@ -171,7 +171,7 @@ struct DecimalScanner {
         return true
     }
 
-    /// Zeros count only if a nonzero digit follows them.
+    /// Adds a digit. Zeros are added only when a digit other than zero follows, because a normalized coefficient does not end in zero.
     private mutating func add(_ digit: UInt8, isFraction: Bool) -> Bool {
         if isFraction { exponent -= 1 }
         if digit == 0 {

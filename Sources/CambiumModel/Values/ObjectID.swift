@@ -16,10 +16,11 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 
-    /// Creates the id of an object that an edit inserts: a serial that no store assigns, with the number of the edit and of the object.
+    /// Creates the provisional id of an object that an edit inserts. Its serial contains the number of the edit and of the object, and no
+    /// store assigns such a serial.
     ///
     /// - Parameters:
-    ///   - edit: The number of the edit, of which the lowest 20 bits are used.
+    /// - edit: The number of the edit. Only its lowest 20 bits are used.
     ///   - number: The number of the object in the edit, from 1 to `provisionalCountMax`.
     package init(root: EntityNumber, edit: UInt64, number: UInt64) {
         let serial = Self.provisionalBit | (edit & 0xF_FFFF) << Self.provisionalShift | number & Self.provisionalCountMax
@@ -31,7 +32,8 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The maximum number of objects that one edit inserts: 2^27 - 1.
     package static let provisionalCountMax: UInt64 = (1 << 27) - 1
 
-    /// Whether an `Edit` inserted the object and no commit has given it its permanent id yet. A graph has no object with such an id.
+    /// Whether the id is provisional: an `Edit` inserted the object, and no commit has given it a permanent id yet. No graph has such an
+    /// id.
     public var isProvisional: Bool { serial & Self.provisionalBit != 0 }
 
     /// The number of a provisional object in its edit.
@@ -40,7 +42,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     public var root: EntityNumber { EntityNumber(rawValue: UInt16(rawValue >> 48)) }
     public var serial: UInt64 { rawValue & 0xFFFF_FFFF_FFFF }
 
-    /// The number of the root entity and the serial, such as `3/42`, or `3/+1` for a provisional id. `Graph.name(of:)` has the entity's
+    /// The number of the root entity and the serial, such as `3/42`, or `3/+1` for a provisional id. `Graph.name(of:)` returns the entity's
     /// name instead of the number.
     public var description: String { "\(root.rawValue)/\(serialText)" }
 

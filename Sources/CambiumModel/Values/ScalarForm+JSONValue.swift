@@ -1,7 +1,8 @@
 package import CambiumJSON
 
 extension AttributeType {
-    /// Returns the stored form of a JSON value. The form is never `.text`, because a `JSONValue` does not keep the bytes that were read.
+    /// Returns the stored form of a JSON value. The form is never `.text`, because a `JSONValue` does not keep the bytes from which it was
+    /// read.
     ///
     /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
     package func scalarForm(_ value: JSONValue, scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {

@@ -4,11 +4,11 @@ package import CambiumJSON
     import Glibc
 #endif
 
-/// The stored form of a scalar that was just read, without a copy of its bytes.
+/// The stored form of a scalar that was just read. It does not copy bytes.
 package enum ScalarForm: Sendable {
     case null
     case fixed(_ low: UInt64, _ high: UInt64)
-    /// The text that was read is the stored form.
+    /// The bytes of the text that was read are the stored form.
     case text
     /// The stored bytes are in the caller's scratch buffer.
     case scratch
@@ -107,7 +107,7 @@ extension AttributeType {
             scratch.removeAll(keepingCapacity: true)
             if Base64.decode(text, to: &scratch) { return .scratch }
         case .json:
-            if let value = try? JSONValue(parsing: text) {  // The parser's error is dropped; `.malformed` is thrown instead.
+            if let value = try? JSONValue(parsing: text) {  // If this fails, `.malformed` is thrown below.
                 if value == .null { return .null }
                 scratch = Array(value.text.utf8)
                 return .scratch
@@ -178,13 +178,13 @@ enum NumberText {
     }
 
     static func double(_ text: UnsafeRawBufferPointer) -> Double? {
-        // Up to 15 digits are exact, and so are powers of ten up to the 22nd. Therefore the quotient is rounded once.
+        // Up to 15 digits are exact, and so are the powers of ten up to the 22nd. So only the quotient is rounded.
         if text.count <= 16, let fast = fastDouble(text) { return fast }
         return isNumber(text) ? Double(String(decoding: text, as: UTF8.self)) : nil
     }
 
-    /// Whether a text is a number in JSON syntax, except that leading zeros are allowed. `Double` also accepts hexadecimal numbers and
-    /// words.
+    /// Whether a text is a number in JSON syntax, except that leading zeros are allowed. The check is necessary because `Double` also
+    /// accepts hexadecimal numbers and words.
     static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var rest = text[...]
         func skipDigits() -> Bool {

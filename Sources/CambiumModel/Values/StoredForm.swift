@@ -2,13 +2,13 @@ import FoundationEssentials
 
 /// The bytes that represent a value when it is stored, hashed or logged: either up to 16 bytes in two words, or any number of bytes.
 ///
-/// A whole number has the two's complement bits of its column's width, zero-extended. A date has the bits of its seconds since 2001. A UUID
-/// has its 16 bytes in the order of RFC 9562, the first in the lowest byte of `low`.
+/// A whole number has the two's complement bits in the width of its column, extended with zeros. A date has the bits of its seconds since
+/// 2001. A UUID has its 16 bytes in the order of RFC 9562, with the first byte in the lowest byte of `low`.
 package enum StoredForm: Hashable, Sendable {
     case fixed(_ low: UInt64, _ high: UInt64)
     case bytes([UInt8])
 
-    /// Returns `nil` for null, and for a value that does not have the type.
+    /// Returns `nil` for null, and for a value of another type.
     package init?(_ value: Value, type: AttributeType) {
         switch (value, type) {
         case (.bool(let value), .bool): self = .fixed(value ? 1 : 0, 0)
@@ -21,7 +21,7 @@ package enum StoredForm: Hashable, Sendable {
         case (.int(let value), .int64): self = .fixed(UInt64(bitPattern: value), 0)
         case (.float(let value), .float): self = .fixed(UInt64(value.bitPattern), 0)
         case (.double(let value), .double): self = .fixed(value.bitPattern, 0)
-        // Dates have no negative zero, because their text could not distinguish it from zero.
+        // Adding 0 turns -0.0 into 0.0. Dates have no negative zero, because their text could not distinguish it from zero.
         case (.date(let value), .date): self = .fixed((value.timeIntervalSinceReferenceDate + 0).bitPattern, 0)
         case (.uuid(let value), .uuid):
             let words = withUnsafeBytes(of: value.uuid) { bytes in
@@ -43,7 +43,7 @@ extension StoredForm {
 }
 
 extension AttributeType {
-    /// The stored bits of -0.0, which is the same value as 0.0. Zero for types that have no -0.0.
+    /// The stored bits of -0.0, which equals 0.0 as a number. The bits are zero for types that have no -0.0.
     package var negativeZero: UInt64 {
         switch self {
         case .float: 1 << 31

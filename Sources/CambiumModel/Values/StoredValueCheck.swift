@@ -1,7 +1,7 @@
 internal import CambiumJSON
 
-/// Decides whether stored bits or bytes are a value of an attribute's type. The values of ops, the columns of blocks and the pages follow
-/// the same rule. FORMAT.md 4, "Stored values", has the rule of each type. The check ignores requirements of the schema beyond the type.
+/// Decides whether stored bits or bytes are a value of an attribute's type. The same rule applies to the values of ops, the columns of
+/// blocks and the pages. FORMAT.md 4, "Stored values", has the rule of each type. Constraints of the schema are not checked here.
 ///
 ///     var check = StoredValueCheck(.double)
 ///     check.flaw(fixed: Double.nan.bitPattern, 0)  // "is not a finite number"
@@ -10,15 +10,15 @@ package struct StoredValueCheck {
     package static let byteCountMax = 256 << 20
 
     let type: AttributeType
-    /// The JSON parser, made for the first JSON text that is checked.
+    /// The JSON parser, which is created for the first JSON text.
     private var parser: JSONParser?
 
     package init(_ type: AttributeType) { self.type = type }
 
     // MARK: One value
 
-    /// Returns the flaw in the bits of a value of fixed width, or `nil` if they are valid. The text follows the name of the value in a
-    /// sentence.
+    /// Returns the flaw in the bits of a value of fixed width, or `nil` if they are valid. The flaw is the end of a sentence that begins
+    /// with the name of the value.
     @inline(__always)
     package func flaw(fixed low: UInt64, _ high: UInt64) -> String? { Self.isValid(type, low, high) ? nil : Self.flaw(type) }
 
@@ -80,11 +80,12 @@ package struct StoredValueCheck {
             let text = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
             return (true, text.isKnownASCII)
         } catch {
-            return (false, false)  // The position of the flaw has no effect.
+            return (false, false)  // The position of the flaw does not matter.
         }
     }
 
-    /// Most numbers have a coefficient of 64 bits that does not end in zero. These numbers need no division of 128 bits.
+    /// Checks numbers with a short coefficient quickly. Most coefficients have 64 bits and do not end in zero, so no division of 128 bits
+    /// is needed.
     private static func isDecimal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if (3...10).contains(bytes.count), bytes[0] == 1 || bytes[0] == 2, bytes[2] != 0 {
             let coefficient = bytes[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -99,7 +100,7 @@ package struct StoredValueCheck {
         if bytes.isEmpty { return false }
         let parser = self.parser ?? JSONParser()
         self.parser = parser
-        // The parser's reason is dropped: one sentence states the requirements for all JSON texts.
+        // The parser's error is dropped, because one sentence states the requirements for all JSON texts.
         guard (try? parser.parse(bytes)) != nil else { return false }
         return Self.isCompact(bytes)
     }

@@ -11,7 +11,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// - Parameter microsecondsSince1970: The microseconds since 1970-01-01T00:00:00Z.
     public init(microsecondsSince1970: Int64) { self.microsecondsSince1970 = microsecondsSince1970 }
 
-    /// Creates the moment of a date, rounded to a microsecond. A date beyond the range becomes the end of the range.
+    /// Creates the moment of a date, rounded to a microsecond. A date beyond the range becomes the nearest end of the range.
     public init(_ date: Date) {
         let count = (date.timeIntervalSinceReferenceDate + Double(Self.secondsTo2001)) * 1e6
         microsecondsSince1970 = Int64(exactly: count.rounded()) ?? (count < 0 ? .min : .max)
@@ -31,12 +31,12 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     private static let secondsTo2001 = 978_307_200
 
-    /// The date of the moment. The precision of dates far from 2001 is less than a microsecond.
+    /// The date of the moment. A date that is far from 2001 is less precise than a microsecond.
     public var date: Date {
         Date(timeIntervalSinceReferenceDate: Double(microsecondsSince1970) / 1e6 - Double(Self.secondsTo2001))
     }
 
-    /// The moment as RFC 3339 in UTC, with as many digits of a second as are needed, at most 6.
+    /// The moment as RFC 3339 in UTC. The fraction of a second has as many digits as are needed, at most 6.
     public var description: String {
         let (quotient, remainder) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let whole = remainder < 0 ? quotient - 1 : quotient
@@ -54,13 +54,13 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     public static func < (left: Self, right: Self) -> Bool { left.microsecondsSince1970 < right.microsecondsSince1970 }
 
-    /// Returns the moment that is later by a duration, or the end of the range if the moment is beyond it.
+    /// Returns the moment that is later by a duration. A moment beyond the range becomes the nearest end of the range.
     public static func + (time: Self, duration: Duration) -> Timestamp {
         let (sum, isBeyond) = time.microsecondsSince1970.addingReportingOverflow(duration.microseconds)
         return Timestamp(microsecondsSince1970: isBeyond ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// Returns the moment that is earlier by a duration, or the end of the range if the moment is beyond it.
+    /// Returns the moment that is earlier by a duration. A moment beyond the range becomes the nearest end of the range.
     public static func - (time: Self, duration: Duration) -> Timestamp {
         let (difference, isBeyond) = time.microsecondsSince1970.subtractingReportingOverflow(duration.microseconds)
         return Timestamp(microsecondsSince1970: isBeyond ? (duration < .zero ? .max : .min) : difference)
@@ -68,7 +68,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension Duration {
-    /// The duration in whole microseconds, or the end of the range if the duration is beyond it.
+    /// The duration in whole microseconds. A duration beyond the range becomes the nearest end of the range.
     package var microseconds: Int64 {
         let (whole, isTooLong) = components.seconds.multipliedReportingOverflow(by: 1_000_000)
         let (sum, isLonger) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000_000)

@@ -2,7 +2,7 @@ package import CambiumJSON
 import FoundationEssentials
 
 extension Value {
-    /// Parses a text: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON for json.
+    /// Parses the text of a value: "42" for a whole number, RFC 3339 for a date, base64 for data, JSON text for JSON.
     package init(text: String, type: AttributeType) throws(ConversionError) {
         var text = text
         var scratch: [UInt8] = []
@@ -14,7 +14,7 @@ extension Value {
         }.get()
     }
 
-    /// Converts a JSON value.
+    /// Converts a JSON value to a value of a type.
     package init(json: JSONValue, type: AttributeType) throws(ConversionError) {
         let parser = JSONParser()
         let bytes = Array(json.text.utf8)
@@ -26,13 +26,13 @@ extension Value {
         }.get()
     }
 
-    /// Parses a JSON text.
+    /// Parses a JSON text, and converts it to a value of a type.
     package init(jsonText text: String, type: AttributeType) throws(ConversionError) {
-        guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // `.malformed` is enough.
+        guard let json = try? JSONValue(parsing: text.utf8) else { throw .malformed(type, text) }  // The parser's reason is dropped.
         try self.init(json: json, type: type)
     }
 
-    /// Converts a token.
+    /// Converts the JSON value at a token to a value of a type.
     package init(_ tokens: JSONTokens, _ token: Int, type: AttributeType) throws(ConversionError) {
         var scratch: [UInt8] = []
         let form = try type.scalarForm(tokens, token, scratch: &scratch)
@@ -66,13 +66,13 @@ extension Value {
         }
     }
 
-    /// Removes the ".0" that Swift writes after whole numbers and JSON does not need. -0.0 keeps its ".0", because "-0" would lose the
-    /// sign.
+    /// Removes the ".0" that Swift writes after whole numbers, because JSON does not need it. -0.0 keeps its ".0", because "-0" would lose
+    /// the sign.
     private static func number(_ text: String) -> String {
         text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
-    /// The value for human readers: text without quotes, and all other values as in JSON.
+    /// The value as text for a person: strings and URIs without quotes, and all other values as in JSON.
     public var text: String {
         if case .string(let text) = self { return text }
         if case .uri(let text) = self { return text }
