@@ -52,7 +52,8 @@ struct AggregateRequest {
         }
     }
 
-    /// Returns the request; `nil` if no option requests aggregates. Groups without a function are counted.
+    /// Returns the request; `nil` if no option requests aggregates. If there are groups but no function, the objects of each group are
+    /// counted.
     func grouping() throws -> Grouping? {
         if !isUsed { return nil }
         var aggregates: [Aggregate] = functions.count ? [.count] : []

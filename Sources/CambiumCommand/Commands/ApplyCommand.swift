@@ -8,12 +8,12 @@ struct ApplyCommand: ParsableCommand {
         discussion: Discussion.text(
             "Afterwards the target is a copy of the source: it has the same objects with the same ids, and the same transactions with "
                 + "their authors and times. The command creates the target if it does not exist. Transactions that the target already has "
-                + "are not applied again. So repeat the command if it was interrupted, or if the source has grown. The command "
+                + "are not applied again. Repeat the command if it was interrupted, or if the source has grown. The command "
                 + "refuses a target with changes that the source does not have.",
             examples: "cambium apply notes mirror"))
 
     @Argument(help: "The store to read the changes from.") var source: String
-    @Argument(help: "The store to apply them to: a new store, an empty one, or the target of an earlier apply.") var target: String
+    @Argument(help: "The store that gets the changes: a new store, an empty one, or the target of an earlier apply.") var target: String
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
@@ -31,7 +31,7 @@ struct ApplyCommand: ParsableCommand {
                 + "digest \(report.digest)")
         if report.laterTimeCount > 0 {
             let later = Readable.of(report.laterTimeCount, "transaction")
-            Terminal.print("\(later) got a later time, because the target was created after them")
+            Terminal.print("\(later) got a later time, because they are older than the target")
         }
     }
 }

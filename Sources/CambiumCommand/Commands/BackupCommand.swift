@@ -6,7 +6,7 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a store with all of its history, even while another process writes to it.",
         discussion: Discussion.text(
-            "The copy has the same transactions, the same root of the tree, and the checkpoints.",
+            "The copy has the same transactions, the same checkpoints, and the same root of the hash tree over the log.",
             examples: "cambium backup notes /mnt/backup/notes"))
 
     @Argument(help: "The store.", completion: .directory) var store: String

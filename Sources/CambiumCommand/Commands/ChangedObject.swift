@@ -25,7 +25,7 @@ struct ChangedObject {
         for change in changes {
             let name = change.attribute.name
             if let place = values.firstIndex(where: { $0.name == name }) {
-                // The dropped attribute comes last.
+                // The changes list the new attribute first, and then the old one of the same name, which has the earlier value.
                 values[place].before = change.before
             } else {
                 values.append((name, change.before, change.after))

@@ -8,7 +8,7 @@ struct CheckpointCommand: ParsableCommand {
         discussion: Discussion.text(
             """
             The store makes checkpoints automatically when the log has grown by some MiB. Nothing is written if nothing has changed \
-            since the last one. Older checkpoints are kept, spread over the log, so that earlier moments are shown quickly.
+            since the last checkpoint. Older checkpoints are kept, spread over the log, so that earlier moments are shown quickly.
             """,
             examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4"))
 

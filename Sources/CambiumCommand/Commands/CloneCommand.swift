@@ -61,7 +61,7 @@ struct CloneCommand: ParsableCommand {
             map?.discard()
             throw error
         }
-        // After this point the clone is committed, so its map must be kept even if a later step fails.
+        // The clone is committed now, so its map must be kept even if a later step fails.
         Terminal.note(committed: committed.receipt.transaction)
         let kept = Result { try map?.keep() }
         try store.close()

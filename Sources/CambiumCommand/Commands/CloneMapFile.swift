@@ -5,8 +5,8 @@ import CambiumJSON
     import Glibc
 #endif
 
-/// The file for a clone's old and new ids. Until the clone is committed, the ids are in a temporary file next to the requested file. Then
-/// the temporary file replaces the requested file.
+/// The file for the old and the new ids of a clone. Until the clone is committed, a temporary file next to the requested file contains the
+/// ids. Then it replaces the requested file.
 struct CloneMapFile {
     private let path: String
     private let temporary: String
@@ -20,7 +20,8 @@ struct CloneMapFile {
         if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be created", path) }
     }
 
-    /// Returns the path that the map will replace. If it is a symbolic link, the link stays, and the file to which it leads is replaced.
+    /// Returns the path of the file that the map will replace. If the requested path is a symbolic link, returns the path to which the link
+    /// leads.
     private static func place(_ path: String) throws(CambiumError) -> String {
         if path.isEmpty { throw CambiumError(.cannotCreate, "The name of the map is empty. Name a file.") }
         var status = stat()
@@ -44,7 +45,7 @@ struct CloneMapFile {
     func write(_ map: CloneMap, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
         try map.forEach { (original: ObjectID, copy: ObjectID) throws(CambiumError) in
-            // A copy has the entity of its original, and is not in this graph yet.
+            // A copy has the same entity as its original. The copy itself is not in this graph yet.
             guard let entity = graph.entity(of: original) else { return }
             writer.beginObject()
             writer.key("old")

@@ -24,7 +24,7 @@ struct CloneReport {
         logByteCount = 0
     }
 
-    /// Creates the report of a request that was applied before, from the log.
+    /// Creates the report for a request that was applied before. The log contains the result.
     init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
         self.transaction = transaction
         roots = op.roots.compactMap { graph.copy(of: $0, in: op) }.map { graph.text(of: $0) }

@@ -9,7 +9,7 @@ struct CompactCommand: ParsableCommand {
             """
             A retired transaction keeps its author, time and message, and a hash of its changes. A checkpoint takes the place of the \
             changes. The command makes it first, and compares it with the log. --dry-run reports the moments that could not be shown any \
-            more. --archive keeps the retired changes in another directory; 'restore --archive' makes a store with all changes from both.
+            more. --archive keeps the retired changes in another directory; 'restore --archive' makes a store from both, with all changes.
             """,
             examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
             "cambium compact notes --retain snapshots:3"))
@@ -17,7 +17,7 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "The store.", completion: .directory) var store: String
     @Option(
         help: .init(
-            "Keep all, since:MOMENT, or snapshots:N: everything since the oldest of the N newest checkpoints, or all if there are fewer.",
+            "Keep all, since:MOMENT, or snapshots:N. The last keeps everything since the Nth newest checkpoint, or all if there is none.",
             discussion:
                 "A moment is \(Moment.forms). A day such as 2026-11-21, 'today' or 'yesterday' means its beginning in UTC. A time is in "
                 + "UTC, unless it ends with an offset such as +01:00.",

@@ -21,7 +21,7 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        // `EarlierGraphs` replays a later moment from the moment requested before it.
+        // Both moments come from one `EarlierGraphs`: it replays the later moment from the earlier one, and not from a checkpoint.
         let past = EarlierGraphs(of: store)
         let before = try past.graph(at: from.point())
         let after = try past.graph(at: to?.point() ?? .latest)
@@ -29,7 +29,7 @@ struct DiffCommand: ParsableCommand {
         let filters = try filters(before, after, family)
         let changes = after.changes(since: before)
         var counts: [ObjectChange.Kind: Int] = [:]
-        // On a terminal, the changes themselves show the progress.
+        // On a terminal, the printed changes already show the progress.
         let progress = Terminal.isInteractive ? nil : Progress("diff", byteCount: nil)
         for change in changes where family?.contains(change.entity.number) ?? true {
             guard filters.isEmpty || filters.contains(where: { $0.holds(change.id) }) else { continue }
@@ -41,7 +41,7 @@ struct DiffCommand: ParsableCommand {
         if !output.json { printSummary(changes, counts) }
     }
 
-    /// Returns the number of bytes shown. In the output for people, line ends and escapes do not count.
+    /// Shows an object. Returns the number of bytes for the progress; the output for people is counted without line ends and escapes.
     private func show(_ object: ChangedObject) -> Int {
         if output.json {
             let row = object.row
@@ -54,7 +54,8 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
-    /// Returns the numbers of the entities whose objects are shown, or `nil` for all. Throws `.unknownName` if no moment has the entity.
+    /// Returns the numbers of the entities whose objects are shown, or `nil` for all. Throws `.unknownName` if neither moment has the
+    /// entity.
     private func family(_ before: Graph, _ after: Graph) throws -> Set<EntityNumber>? {
         guard let entity else { return nil }
         let families = [before, after].compactMap { $0.schema.entity(entity)?.family }

@@ -44,7 +44,7 @@ struct ExportCommand: ParsableCommand {
         options.nulls = form.nulls
         options.keyPaths = form.keyPaths
         options.include = try entity.map { try include.tree(from: $0, graph.schema) } ?? IncludeTree(depth: include.depthCount)
-        // On a terminal, the objects themselves show the progress.
+        // On a terminal, the printed objects already show the progress.
         let progress = Terminal.isInteractive ? nil : Progress("export", byteCount: nil)
         try graph.export(entity, options) { bytes in
             Terminal.write(bytes)

@@ -42,7 +42,7 @@ struct FindCommand: ParsableCommand {
             throw ValidationError("--after continues a list of objects, but aggregates have no objects. Remove --after.")
         }
         if include.isUsed, aggregates.isUsed || !values.select.isEmpty {
-            throw ValidationError("--include and --depth nest whole objects, but values and aggregates are asked for. Remove them.")
+            throw ValidationError("--include and --depth nest whole objects, but the output has no objects. Remove both options.")
         }
         if order.cursor, aggregates.isUsed || !values.select.isEmpty || explain {
             throw ValidationError("--cursor follows a list of objects. Remove --cursor, or remove the options that list something else.")
@@ -73,7 +73,7 @@ struct FindCommand: ParsableCommand {
         let entity = try graph.schema.required(self.entity)
         let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
         let tree = try include.tree(from: graph.schema.required(query.entity), graph.schema)
-        // The position in an error refers to the condition, because the other options were parsed before.
+        // The other options were parsed before, so the position in an error refers to the condition.
         try QueryRequest.named(condition.textOption) { try print(query, graph, tree) }
     }
 
@@ -97,7 +97,7 @@ struct FindCommand: ParsableCommand {
         try results.print(answer, including: tree)
         if order.cursor { return results.print(answer.cursor) }
         if let last = answer.ids.last, answer.ids.count == query.limit, !output.json, Terminal.isInteractive {
-            Terminal.error("There may be more. Add --after \(graph.text(of: last)) for the next page.")
+            Terminal.error("There may be more objects. Add --after \(graph.text(of: last)) for the next page.")
         }
     }
 }

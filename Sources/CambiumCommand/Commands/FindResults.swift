@@ -23,7 +23,7 @@ struct FindResults {
         }
     }
 
-    /// Prints the end of an answer, from which the next page continues.
+    /// Prints the cursor of the last object in an answer. The next page continues after this cursor.
     func print(_ cursor: QueryCursor?) {
         let text = cursor?.description
         if isJSON {
@@ -101,7 +101,7 @@ struct FindResults {
         case .value(let value):
             var writer = JSONWriter()
             value.write(to: &writer)
-            return (try? JSONValue(parsing: writer.bytes)) ?? .null  // A value writes valid JSON.
+            return (try? JSONValue(parsing: writer.bytes)) ?? .null  // A value is written as valid JSON.
         }
     }
 }

@@ -78,14 +78,14 @@ struct ImportCommand: ParsableCommand {
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
-    /// Throws the mistake with its position if the scope does not fit the entity. The import itself would not know the text of the
-    /// condition.
+    /// Throws the mistake with its position if the scope does not fit the entity. The import itself could not state the position, because
+    /// it does not have the text of the condition.
     private func checkScope(_ entity: Entity, _ graph: Graph) throws {
         guard let scope = objects.scope else { return }
         try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }
     }
 
-    /// The error itself contains the row that stopped an import. The rows that were skipped before must be reported, too.
+    /// The error contains only the row that stopped the import. The rows that were skipped before that row must be reported, too.
     private func print(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
         if output.json { print(report) } else if input.onError == .skip { ReportText.printErrors(report) }
@@ -102,7 +102,7 @@ struct ImportCommand: ParsableCommand {
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,
             input.format?.rawValue ?? "",
         ]
-        // A request without a scope keeps the digest that it had before the option existed.
+        // Without a scope, the digest is the same as before this option existed, so that old requests are still recognized.
         if let scope = objects.scope { words += ["--scope", scope] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {

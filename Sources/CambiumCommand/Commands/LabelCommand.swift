@@ -6,7 +6,7 @@ struct LabelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "label", abstract: "Name a moment, so that --at label:NAME shows it.",
         discussion: Discussion.text(
-            "A name keeps its moment until --move gives it to another one. Without a name, the command lists the labels. \(Moment.rules)",
+            "A name keeps its moment until --move gives it another moment. Without a name, the command lists the labels. \(Moment.rules)",
             examples: "cambium label notes before-the-move", "cambium label notes november 2026-11-30"))
 
     @Argument(help: "The store.", completion: .directory) var store: String
@@ -39,7 +39,7 @@ struct LabelCommand: ParsableCommand {
         }
     }
 
-    /// Repeats the result of the first call.
+    /// Prints the result of the first call again, because the request was applied before.
     private func print(_ name: String, _ request: RepeatedRequest) throws {
         let labels = try ReadOnlyStore(at: store, point: .transaction(request.transaction)).graph.labels
         print(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)

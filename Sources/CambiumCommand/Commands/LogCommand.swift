@@ -22,7 +22,7 @@ struct LogCommand: ParsableCommand {
     private struct Reading {
         var schema = Schema.empty
         /// The last retired transaction that was read; `nil` once a transaction with ops has been read. A retired transaction has only its
-        /// envelope.
+        /// envelope, without ops.
         var retired: TransactionNumber?
         /// The last of all retired transactions, once the user has been informed about them.
         var reportedRetired: TransactionNumber?
@@ -64,16 +64,16 @@ struct LogCommand: ParsableCommand {
         }
         if reading.isObjectNamed { return }
         if let retired = reading.reportedRetired {
-            // The graph after the retired transactions contains the objects that they created and did not delete.
+            // If the object is in this graph, one of the retired transactions created it.
             if try graph(after: retired).contains(id) { return }
-            let message = "The remaining log does not name \(object), and the object did not exist after transaction \(retired)."
+            let message = "The remaining log does not name \(object), and it did not exist after transaction \(retired). Check the id."
             throw CambiumError(.notFound, message)
         }
-        throw CambiumError(.notFound, "The object \(object) never existed.")
+        throw CambiumError(.notFound, "The object \(object) never existed. Check the id.")
     }
 
-    /// Returns the graph after the retired transactions. An interrupted compaction has retired only some of the transactions before its
-    /// checkpoint. In this case, no checkpoint has the right graph, and the newest graph is returned.
+    /// Returns the graph after the retired transactions. An interrupted compaction has retired only a part of the transactions before its
+    /// checkpoint. In this case, no checkpoint has this graph, so the newest graph replaces it.
     private func graph(after retired: TransactionNumber) throws -> Graph {
         do {
             return try ReadOnlyStore(at: store, point: .transaction(retired)).graph
@@ -103,7 +103,7 @@ struct LogCommand: ParsableCommand {
             reportRetired(&reading)
             reading.retired = nil
         }
-        // Every schema change must be read, because later ops refer to its names.
+        // If any ops are needed, all ops are read, because a change of the schema determines the names in later ops.
         let needsOps = ops || object != nil || entity != nil
         let ops = needsOps && !entry.isRetired ? try entry.ops() : []
         reading.migrations = []

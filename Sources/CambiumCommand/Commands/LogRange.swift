@@ -16,7 +16,7 @@ struct LogSelection: ParsableArguments {
             to: try to.map { try Self.resolved($0.point(.end, now: now), store) } ?? .latest)
     }
 
-    /// Returns the transaction of a label. All other points stay unchanged, because the log may not contain their moments.
+    /// Returns the transaction of a label. All other points stay unchanged, because their moments need not be in the log.
     private static func resolved(_ point: Point, _ store: String) throws -> Point {
         guard case .label(let name) = point else { return point }
         if let number = try ReadOnlyStore(at: store).graph.labels[name] { return .transaction(number) }
@@ -25,7 +25,7 @@ struct LogSelection: ParsableArguments {
     }
 }
 
-/// A range of transactions, by their numbers or times. `.latest` sets no limit.
+/// A range of transactions, given by numbers or times. A bound of `.latest` means that there is no bound.
 struct LogRange {
     let from: Point
     let to: Point

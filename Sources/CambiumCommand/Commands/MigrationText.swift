@@ -98,7 +98,8 @@ struct MigrationText {
         }
     }
 
-    /// For a removed relationship, `before` is its destination. This assumes that no entity has the name of a type.
+    /// Whether a removed property was a relationship. `before` is then its destination; otherwise it is a type, and entities rarely have
+    /// such names.
     private func isRelationship(_ change: SchemaChange) -> Bool {
         change.before.map { AttributeType(rawValue: $0) == nil } ?? false
     }

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Completes names of a store's schema for the shell. Without a readable store there is nothing to complete.
+/// Completes names of a store's schema for the shell. If the store cannot be read, there are no names to complete.
 ///
 /// The words of the command line begin with the name of the program and the name of the command, followed by the store.
 enum NameCompletion {
@@ -15,12 +15,13 @@ enum NameCompletion {
         return Set(names).filter { $0.hasPrefix(prefix) }.sorted()
     }
 
-    /// Returns the names of the stored queries of the entity of the command line.
+    /// Returns the names of the stored queries of the entity that the command line names.
     @Sendable static func queries(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         (entity(words)?.entity.queries ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
     }
 
-    /// Returns lists of paths from the entity of the command line, the last path of which is completed. A key may begin with a minus sign.
+    /// Completes the last path in a list of paths, which begin at the entity that the command line names. A sort key may begin with a minus
+    /// sign.
     @Sendable static func paths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         guard let (schema, entity) = entity(words) else { return [] }
         let split = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.startIndex
@@ -41,7 +42,7 @@ enum NameCompletion {
     }
 
     private static func schema(_ words: [String]) -> Schema? {
-        // A shell cannot show the error of a store that cannot be read.
+        // The shell cannot show an error, so an unreadable store has no names.
         arguments(words).first.flatMap { try? ReadOnlyStore(at: $0).graph.schema }
     }
 }

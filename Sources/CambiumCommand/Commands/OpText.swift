@@ -6,7 +6,7 @@ enum OpText {
     static func line(_ op: Op, _ schema: Schema) -> String {
         var writer = JSONWriter()
         write(op, schema, to: &writer)
-        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // Never fails.
+        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // It is valid JSON.
         return members.map { member in
             if case .string(let text) = member.value {
                 return member.key == "op" || member.key == "object" ? text : "\(member.key) \(text)"
@@ -105,7 +105,7 @@ enum OpText {
         writer.number(value.rawValue)
     }
 
-    /// Returns the text of an id. If an op does not contain the object's entity, the name of the root entity replaces it.
+    /// Returns the text of an id. If an op does not state the entity of the object, the text has the name of the root entity.
     private static func name(_ id: ObjectID, _ entity: Entity?, _ schema: Schema) -> String {
         (entity ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? "?/\(id.serial)"
     }

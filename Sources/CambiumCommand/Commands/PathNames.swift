@@ -6,7 +6,7 @@ struct PathNames {
 
     private static let functions = ["@count", "@sum.", "@min.", "@max.", "@avg.", "@countDistinct."]
 
-    /// Returns the entity to which a path of relationships leads, or `nil` if it does not lead to objects.
+    /// Returns the entity to which a path of relationships leads, or `nil` if the path does not lead to objects.
     func entity(at path: some StringProtocol, from entity: Entity) -> Entity? {
         var entity = entity
         for name in path.split(separator: ".") where !Self.stays(name) {
@@ -17,7 +17,8 @@ struct PathNames {
         return entity
     }
 
-    /// Returns the paths that complete an unfinished path with one more name. A path that ends with a relationship gets no dot.
+    /// Returns the paths that complete an unfinished path by one more name. No dot is added after a relationship, because the path may end
+    /// there.
     func continuations(of path: String, from entity: Entity) -> [String] {
         let split = path.lastIndex(of: ".").map { path.index(after: $0) } ?? path.startIndex
         let (beginning, unfinished) = (path[..<split], path[split...])

@@ -25,13 +25,13 @@ struct ConditionOptions: ParsableArguments {
     var identity: [String] = []
     @Flag(help: "Find only stubs: objects of which only the identity is known.") var stubs = false
 
-    /// The option that has the text to which positions in errors of the query refer.
+    /// The option whose text contains the positions that errors of the query state.
     var textOption: String { query == nil ? "--where" : "--query" }
 
     func validate() throws { try set.checkNames() }
 }
 
-/// The order of the objects, and the part of them that `find` lists.
+/// The order of the objects, and which part of the objects `find` lists.
 struct OrderOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -105,7 +105,7 @@ struct QueryRequest {
 
     /// Returns a cursor that follows an object. The text may be an id, or the text of a cursor.
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
-        if let cursor = try? QueryCursor(parsing: text) { return cursor }  // The text is then the id of an object.
+        if let cursor = try? QueryCursor(parsing: text) { return cursor }  // If this fails, the text is an id.
         if let id = graph.schema.id(text)?.id, !graph.contains(id) {
             let message = "There is no object \(text), so no page can follow it. --cursor prints a place that deletions do not change."
             throw CambiumError(.notFound, message)

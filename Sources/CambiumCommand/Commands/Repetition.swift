@@ -9,7 +9,8 @@ struct Repetition {
     /// The result of the request, if it was a clone.
     private let clone: CloneReport?
 
-    /// - Parameter subject: The object in the arguments. If a request changed nothing, no op of the log contains the object.
+    /// - Parameter subject: The object in the arguments. It is used if the request changed nothing, because then no op in the log names the
+    ///   object.
     init(_ path: String, _ request: RepeatedRequest, subject: String? = nil) throws {
         self.request = request
         var ops: [Op] = []
@@ -20,7 +21,7 @@ struct Repetition {
             (byteCount, isRetired) = (entry.byteCount, entry.isRetired)
             if !isRetired { ops = try entry.ops() }
         }
-        // The moment of a retired transaction cannot be shown. The object may still exist in the newest graph.
+        // The moment of a retired transaction may not be available, so the newest graph is used. The object may still exist there.
         let graph = try ReadOnlyStore(at: path, point: isRetired ? .latest : .transaction(request.transaction)).graph
         object = ops.first?.object.map(graph.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
         if case .clone(let op)? = ops.first {

@@ -143,7 +143,7 @@ struct RepairCommand: ParsableCommand {
     var to: String
     @Option(
         help: .init(
-            "Read the retired parts of the log from this archive, if it is not where the store states.", valueName: "directory"))
+            "Read the retired parts of the log from this archive, if the archive was moved.", valueName: "directory"))
     var archive: String?
     @OptionGroup(title: "Output") var output: OutputOptions
 

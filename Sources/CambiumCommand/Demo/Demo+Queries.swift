@@ -46,7 +46,7 @@ extension Demo {
 }
 
 extension Graph {
-    /// Returns the number of objects of a query without its limit.
+    /// Returns the number of objects that a query would find without its limit.
     fileprivate func count(withoutLimit query: Query) throws -> Int {
         var all = query
         all.limit = nil

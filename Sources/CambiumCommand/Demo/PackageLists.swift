@@ -6,7 +6,7 @@ import Cambium
 
 /// The package graph of this machine, or a made-up graph if the machine has no package lists.
 struct PackageLists {
-    /// The origin of the paragraphs, for human readers.
+    /// A description of the source of the paragraphs, for people.
     let origin: String
     let paragraphs: [ControlFile.Paragraph]
 
@@ -23,7 +23,7 @@ struct PackageLists {
         return PackageLists(origin: "a made-up package graph, because there are no package lists", paragraphs: madeUp())
     }
 
-    /// Returns the paragraphs of a list. An unreadable list is skipped: the demo uses the available lists.
+    /// Returns the paragraphs of a list. An unreadable list is skipped, because the demo needs only some lists.
     private static func paragraphs(of path: String) -> [ControlFile.Paragraph] {
         let isPlain = path.hasSuffix("_Packages") || path.hasSuffix("status")
         let contents = isPlain ? try? Terminal.contents(of: path, byteCountMax: 1 << 30) : decompressed(path)  // Skipped if unreadable.

@@ -39,8 +39,8 @@ enum PackageRows {
         }
     }
 
-    /// Returns JSON Lines, one package in each line, in the order of the lists. If a package is in several lists, each list adds a version,
-    /// and the last list determines the other fields.
+    /// Returns JSON Lines, one package in each line, in the order of the lists. A package in several lists has a version from each list,
+    /// and its other fields come from the last list.
     static func jsonLines(_ paragraphs: [ControlFile.Paragraph]) -> [UInt8] {
         var order: [String] = []
         var byName: [String: [ControlFile.Paragraph]] = [:]

@@ -61,7 +61,7 @@ struct CambiumCommand: ParsableCommand {
         }
     }
 
-    /// The argument parser throws a request for help or for the version as an error.
+    /// Prints the help or the version. The argument parser throws a request for either of them as an error.
     private static func printHelp(_ text: String) {
         Terminal.write(Array((text + "\n").utf8))
         Terminal.finish()

@@ -14,10 +14,10 @@ struct PromptAnswer {
         total = rows.count
     }
 
-    /// Whether the prompt omits rows of the query's answer.
+    /// Whether the prompt shows only a part of the rows.
     var isCut: Bool { total > rows.count }
 
-    /// Returns the answer with at most `rowCountMax` rows, unless the query has a limit.
+    /// Returns the answer with at most `rowCountMax` rows. If the query itself has a limit, returns the whole answer.
     func limited(_ query: Query, _ rowCountMax: Int?) -> PromptAnswer {
         guard query.limit == nil, let rowCountMax, rows.count > rowCountMax else { return self }
         var answer = self

@@ -7,7 +7,7 @@ struct PromptClause: Equatable {
     /// The offset of the first byte in the line.
     let start: Int
 
-    /// Adds the place in the line to an error about the clause.
+    /// Adds the position in the line to an error that `body` throws about this clause.
     func located<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -27,7 +27,7 @@ struct PromptCompletion: Equatable {
         let found = last?.kind == .string ? [] : Self.candidates(isInWord ? Array(tokens.dropLast()) : tokens, word, schema)
         self.word = word
         start = text.count - word.count
-        // Names that need quotation marks or that command the terminal cannot be typed.
+        // Omits names that a person could not type as they are, because they need quotation marks or contain control characters.
         candidates = Set(found.filter { $0.hasPrefix(word) && $0 != word && ControlText.escaped($0) == $0 && !$0.contains(" ") }).sorted()
     }
 
@@ -67,7 +67,7 @@ struct PromptCompletion: Equatable {
             + (isBeginning && PromptWord(previous.text)?.hasText == false ? clauses : [])
     }
 
-    /// Returns the entity whose objects a query finds: that of its stored query, or the one at its beginning.
+    /// Returns the entity whose objects a query finds: the target of its stored query, or the entity at the beginning of the line.
     private static func found(_ tokens: [PromptToken], _ entity: Entity, _ schema: Schema) -> Entity {
         guard let index = tokens.dropLast().firstIndex(where: { PromptWord($0.text) == .query && $0.depth == 0 }) else { return entity }
         return entity.query(tokens[index + 1].text)?.definition.target.flatMap { schema.entity($0) } ?? entity

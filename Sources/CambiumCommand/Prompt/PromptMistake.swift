@@ -11,7 +11,7 @@ struct PromptMistake: Error {
 
     init(_ message: String, at offset: Int?) { self.init(.invalidInput, message, at: offset) }
 
-    /// - Parameter error: An error whose place is already in `offset`.
+    /// - Parameter error: An error without a place of its own, because `offset` is the place in the line.
     init(_ error: CambiumError, at offset: Int?) {
         self.error = error
         self.offset = offset

@@ -39,7 +39,7 @@ struct PromptParser {
     private func show() throws(PromptMistake) -> PromptStatement {
         let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
         let parts = tokens[1..<(include ?? tokens.count)].map { token in
-            // The content of the string is the text. Its escapes are not needed here.
+            // The text is the content of the string, in which escapes are not decoded.
             let isString = token.kind == .string && token.text.count > 1
             return PromptClause(text: isString ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
         }
@@ -88,7 +88,7 @@ struct PromptParser {
         query.clauses[word] = text ?? PromptClause(text: "", start: token.start)
     }
 
-    /// Returns the words that begin parts of the query. If a word stands where a name must stand, it is a name.
+    /// Returns the words that begin parts of the query. The same word is a name if it is at a position where a name must follow.
     private func words(after entity: Int) -> [(word: PromptWord, index: Int)] {
         var found: [(word: PromptWord, index: Int)] = []
         for index in tokens.indices where index > entity && tokens[index].kind == .word && tokens[index].depth == 0 {
@@ -96,7 +96,7 @@ struct PromptParser {
             let previous = tokens[index - 1]
             let begins = found.last.map { $0.index == index - 1 && $0.word.hasText } ?? false
             if begins || (index - 1 > entity && previous.expectsName) { continue }
-            // In `any items where (...)`, the word belongs to the condition.
+            // A second `where`, as in `any items where (...)`, belongs to the condition.
             if word == .where, found.contains(where: { $0.word == .where }) { continue }
             found.append((word, index))
         }

@@ -56,7 +56,7 @@ struct PromptRun {
         }
     }
 
-    /// Returns a query of the schema. A mistake in its arguments is one at the name of the query.
+    /// Returns a query of the schema. A mistake in its arguments is reported at the name of the query.
     private static func stored(
         _ clause: PromptClause, _ graph: Graph, _ entity: Entity, _ arguments: [String: Operand]
     ) throws -> Query {
@@ -66,14 +66,14 @@ struct PromptRun {
             try graph.check(query)
             return query
         } catch {
-            // The place is one in the text of the stored query.
+            // The place refers to the text of the stored query, which is not in the line.
             var error = error
             error.place = nil
             throw PromptMistake(error, at: clause.start)
         }
     }
 
-    /// Returns the sort keys. SQL's words for the direction are reported by a separate error, because they are a common habit.
+    /// Returns the sort keys. A separate error reports the words of SQL for the direction, because many people write them by habit.
     private static func sort(_ clause: PromptClause) throws -> [SortKey] {
         for part in clause.parts {
             let words = part.text.split(separator: " ")
@@ -110,7 +110,8 @@ struct PromptRun {
         }
     }
 
-    /// The paths that are shown for whole objects: the attributes, and the to-one relationships that have the names of their destinations.
+    /// The paths that are shown for whole objects: the attributes, then the to-one relationships. If the target of a relationship is
+    /// identified by one attribute, that attribute is shown.
     private static func shown(_ entity: Entity, _ schema: Schema) -> [String] {
         let links = entity.relationships.filter { !$0.isToMany }.map { relationship in
             let identity = schema.entity(relationship.destination)?.identity ?? []

@@ -56,7 +56,7 @@ final class PromptTerminal {
         }
     }
 
-    /// Inserts the text that all candidates have in common, or lists the candidates if there is no such text.
+    /// Inserts the text with which all candidates begin. If there is no such text, lists the candidates.
     private func complete(_ completion: PromptCompletion) {
         guard let first = completion.candidates.first else { return }
         let common = completion.commonPrefix

@@ -41,7 +41,7 @@ struct PromptToken: Equatable {
 
     private static let openers = Array("({[".utf8)
     private static let closers = Array(")}]".utf8)
-    /// The characters of words that are neither letters nor digits. A minus sign also belongs to a word, but only within it.
+    /// The characters of words that are neither letters nor digits. A minus sign belongs to a word only between two of its characters.
     private static let marks = Array("_.$@#/:".utf8)
 
     private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int {
@@ -73,7 +73,7 @@ struct PromptToken: Equatable {
         "and", "or", "not", "any", "all", "some", "none", "beginswith", "endswith", "contains", "like", "matches", "in", "between", "by",
     ]
 
-    /// Whether a name must follow the token, so that the next word is not a word of the prompt.
+    /// Whether a name must follow the token. If so, the next word is a name, even if it has the letters of a word of the prompt.
     var expectsName: Bool {
         switch kind {
         case .word: Self.connectives.contains(text.lowercased())

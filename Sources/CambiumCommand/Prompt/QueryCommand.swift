@@ -54,7 +54,7 @@ struct QueryCommand: ParsableCommand {
 }
 
 extension PromptMistake {
-    /// Returns an error as a mistake. Throws the error itself if it has another type.
+    /// Converts an error to a mistake at a position of the line. Throws the error itself if it has another type.
     fileprivate init(any error: any Error) throws {
         if let mistake = error as? PromptMistake {
             self = mistake

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The arguments of the process before they are converted to strings. A string replaces bytes that are not UTF-8, which changes the meaning
-/// of the argument.
+/// The bytes of the arguments, before they are converted to strings. A string replaces bytes that are not UTF-8 by other characters, so the
+/// argument would mean something else.
 enum Arguments {
     /// Throws if an argument is not UTF-8.
     static func check() throws {

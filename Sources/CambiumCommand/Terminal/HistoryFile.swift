@@ -14,7 +14,7 @@ struct HistoryFile: Equatable {
     private static let lineCountMax = 2 * LineHistory.countMax
     private static let byteCountMax = 16 << 20
 
-    /// Uses a directory, which is created when the first line is added.
+    /// Creates the history in a directory. The directory is created when the first line is added.
     init(directory: String) { self.directory = directory }
 
     /// Uses the directory `cambium` in the directory that the variable `XDG_STATE_HOME` contains, or in `~/.local/state`. Returns `nil` if
@@ -35,7 +35,7 @@ struct HistoryFile: Equatable {
 
     /// Returns the lines, the newest one last. Omits lines with control characters.
     func lines() -> [String] {
-        // A missing or unreadable file counts as empty.
+        // A missing or unreadable file is treated as an empty file.
         guard let bytes = try? Terminal.contents(of: path, byteCountMax: Self.byteCountMax) else { return [] }
         let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }.filter { ControlText.escaped($0) == $0 }
         if lines.count > Self.lineCountMax { write(lines.suffix(LineHistory.countMax), O_TRUNC) }

@@ -7,7 +7,7 @@ struct LineHistory {
     private(set) var lines: [String]
     /// The index of the line that is shown, or the number of lines if the new line is shown.
     private var position: Int
-    /// The new line, while another line is shown.
+    /// The new line, kept while an earlier line is shown.
     private var draft = ""
 
     init(_ lines: [String] = []) {

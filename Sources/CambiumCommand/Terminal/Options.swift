@@ -20,8 +20,8 @@ struct AuthorOptions: ParsableArguments {
             valueName: "key"))
     var request: String?
 
-    /// Returns the author of a command with the digest of its request. The parts are the name of the command and its arguments. They do not
-    /// include the store, `--actor`, `--message` and the arguments that change only the output.
+    /// Returns the author of a command, with the digest of its request. The parts are the name of the command and its arguments. They do
+    /// not include the store, `--actor`, `--message`, and arguments that only change the output.
     func author(of parts: [String]) -> Author {
         Author(
             actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestDigest(of: parts) })
@@ -94,7 +94,7 @@ struct AssignmentArgument: ExpressibleByArgument {
 }
 
 extension [AssignmentArgument] {
-    /// Throws if two assignments have the same name. The command could follow only one of them.
+    /// Throws if two assignments have the same name, because only one of them could take effect.
     func checkNames() throws(ValidationError) {
         var names: Set<String> = []
         for assignment in self where !names.insert(assignment.name).inserted {

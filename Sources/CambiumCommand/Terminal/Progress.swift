@@ -5,8 +5,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// A line on the terminal that shows the progress of an operation that takes more than a second. If standard error is not a terminal,
-/// nothing is shown.
+/// Shows the progress of an operation on one line of the terminal, if the operation takes more than a second. If standard error is not a
+/// terminal, nothing is shown.
 final class Progress: Sendable {
     private struct State {
         /// The number of bytes that were read from each source.
@@ -46,7 +46,7 @@ final class Progress: Sendable {
             put: isatty(STDERR_FILENO) == 1 ? terminal : nil)
     }
 
-    /// Returns a source with the same content that counts the bytes read from it.
+    /// Returns a source with the same content. It counts the bytes that are read from it.
     func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
         var watched = ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
             let read = try source.open()
@@ -101,7 +101,7 @@ enum InputFiles {
     ///
     /// - Parameters:
     ///   - format: The format of the files, or `nil` if it follows from their names.
-    ///   - onError: The treatment of bad rows. An import that skips them may have to read the rows again.
+    /// - onError: What the import does with bad rows. An import that skips them may have to read the rows again.
     static func sources(
         _ paths: [String], _ format: ImportSource.Format?, onError: ImportOptions.RowError, _ progress: Progress
     ) -> [ImportSource] {

@@ -21,14 +21,14 @@ struct RawTerminal {
         return Int(size.ws_col)
     }
 
-    /// Switches the terminal to a mode in which it passes each key immediately, without showing it. Returns `nil` if the terminal refuses
-    /// this.
+    /// Switches the terminal to a mode in which it passes each key to the program immediately, and does not show it. Returns `nil` if the
+    /// terminal does not support this mode.
     static func begin() -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         let terminal = RawTerminal(saved: settings)
         cfmakeraw(&settings)
-        // The commands end the lines of their output with LF alone.
+        // The commands end each line of their output with LF alone, so the terminal must add the CR.
         settings.c_oflag |= tcflag_t(OPOST)
         return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 ? terminal : nil
     }

@@ -18,13 +18,13 @@ enum Terminal {
 
     // MARK: Beginning and end
 
-    /// Ensures that no file of a store gets the descriptor of a stream that the caller closed, and that writing to a closed pipe is an
-    /// error.
+    /// Reopens streams that the caller has closed, so that no file of a store gets the descriptor of a stream. Also turns writing to a
+    /// closed pipe into an error.
     static func begin() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // `open` returns this descriptor, because it is the lowest free one. Using standard input or output must fail. A failure of
-            // standard error cannot be reported, so its text is dropped.
+            // `open` returns this descriptor, because it is the lowest free one. A use of standard input or output must then fail. Text for
+            // standard error is dropped, because its failure could not be reported anyway.
             _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
         }
     }

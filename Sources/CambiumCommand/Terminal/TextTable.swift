@@ -7,7 +7,7 @@ struct TextTable {
     /// For each column, whether its values are aligned at the right.
     private let alignsRight: [Bool]
     private static let gap = "  "
-    /// The minimum number of characters to which a column is cut.
+    /// No column is cut to fewer characters than this.
     private static let widthMin = 8
 
     /// - Parameter alignsRight: For each column, whether it contains numbers.
@@ -44,7 +44,7 @@ struct TextTable {
         guard let limit else { return widths }
         var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
         while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {
-            // The column loses the characters by which it is wider than the next one, so that columns of the same width are cut equally.
+            // The widest column is cut to the width of the next one, so that columns of the same width are cut equally.
             let next = widths.enumerated().filter { $0.offset != widest }.map(\.element).max() ?? 0
             let loss = min(excess, max(1, widths[widest] - max(next, Self.widthMin)))
             widths[widest] -= loss
