@@ -39,7 +39,7 @@ struct ImportValueOptions: ParsableArguments {
         help: .init(
             "Reject a row with a value of the wrong type, read the value as null, or keep the earlier value.", valueName: "rule"))
     var mismatch = ImportOptions.Mismatch.error
-    @Option(help: .init("Replace the members of a to-many relationship by those of the row, or append those of the row.", valueName: "rule"))
+    @Option(help: .init("Replace the members of a to-many relationship by those of the row, or append the new ones.", valueName: "rule"))
     var toMany = ImportOptions.ToMany.replace
     @Option(
         help: .init(
