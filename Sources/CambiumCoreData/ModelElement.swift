@@ -1,4 +1,4 @@
-/// An element of a model's XML, with its contents.
+/// An element of the XML of a model, with its attributes and children.
 struct ModelElement {
     let name: String
     let attributes: [String: String]

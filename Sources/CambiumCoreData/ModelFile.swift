@@ -1,11 +1,11 @@
 internal import CambiumModel
 internal import Foundation
 
-/// The location of a model's text on disk.
+/// Finds the XML of a model on disk, and reads it.
 enum ModelFile {
     static let byteCountMax = 16 << 20
 
-    /// Returns the path of the `contents` file to which `path` leads.
+    /// Returns the path of the `contents` file of the model at `path`.
     static func contents(of path: String) throws(CambiumError) -> String {
         guard let isFolder = try isFolder(path) else {
             throw CambiumError(.notFound, "No Core Data model exists at '\(path)'. Check the path.")
@@ -40,7 +40,7 @@ enum ModelFile {
 
     // MARK: Versions
 
-    /// Returns the name of the current version.
+    /// Returns the name of the model's current version.
     private static func currentVersion(_ folder: String) throws(CambiumError) -> String {
         let versions = try versions(folder)
         if versions.isEmpty {
@@ -53,7 +53,7 @@ enum ModelFile {
             throw CambiumError(
                 .invalidInput, "'\(folder)' does not state its current version. Pass one of its versions: \(listed).")
         }
-        // A name that is not in the list could lead outside the folder.
+        // The name comes from a file. A name that is not in the list could lead outside the folder.
         guard versions.contains(name) else {
             throw CambiumError(
                 .invalidInput, "The current version of '\(folder)' is '\(name)', but it has only the versions \(listed). Pass one of them.")

@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// Makes fetched properties and fetch request templates stored queries, if a schema can express them.
+/// Converts fetched properties and fetch request templates to stored queries, if a schema can express them.
 struct ModelQueries {
     private(set) var entities: [EntityDefinition]
     private let fetches: [ModelFetch]
@@ -12,12 +12,12 @@ struct ModelQueries {
 
     static func warning(_ reason: String) -> String { "the query is not carried over; \(reason)" }
 
-    /// The number of queries that a model may have. The check of a query may read all names of an entity.
+    /// The maximum number of queries in a model. The number is limited, because the check of a query may read all names of an entity.
     static let countMax = 1000
 
     mutating func settle(_ warnings: inout ModelWarnings) {
         if fetches.isEmpty { return }
-        // The caller learns the mistakes of the schema when it makes one of the definition.
+        // If the model does not result in a valid schema, the caller gets the mistakes when it creates the schema.
         guard let schema = try? Schema(SchemaDefinition(entities: entities)) else { return }
         let places = Dictionary(entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         var names = Names(schema)
@@ -42,7 +42,7 @@ struct ModelQueries {
     /// The reason why a query is not carried over.
     struct Refusal: Error { let reason: String }
 
-    /// The names in each hierarchy. A query has a name that no property and no other query of its hierarchy has.
+    /// The names that are in use in each hierarchy. The name of a query must differ from all properties and other queries of its hierarchy.
     private struct Names {
         private var taken: [EntityNumber: Set<String>] = [:]
 
@@ -87,7 +87,7 @@ struct ModelQueries {
     }
 }
 
-/// Replaces the parts of a predicate of Core Data that a condition spells in another way.
+/// Replaces the parts of a Core Data predicate that have another spelling in a condition.
 struct ModelPredicate {
     private let fetch: ModelFetch
     private let schema: Schema
@@ -95,7 +95,7 @@ struct ModelPredicate {
 
     init(_ fetch: ModelFetch, _ schema: Schema, _ target: Entity) { (self.fetch, self.schema, self.target) = (fetch, schema, target) }
 
-    /// The depth of a parsed condition is limited, and so is the recursion.
+    /// The recursion is bounded, because the depth of a parsed condition is limited.
     func translated(_ condition: Condition) throws(ModelQueries.Refusal) -> Condition {
         switch condition {
         case .constant: return condition
@@ -143,7 +143,7 @@ struct ModelPredicate {
         }
     }
 
-    /// Core Data writes truth values as 1 and 0, too.
+    /// Core Data may write the truth values as 1 and 0.
     private static func truthValue(_ operand: Operand) -> Operand {
         switch operand.form {
         case .literal(.number("1")): Operand(.literal(.bool(true)))
@@ -154,7 +154,7 @@ struct ModelPredicate {
 
     private func isTruthValue(_ operand: Operand) -> Bool {
         guard case .path(let path) = operand.form else { return false }
-        // A name that the schema does not have is a mistake, which the check of the whole query reports.
+        // If the schema does not have a name, the check of the whole query reports the mistake.
         return (try? SchemaPath(path, from: target, schema, at: TextOffset(nil)))?.kind == .bool
     }
 }
@@ -164,6 +164,6 @@ extension Entity {
 }
 
 extension String {
-    /// The text without the period at its end. A warning ends with a period of its own.
+    /// The text without a period at its end, because the warning that contains the text ends with a period.
     fileprivate var withoutPeriod: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -87,7 +87,7 @@ extension ModelReader {
         return DecimalNumber(text.utf8).flatMap { converted($0.description, type) }
     }
 
-    /// Returns the text of a value of the type, as JSON writes it, or `nil` if `text` is not a value of the type.
+    /// Returns the JSON text of a value of the type, or `nil` if `text` is not a value of the type.
     private static func converted(_ text: String, _ type: AttributeType) -> String? {
         do {
             let value = try Value(text: text, type: type)

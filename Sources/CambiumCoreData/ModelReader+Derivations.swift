@@ -1,7 +1,7 @@
 internal import CambiumModel
 
 extension ModelReader {
-    /// Reads the expression of a derived attribute. `ModelDerivations` checks later whether a schema can have it.
+    /// Reads the expression of a derived attribute. Later, `ModelDerivations` checks whether a schema can have the expression.
     mutating func readDerivation(_ element: ModelElement, _ attribute: inout AttributeDefinition, _ place: String) {
         guard flag(element, "derived", place) || element["derivationExpression"] != nil else { return }
         let expression = text(element["derivationExpression"]) ?? ""
@@ -37,8 +37,8 @@ extension Derivation {
     }
 }
 
-/// The derived attributes of a model. The reader settles them after it has read all entities, because an expression names properties of
-/// other entities.
+/// The derived attributes of a model. They are converted after all entities have been read, because an expression names properties of other
+/// entities.
 struct ModelDerivations {
     private(set) var entities: [EntityDefinition]
     private let parents: [Int?]

@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// A fetch request of a model. `ModelQueries` makes it a stored query after the reader has read all entities.
+/// A fetch request of a model. After all entities have been read, `ModelQueries` converts it to a stored query.
 struct ModelFetch {
     /// The entity that declares the query: the owner of a fetched property, or the entity of a fetch request template.
     let owner: String
@@ -12,7 +12,7 @@ struct ModelFetch {
     let predicate: String?
     let limit: Int?
     let includesSubentities: Bool
-    /// The user info of a fetched property, which its predicate may refer to.
+    /// The user info of a fetched property. The predicate of the property may refer to it.
     var userInfo: [String: String] = [:]
 }
 

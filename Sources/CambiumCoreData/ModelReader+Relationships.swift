@@ -36,7 +36,7 @@ extension ModelReader {
         return .toOne
     }
 
-    /// Core Data's own default is to nullify.
+    /// If a model states no rule, Core Data uses Nullify.
     private mutating func deleteRule(_ element: ModelElement, _ place: String) -> DeleteRule {
         switch text(element["deletionRule"]) {
         case "Nullify", nil: return .nullify

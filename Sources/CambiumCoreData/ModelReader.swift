@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// Converts the XML of a model to the definition of a schema, and records a warning for each loss.
+/// Converts the XML of a model to the definition of a schema. Records a warning for each part that a schema cannot express.
 struct ModelReader {
     let file: String
     var warnings = ModelWarnings()
@@ -19,7 +19,7 @@ struct ModelReader {
             switch child.name {
             case "entity": entities.append(try entity(child))
             case "fetchRequest": try fetchRequest(child)
-            // The positions of the entities in the editor's diagram.
+            // The element contains only the positions of the entities in the editor's diagram.
             case "elements": break
             default: warnings.addUnsupported(child: child, "The model")
             }
@@ -69,7 +69,7 @@ struct ModelReader {
         return entity
     }
 
-    /// Returns lists of names, which a model writes as `<outer><inner value="..."/></outer>`.
+    /// Returns lists of names. A model writes each list as `<outer><inner value="..."/></outer>`.
     private mutating func sets(
         in element: ModelElement, of outer: String, with inner: String, _ place: String
     ) -> [[String]] {
@@ -151,7 +151,7 @@ struct ModelReader {
         return former == name ? nil : former
     }
 
-    /// Returns `nil` for `nil` and for an empty text.
+    /// Returns `nil` if the text is missing or empty.
     func text(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
 
     func mistake(_ element: ModelElement, _ message: String) -> CambiumError {

@@ -1,14 +1,15 @@
 internal import CambiumModel
 
-/// The sets of attributes in a model: identities, uniqueness constraints and indexes. The reader resolves them after it has read all
-/// entities, because a set may contain attributes that its entity inherits.
+/// The sets of attributes in a model: identities, uniqueness constraints and indexes. They are resolved after all entities have been read,
+/// because a set may contain inherited attributes.
 struct ModelSets {
     private(set) var entities: [EntityDefinition]
-    /// The index of each entity's parent. The schema reports a cycle of parents; here, entities in and below a cycle have no parent.
+    /// For each entity, the index of its parent. Entities in a cycle of parents or below it have no parent here; the schema reports the
+    /// cycle.
     let parents: [Int?]
     /// The indexes of the entities, parents before their children.
     private let order: [Int]
-    /// The length of the longest path from a root to a descendant. It is limited, because resolving sets follows the path of every entity.
+    /// The length of the longest path from a root to a descendant. The length is limited, because each entity's path is followed.
     let depth: Int
     static let depthMax = 200
     private static let identityKey = "cambium.identity"
@@ -49,7 +50,7 @@ struct ModelSets {
             var known: Set<[String]> = [[]]
             return sets.filter { set in
                 guard known.insert(set).inserted else { return false }
-                // A minus precedes an attribute of an index in descending order. No name begins with a minus.
+                // In a descending order, a minus precedes the name of the attribute. No name of an attribute begins with a minus.
                 let names = set.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
                 guard let stranger = names.first(where: { !attributes.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
@@ -63,7 +64,7 @@ struct ModelSets {
 
     // MARK: Identity
 
-    /// Reads the identity in the user info. The schema checks its names later.
+    /// Reads the identity that the user info states. The schema later checks that its names are attributes.
     private mutating func readIdentity(_ index: Int) {
         guard let text = entities[index].userInfo[Self.identityKey] else { return }
         let identity = text.split(separator: ",").map { name in
@@ -73,8 +74,8 @@ struct ModelSets {
         entities[index].unique.removeAll { $0 == identity }
     }
 
-    /// If an entity has exactly one constraint, the constraint becomes the identity. This does not apply if an ancestor or a descendant has
-    /// a named identity, because a family of entities has only one identity.
+    /// Makes a constraint the identity if it is the only constraint of its entity. An exception is an entity with an ancestor or a
+    /// descendant that states an identity, because a hierarchy has only one identity.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))
@@ -87,7 +88,8 @@ struct ModelSets {
         }
     }
 
-    /// Returns whether a set of an entity contains a derived attribute. An import cannot find objects by it.
+    /// Returns whether a set of an entity contains a derived attribute. Such a set cannot be the identity, because an import cannot find
+    /// objects by it.
     private func hasDerived(_ set: [String], _ index: Int) -> Bool {
         ([index] + ancestors(index)).contains { entity in
             entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }

@@ -1,9 +1,9 @@
-/// The words (XML attributes) of a model, and the treatment of each word by the reader.
+/// The names of the XML attributes of a model ("words"), and what the reader does with each of them.
 enum ModelVocabulary {
-    /// The kinds of elements whose XML attributes the reader examines.
+    /// The kinds of elements whose words the reader examines.
     enum Kind { case model, entity, attribute, relationship, fetchIndex, fetchIndexElement, fetchRequest, fetchedProperty }
 
-    /// Whether the reader carries a word over, or warns about it itself.
+    /// Whether the reader uses a word, or has its own warning for the word.
     private static func isRead(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model: ["type"].contains(key)
@@ -26,7 +26,7 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word affects only Xcode or the generated code, and not the data.
+    /// Whether a word affects only Xcode or the generated code, and not the data. Such a word is ignored without a warning.
     private static func isSilent(_ key: String, _ kind: Kind) -> Bool {
         switch kind {
         case .model:
@@ -34,7 +34,7 @@ enum ModelVocabulary {
                 "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
                 "userDefinedModelVersionIdentifier", "name",
             ].contains(key)
-        // These words concern the memory of a program, and changes that are not saved yet. A query has neither.
+        // These words are about objects in memory and about unsaved changes, which a stored query does not have.
         case .fetchRequest:
             ["fetchBatchSize", "includePropertyValues", "includePendingChanges", "returnObjectsAsFaults"].contains(key)
         case .entity, .attribute, .relationship, .fetchedProperty:
@@ -46,10 +46,10 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word of a model affects the data but is not carried over.
+    /// Whether a word affects the data, and the schema cannot express it.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
-    /// Returns the behavior that replaces the behavior that a word of a model requests.
+    /// Returns what happens in the store instead of what a word of a model requests, for a warning.
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"
@@ -68,7 +68,7 @@ enum ModelVocabulary {
     }
 }
 
-/// Warnings about parts of a model that are not carried over, each only once.
+/// Warnings about parts of a model that a schema cannot express. Each warning is recorded once.
 struct ModelWarnings {
     private(set) var all: [String] = []
     private var known: Set<String> = []
@@ -78,7 +78,8 @@ struct ModelWarnings {
         if known.insert(warning).inserted { all.append(warning) }
     }
 
-    /// Warns about every word of an element that is not carried over. The value `NO` requests nothing, so it needs no warning.
+    /// Warns about each word of an element that a schema cannot express. A word with the value `NO` requests nothing, so it needs no
+    /// warning.
     mutating func addUnsupported(_ element: ModelElement, _ kind: ModelVocabulary.Kind, _ place: String) {
         for (key, value) in element.attributes.sorted(by: { $0.key < $1.key }) where ModelVocabulary.isForeign(key, kind) {
             if value != "NO" { addUnsupported(key, place) }
@@ -89,7 +90,7 @@ struct ModelWarnings {
         add(place, "'\(key)' is not carried over; \(ModelVocabulary.consequence(of: key))")
     }
 
-    /// Warns about a child element that is not carried over.
+    /// Warns about a child element that a schema cannot express.
     mutating func addUnsupported(child: ModelElement, _ place: String) {
         let name = child["name"].map { " '\($0)'" } ?? ""
         add(place, "the element '\(child.name)'\(name) is not carried over; \(ModelVocabulary.consequence(of: child.name))")

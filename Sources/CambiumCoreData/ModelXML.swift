@@ -5,12 +5,13 @@ internal import Foundation
     internal import FoundationXML
 #endif
 
-/// Reads XML that may be hostile: the parser accepts no entities and no external resources, and limits the size and the depth.
+/// Reads XML that may come from an attacker. The parser accepts no XML entities and no external resources, and its input is limited in size
+/// and depth.
 enum ModelXML {
-    /// Models nest 5 levels deep. The limit bounds the recursion that releases the tree.
+    /// The maximum depth. Models have 5 levels; the limit bounds the recursion when a tree is released.
     static let depthMax = 64
     static let elementCountMax = 100_000
-    /// XML parsers compare every attribute of an element with every other attribute.
+    /// The maximum number of attributes of an element. XML parsers compare each attribute with every other attribute of the element.
     static let attributeCountMax = 1000
 
     /// Returns the root element.
@@ -20,7 +21,7 @@ enum ModelXML {
         }
         try checkText(bytes, file: file)
         let builder = ElementTree(file: file)
-        // libxml2 rejects text of more than 10 MB that it receives in one piece. A stream passes the text in several pieces.
+        // The text is passed as a stream, in several pieces. libxml2 rejects a single piece of more than 10 MB.
         let parser = XMLParser(stream: InputStream(data: Data(bytes)))
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
@@ -33,7 +34,7 @@ enum ModelXML {
         return root
     }
 
-    /// Rejects text that a parser could interpret differently from the search for declarations.
+    /// Rejects text that the XML parser might read differently from the checks here, which search for declarations in the bytes.
     private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
@@ -61,8 +62,8 @@ enum ModelXML {
         }
     }
 
-    /// Entities could expand without limit. Other declarations and processing instructions may omit parts that Foundation's parser expects;
-    /// the parser would then read from a null pointer.
+    /// Declarations that a file must not have. XML entities can expand without limit. An incomplete declaration of another kind, or an
+    /// incomplete processing instruction, makes Foundation's parser read from a null pointer.
     private static let declarations = ["<!ENTITY", "<!ATTLIST", "<!ELEMENT", "<!NOTATION"]
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
@@ -73,7 +74,7 @@ enum ModelXML {
         return CambiumError(.invalidInput, message, place: .init(file: file, line: line, column: offset - lineStart + 1))
     }
 
-    /// Rejects an encoding other than UTF-8, which could hide a declaration.
+    /// Rejects an encoding other than UTF-8. In another encoding, the search for declarations would not find them.
     private static func checkEncoding(_ bytes: [UInt8], file: String) throws(CambiumError) {
         guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return }
         let declaration = String(decoding: bytes[..<end], as: UTF8.self)
@@ -154,7 +155,7 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {
-        // After it is aborted, the parser reports another error. Only the first error is the cause.
+        // The parser reports another error after this code has aborted it. Only the first error states the cause.
         if failure != nil { return }
         let place = CambiumError.Place(file: file, line: parser.lineNumber, column: parser.columnNumber)
         failure = CambiumError(code, message, place: place, underlying: underlying)

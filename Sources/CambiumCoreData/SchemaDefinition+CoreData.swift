@@ -8,9 +8,10 @@ extension SchemaDefinition {
     ///
     /// The definition keeps names and the order of properties. `warnings` lists the parts of the model that a schema cannot express.
     ///
-    /// If an entity has exactly one uniqueness constraint, the constraint becomes the entity's identity. An entry `cambium.identity` in the
-    /// entity's user info (attributes, separated by commas) names another identity. Lengths of text count Unicode scalars here and UTF-16
-    /// units in Core Data.
+    /// If an entity has exactly one uniqueness constraint, the constraint becomes the entity's identity. The key `cambium.identity` in the
+    /// entity's user info states another identity, as attributes separated by commas.
+    ///
+    /// A limit for the length of a text counts Unicode scalars here, and UTF-16 units in Core Data.
     ///
     /// - Parameter path: An `.xcdatamodeld` folder, whose current version is read; an `.xcdatamodel` folder; or its `contents`.
     /// - Throws: `.notFound`, `.ioFailure`, `.limitExceeded` (a model has at most 16 MiB), or `.invalidInput` with the place.
