@@ -1,4 +1,5 @@
-/// Characters, in UTF-8, that a terminal obeys or a viewer hides: ESC starts a terminal command, U+202E reverses the direction of text.
+/// Characters that a terminal obeys or a viewer hides, in UTF-8. For example, ESC starts a terminal command, and U+202E reverses the
+/// direction of text.
 ///
 /// The characters are the C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional controls.
 package enum ControlText {

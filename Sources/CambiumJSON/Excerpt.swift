@@ -1,4 +1,4 @@
-/// A value as a message shows it: cut after `characterCountMax` code points, with escaped control characters.
+/// The form of a value in a message: cut after `characterCountMax` code points, with control characters as escapes.
 package enum Excerpt {
     package static let characterCountMax = 60
 

@@ -5,7 +5,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     /// The byte offset from the beginning of the text.
     public let offset: Int
-    /// The line and the column, both counted from 1, the column in bytes.
+    /// The line and the column, both counted from 1. The column is counted in bytes.
     public let line: Int
     public let column: Int
 
@@ -14,8 +14,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Parses and validates complete JSON documents (RFC 8259): UTF-8, escapes, numbers, duplicate keys and nesting.
 ///
-/// A caller may use one parser for any number of documents, one at a time. The tokens are valid until the next call of `parse`. Not
-/// thread-safe. Complexity: O(bytes), and O(n log n) for the keys of an object of n members.
+/// One parser can parse any number of documents, one after the other. Its tokens are valid until the next call of `parse`. Only one thread
+/// at a time may use a parser. Complexity: O(bytes), and O(n log n) for the keys of an object with n members.
 public final class JSONParser {
     /// The maximum depth to which arrays and objects may nest.
     public static let depthMax = 512
@@ -60,14 +60,14 @@ public final class JSONParser {
     /// The maximum number of bytes of a key in a message.
     private static let shownKeyByteCountMax = 100
 
-    /// Returns the key at a position, with its quotes and escapes.
+    /// Returns the key at a position, in the spelling of the document, for a message.
     private static func key(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> String {
         guard position < bytes.count else { return "" }
         var end = position + 1
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
         let key = bytes[position..<min(end + 1, bytes.count)]
         if key.count <= shownKeyByteCountMax { return String(decoding: key, as: UTF8.self) }
-        // If the limit falls inside a character, the message omits the whole character.
+        // If the limit splits a character, the message omits the character.
         let kept = key.prefix(shownKeyByteCountMax)
         let whole = kept.prefix(kept.lastIndex { $0 & 0xC0 != 0x80 }.map { $0 - kept.startIndex } ?? 0)
         return String(decoding: whole, as: UTF8.self) + "...\""

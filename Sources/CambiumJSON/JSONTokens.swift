@@ -1,8 +1,8 @@
 /// The values of a parsed document, in document order. Each value is identified by the number of its token. Token 0 is the document's
 /// value.
 ///
-/// SAFETY: the tokens are valid until the source moves or its parser parses another document. A caller never keeps them longer than the
-/// call in which they were made.
+/// SAFETY: the tokens are valid until the source moves or its parser parses another document. Callers use the tokens only in the call in
+/// which they were made.
 public struct JSONTokens {
     public enum Kind: UInt8, Sendable {
         case null = 0
@@ -14,8 +14,8 @@ public struct JSONTokens {
         case object = 6
     }
 
-    /// The stride of a token and the offsets of its count, its offset and its next token, as in `csimdjson_token`. Other modules see these
-    /// numbers, so the compiler can inline the accessors.
+    /// The size of a token, and the offsets of its fields, as in `csimdjson_token`. They are visible to other modules, so that the compiler
+    /// can inline the accessors.
     @usableFromInline
     enum Layout {
         @usableFromInline static var stride: Int { 16 }
@@ -46,7 +46,7 @@ public struct JSONTokens {
     /// Returns the number of elements of an array, or of members of an object.
     public func memberCount(_ token: Int) -> Int { Int(number(token, Layout.count)) }
 
-    /// Returns the token that follows a value and its contents: the next element or key.
+    /// Returns the token that follows a value and everything inside the value: the next element or key.
     @inlinable @inline(__always)
     public func next(_ token: Int) -> Int { Int(number(token, Layout.next)) }
 

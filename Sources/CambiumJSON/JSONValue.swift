@@ -1,4 +1,4 @@
-/// A JSON value as a tree. Members keep the order of the text, and numbers keep the digits of the text.
+/// A JSON value as a tree. Members keep their order, and numbers keep their digits.
 public indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -33,7 +33,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         self = try result.get()
     }
 
-    /// Creates the tree of a token. The parser's limit on nesting bounds the recursion.
+    /// Creates the tree of a token. The recursion is bounded, because the parser limits the depth.
     package init(_ tokens: JSONTokens, _ token: Int) {
         switch tokens.kind(token) {
         case .null: self = .null
@@ -58,7 +58,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         return members.first { $0.key == key }?.value
     }
 
-    /// Compact text, with the escapes that JSON requires: the form in which values are stored.
+    /// Compact text with only the escapes that JSON requires. JSON values are stored in this form.
     public var text: String {
         var writer = JSONWriter(escapes: .required)
         writer.write(self)

@@ -1,4 +1,4 @@
-/// Writing strings. Most strings have nothing to escape.
+/// Writing strings. Most strings need no escapes, so runs of plain characters are found eight bytes at a time.
 extension JSONWriter {
     mutating func quote(_ value: String) {
         var value = value
@@ -13,7 +13,7 @@ extension JSONWriter {
 
     /// Appends text, with escapes for the characters that need them.
     ///
-    /// - Parameter isQuoted: Whether the bytes are the contents of a string. Otherwise they are JSON, and their quotes and line ends are
+    /// - Parameter isQuoted: Whether the bytes are the content of a string. If not, they are JSON text, in which quotes and line ends are
     ///   not escaped.
     @inline(__always)
     mutating func appendEscaped(_ utf8: UnsafeRawBufferPointer, isQuoted: Bool) {
@@ -40,7 +40,8 @@ extension JSONWriter {
         bytes.append(contentsOf: utf8[plain...])
     }
 
-    /// Whether eight bytes contain no quote, backslash or control character, and no first byte of a control character beyond ASCII.
+    /// Whether eight bytes contain nothing to escape: no quote, no backslash, no control character, and no byte that begins a control
+    /// character beyond ASCII.
     @inline(__always)
     private static func isPlain(_ word: UInt64) -> Bool {
         let low = (word &- ones &* 0x20) & ~word
@@ -52,14 +53,15 @@ extension JSONWriter {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var tops: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Sets the top bit of each byte that equals `byte`. May also set the top bits of bytes that follow a match.
+    /// Sets the top bit of each byte that equals `byte`. May also set the top bit of a byte after a match, which only makes the check
+    /// stricter.
     @inline(__always)
     private static func zeros(_ word: UInt64, _ byte: UInt64) -> UInt64 {
         let difference = word ^ (ones &* byte)
         return (difference &- ones) & ~difference
     }
 
-    /// Returns the number of bytes at `index` that one escape replaces, or 0 if the byte stays.
+    /// Returns the number of bytes at `index` that must be replaced by one escape, or 0 if the byte needs no escape.
     @inline(__always)
     private func escapedCount(_ utf8: UnsafeRawBufferPointer, _ index: Int, _ isQuoted: Bool) -> Int {
         let byte = utf8[index]

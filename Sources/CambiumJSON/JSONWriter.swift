@@ -1,6 +1,6 @@
 /// Writes JSON text, as bytes of UTF-8.
 ///
-/// The caller opens and closes arrays and objects in the right order. The writer adds the commas.
+/// The caller opens and closes arrays and objects. The writer adds the commas between their elements.
 public struct JSONWriter: Sendable {
     /// The characters of strings that a writer escapes.
     public enum Escapes: Sendable {
@@ -14,7 +14,7 @@ public struct JSONWriter: Sendable {
     let escapes: Escapes
     private var needsComma = false
 
-    /// - Parameter escapes: `.required` for text that is stored or compared but not shown.
+    /// - Parameter escapes: Use `.required` for text that is stored or compared, and not shown.
     public init(escapes: Escapes = .controls) { self.escapes = escapes }
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -24,7 +24,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Drops the bytes written so far, in the middle of a text. The next bytes continue that text.
+    /// Drops the bytes that were written so far. The next bytes continue the same text, so the caller must have used the dropped ones.
     public mutating func forgetBytes() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Structure
@@ -41,7 +41,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Ends a line. The next value is not part of the previous value.
+    /// Ends a line. The next value begins a new document, so no comma precedes it.
     public mutating func endLine() {
         bytes.append(UInt8(ascii: "\n"))
         needsComma = false
@@ -101,7 +101,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes text that is already JSON: a number, or a complete value whose strings need no further escapes.
+    /// Writes text that is already valid JSON: a number, or a complete value whose strings need no escapes.
     public mutating func raw(_ json: String) {
         separate()
         bytes.append(contentsOf: json.utf8)
@@ -114,7 +114,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes a complete value as JSON text, in which only strings have control characters.
+    /// Writes a complete value that is already JSON text. Control characters may occur only in its strings, and are escaped there.
     public mutating func json(_ text: String) {
         separate()
         var text = text
