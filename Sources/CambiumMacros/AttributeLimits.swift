@@ -7,13 +7,13 @@
 
         init(_ property: StoredProperty) { self.property = property }
 
-        /// Whether the text must match a pattern, which the macro does not evaluate.
+        /// Whether the text must match a pattern. The macro does not evaluate patterns.
         var mayHavePattern: Bool { property.options.contains { $0.name == "regex" } }
 
         func allow(length: Int) -> Bool { isWithin(Double(length), "minLength", "maxLength") }
         func allow(number: Double) -> Bool { isWithin(number, "min", "max") }
 
-        /// Returns the number in an option such as `.minLength(1)`, and its position in the source.
+        /// Returns the number of an option such as `.minLength(1)`, with its text and its expression in the source.
         func number(_ option: String) -> (value: Double, text: String, expression: ExprSyntax)? {
             guard let expression = property.options.first(where: { $0.name == option })?.firstArgument else { return nil }
             let text = expression.trimmedDescription

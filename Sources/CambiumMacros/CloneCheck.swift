@@ -17,7 +17,8 @@
             }
         }
 
-        /// A type that the macro does not know may have a default that the macro cannot see.
+        /// Reports `.exclude` for a mandatory property without a default. Skips types that the macro does not know, because they may have a
+        /// default.
         private func checkExclusion(_ option: Option, _ findings: inout Findings) {
             let names = Set(property.options.compactMap(\.name))
             let hasDefault = DefaultValue(property) != nil || !names.isDisjoint(with: ["default", "derived"])

@@ -1,6 +1,7 @@
 #if Macros
     extension [String] {
-        /// Returns the only element that a few typing errors could have turned into a name; `nil` if there are none or several.
+        /// Returns the only element that becomes a given name by correcting a few typing errors. Returns `nil` if there is no such element,
+        /// or several.
         func closest(to name: String) -> String? {
             let limit = name.count < 5 ? 1 : 2
             let near = filter { $0.distance(toName: name) <= limit }
@@ -9,7 +10,7 @@
     }
 
     extension String {
-        /// The number of letters to insert, remove or replace. Letters in the wrong case count as equal. Complexity: O(m × n).
+        /// The number of letters to insert, remove or replace. Letters that differ only in case count as equal. Complexity: O(m × n).
         fileprivate func distance(toName other: String) -> Int {
             let (left, right) = (Array(lowercased()), Array(other.lowercased()))
             var row = Array(0...right.count)

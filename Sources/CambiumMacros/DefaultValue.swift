@@ -2,12 +2,13 @@
     import SwiftSyntax
     import SwiftSyntaxBuilder
 
-    /// The default of an attribute, which is the initial value of its property.
+    /// The default of an attribute: the initial value of its property, if the value is a constant.
     ///
-    /// A value that the options of the attribute refuse is not a default: it is a placeholder for a value that the program has yet to set.
-    /// Only a literal and a case such as `.retail` are the same at any time and in any program. A call such as `UUID()` is not a default.
+    /// Only a literal and a case such as `.retail` are constants. A call such as `UUID()` may have another value each time, so it is not a
+    /// default. An initial value that the attribute's options refuse is not a default either: it is a placeholder, which the program must
+    /// replace.
     struct DefaultValue {
-        /// The literal, with the type of the property.
+        /// The constant, written with the type of the property.
         let expression: ExprSyntax
 
         init?(_ property: StoredProperty) {
@@ -20,7 +21,7 @@
             expression = type.map { "\(literal) as \($0)" } ?? literal
         }
 
-        /// Whether the limits of an attribute refuse its initial value, or might refuse it.
+        /// Whether the limits of an attribute refuse its initial value, or may refuse it.
         private static func isRefused(_ value: ExprSyntax, by property: StoredProperty) -> Bool {
             let limits = AttributeLimits(property)
             if let text = value.literalText { return limits.mayHavePattern || !limits.allow(length: text.unicodeScalars.count) }
@@ -42,7 +43,8 @@
             }
         }
 
-        /// Returns `.name` if the value is `.name` or `Type.name`. The current time is not a constant, and `.none` may be `nil`.
+        /// Returns `.name` if the value is `.name` or `Type.name`. Does not accept `.now`, which is not a constant, and `.none`, which may
+        /// mean `nil`.
         private static func member(_ value: ExprSyntax, of type: TypeSyntax, isOptional: Bool) -> ExprSyntax? {
             guard let member = value.as(MemberAccessExprSyntax.self), member.declName.argumentNames == nil else { return nil }
             let name = member.declName.baseName
@@ -57,7 +59,7 @@
     }
 
     extension TypeSyntax {
-        /// The wrapped type of an optional, or the type itself.
+        /// The type inside an optional, or the type itself if it is not an optional.
         var withoutOptional: TypeSyntax {
             if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType }
             if let name = self.as(IdentifierTypeSyntax.self), name.name.text == "Optional", let wrapped = name.genericTypes.first {

@@ -3,10 +3,10 @@
 
     /// The arguments of `@Entity`.
     struct EntityArguments {
-        /// The argument without a label, and its value if it is a literal.
+        /// The argument without a label. `name` is its value, if the argument is a literal.
         let nameArgument: ExprSyntax?
         let name: String?
-        /// The other arguments, which become arguments of the initializer of `RecordSchema`.
+        /// The arguments with labels. They become arguments of the initializer of `RecordSchema`.
         let options: [LabeledExprSyntax]
 
         init(_ node: AttributeSyntax) {
@@ -19,7 +19,7 @@
         /// Returns the argument with a label.
         func option(_ label: String) -> ExprSyntax? { options.first { $0.label?.text == label }?.expression }
 
-        /// Whether the entity has a parent, whose properties the macro cannot see.
+        /// Whether the entity has a parent. The macro cannot see the properties of a parent.
         var hasParent: Bool { option("parent").map { !$0.is(NilLiteralExprSyntax.self) } ?? false }
 
         /// Returns the literals in the lists of `unique` or `indexes`.

@@ -5,15 +5,15 @@
     struct EntityDeclaration {
         let structure: StructDeclSyntax
         let arguments: EntityArguments
-        /// The `public` or `package` of the generated members; empty for any other access.
+        /// The access of the generated members: `public`, `package`, or empty for any other access.
         let access: DeclModifierListSyntax
         /// All stored properties of instances, in the order of their declaration.
         private(set) var properties: [StoredProperty]
-        /// The requirements that the struct itself implements.
+        /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
-        /// Whether the struct is private to another type, so that no extension can refer to it.
+        /// Whether the struct is private in another type. In that case, no extension can refer to it.
         let isOutOfReach: Bool
-        /// Whether the expansion cannot read the properties because of mistakes.
+        /// Whether mistakes prevent the expansion from reading the properties.
         private(set) var hasMistakes = false
 
         /// A requirement of `EntityRecord` that the expansion implements.
@@ -30,19 +30,19 @@
             ownRequirements = Set(members.compactMap(Self.requirement))
         }
 
-        /// The properties that the store has.
+        /// The properties whose values are stored.
         var persistent: [StoredProperty] { properties.filter { !$0.isTransient } }
 
         /// The name of the struct without backquotes.
         var typeName: String { structure.name.bareText }
 
-        /// The name in the schema.
+        /// The name of the entity in the schema.
         var entityName: String { arguments.name.flatMap { $0.isEmpty ? nil : $0 } ?? typeName }
 
-        /// Whether the struct itself declares a property with the name of the generated property.
+        /// Whether the struct itself declares a property `ref`, as the expansion does.
         var declaresRef: Bool { properties.contains { $0.name == "ref" } }
 
-        /// The struct without properties, so that its conformance always compiles.
+        /// The same struct without properties. Its conformance compiles in any case.
         var withoutProperties: EntityDeclaration {
             var entity = self
             entity.properties = []
@@ -50,7 +50,7 @@
             return entity
         }
 
-        /// Returns the struct's own access, or the access that an extension around the struct gives its members.
+        /// Returns the access of the struct. If the struct states none, returns the access that an extension around it gives its members.
         private static func access(of structure: StructDeclSyntax, _ context: [Syntax]) -> DeclModifierListSyntax {
             let levels = ["public", "package", "internal", "fileprivate", "private"]
             let enclosing = context.first?.as(ExtensionDeclSyntax.self)?.modifiers ?? []
@@ -74,7 +74,7 @@
     }
 
     extension FunctionSignatureSyntax {
-        /// Whether there is exactly one parameter, which has this label and whose type has a name that ends in this name.
+        /// Whether there is exactly one parameter, with this label and with a type whose name ends in `type`.
         fileprivate func isFunction(of type: String, label: String) -> Bool {
             guard let parameter = parameterClause.parameters.first, parameterClause.parameters.count == 1 else { return false }
             return parameter.firstName.text == label && parameter.type.trimmedDescription.hasSuffix(type)

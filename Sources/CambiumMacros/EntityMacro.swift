@@ -4,7 +4,8 @@
 
     /// `@Entity`: adds the property `ref` to a struct, and an extension that makes the struct an `EntityRecord`.
     ///
-    /// The compiler asks for the members and for the extension separately. The member role reports the mistakes, so that each appears once.
+    /// The compiler asks for the members and for the extension separately. Only the first of these expansions reports mistakes, so that
+    /// each is reported once.
     package enum EntityMacro {}
 
     extension EntityMacro: MemberMacro {
@@ -26,7 +27,8 @@
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(node, declaration, context.lexicalContext), !entity.isOutOfReach else { return [] }
             let isSound = EntityCheck(node, declaration, context.lexicalContext).findings.isEmpty
-            // Even a struct with mistakes becomes an `EntityRecord`. Otherwise, each use of the struct would be an error, too.
+            // Even a struct with mistakes becomes an `EntityRecord`. Otherwise, the compiler would also report each use of the struct as a
+            // record.
             let expansion = isSound ? RecordExpansion(entity) : RecordExpansion(entity.withoutProperties)
             return [try expansion.conformance(of: type.trimmed)]
         }

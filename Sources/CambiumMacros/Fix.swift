@@ -9,7 +9,7 @@
     }
 
     extension FixIt {
-        /// Replaces a node without the trivia around it.
+        /// Replaces a node. The spaces and comments around it stay.
         static func replacing(_ node: some SyntaxProtocol, with text: String) -> FixIt {
             FixIt(message: FixTitle(message: "Replace '\(node.trimmedDescription)' with '\(text)'"), changes: [node.change(to: text)])
         }
@@ -34,7 +34,7 @@
             FixIt(message: FixTitle(message: "Remove '\(node.trimmedDescription)'"), changes: [node.removal])
         }
 
-        /// Removes an option from its marker. `@Attribute` disappears with its last option, because it has no other meaning.
+        /// Removes an option from its marker. If `@Attribute` has no other option, removes the whole marker, which then means nothing.
         static func removing(_ option: Option, from marker: Marker) -> FixIt {
             let title = FixTitle(message: "Remove '\(option.expression.trimmedDescription)'")
             let arguments = marker.attribute.arguments?.as(LabeledExprListSyntax.self).map(Array.init) ?? []
@@ -45,7 +45,7 @@
             return FixIt(message: title, changes: [marker.attribute.change(to: rest.isEmpty ? "@\(name)" : "@\(name)(\(list))")])
         }
 
-        /// Adds an option to the marker of a property, or a marker with this option.
+        /// Adds an option to the marker of a property. If the property has no marker, adds `@Attribute` with this option.
         static func adding(_ option: String, to property: StoredProperty) -> FixIt {
             guard let marker = property.markers.first else {
                 return inserting("@Attribute(\(option))", before: property.variable)
@@ -67,7 +67,7 @@
             .replaceText(range: positionAfterSkippingLeadingTrivia..<endPositionBeforeTrailingTrivia, with: text, in: Syntax(self))
         }
 
-        /// The change that removes this node and the trivia after it.
+        /// The change that removes this node and the spaces after it.
         var removal: FixIt.Change {
             .replaceText(range: positionAfterSkippingLeadingTrivia..<endPosition, with: "", in: Syntax(self))
         }

@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// Reports limits that no value can meet. Only literals are compared.
+    /// Reports limits that no value can meet. Only limits that are literals are compared.
     struct LimitCheck {
         private let property: StoredProperty
         private let limits: AttributeLimits

@@ -33,7 +33,7 @@
     /// An argument that is a `PropertyOption`, such as `.minLength(1)`.
     struct Option {
         let expression: ExprSyntax
-        /// The name after the dot, or `nil` if the expression has another form, such as the name of a constant.
+        /// The name after the dot. It is `nil` if the expression has another form, such as the name of a constant.
         let name: String?
         let arguments: [LabeledExprSyntax]
 
@@ -50,7 +50,7 @@
     }
 
     extension AttributeSyntax {
-        /// The name of the attribute, without the name of this module.
+        /// The name of the attribute, without the module name `Cambium`.
         var ownName: String {
             guard let member = attributeName.as(MemberTypeSyntax.self), member.baseType.trimmedDescription == "Cambium" else {
                 return attributeName.trimmedDescription

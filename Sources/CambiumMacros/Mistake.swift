@@ -2,9 +2,9 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// An error in a declaration with `@Entity`: one sentence that states the mistake, and one that states the remedy.
+    /// An error in a declaration with `@Entity`. One sentence states the mistake, and another one states the remedy.
     struct Mistake: DiagnosticMessage {
-        /// The name of the kind of mistake, which tests and tools compare.
+        /// The name of the kind of mistake. Tests and tools compare this name instead of the message.
         let kind: String
         let message: String
 
@@ -25,7 +25,7 @@
 
         /// Adds a mistake at a place in the source.
         ///
-        /// - Parameter fix: A change that corrects the mistake; `nil` if there are several ways to correct it.
+        /// - Parameter fix: A change that corrects the mistake; `nil` if the user must choose between several changes.
         mutating func add(_ mistake: Mistake, at node: some SyntaxProtocol, fix: FixIt? = nil) {
             diagnostics.append(Diagnostic(node: node, message: mistake, fixIts: fix.map { [$0] } ?? []))
         }

@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports properties whose names are not allowed in the store or in the generated code.
+    /// Reports properties whose names the store or the generated code cannot have.
     struct NameCheck {
         private let entity: EntityDeclaration
 
@@ -22,7 +22,7 @@
             }
         }
 
-        /// The position of the stored name: the option that sets it, or the name in Swift.
+        /// The source of the stored name: the option that sets it, or else the name in Swift.
         private func place(of property: StoredProperty) -> Syntax {
             property.options.first { $0.name == "named" }?.firstArgument.map { Syntax($0) } ?? Syntax(property.identifier)
         }

@@ -25,7 +25,7 @@
 
         private var role: OptionRule.Role { marker.kind == .relationship ? .relationship : .attribute }
 
-        /// Returns whether the option fits the marker.
+        /// Reports an option that does not fit the marker. Returns whether the option fits.
         private func checkRole(_ option: Option, _ name: String, _ findings: inout Findings) -> Bool {
             let roles = OptionRule.roles(of: name)
             guard let other = roles.first, !roles.contains(role) else { return true }
@@ -56,13 +56,13 @@
             findings.add(mistake, at: place, fix: fix ?? .removing(option, from: marker))
         }
 
-        /// Returns the option that limits the length, if `.min` or `.max` was meant for a length.
+        /// Returns the option for the length, if `.min` or `.max` was written for a type with a length.
         private func lengthName(_ name: String, _ type: String) -> String? {
             guard ["min", "max"].contains(name), OptionRule.types(of: "minLength")?.names.contains(type) == true else { return nil }
             return "\(name)Length"
         }
 
-        /// The type, if the annotation or the literal shows it. JSON has no length and no order.
+        /// The type, if the annotation or the literal shows it. `.json` makes the type JSON, which has no length and no order.
         private var typeName: String? {
             if property.isJSON { return "JSON" }
             return property.attributeTypeName

@@ -1,5 +1,5 @@
 #if Macros
-    /// Determines which properties may have an option.
+    /// Determines for each option which properties may have the option.
     enum OptionRule {
         enum Role: String {
             case attribute = "Attribute"
@@ -19,14 +19,14 @@
         private static let sequences: Set<String> = ["String", "URL", "Data", "[UInt8]"]
 
         /// Returns the roles of the properties that may have an option. If this version of the macro does not know the option, returns both
-        /// roles.
+        /// roles, so that it reports no mistake.
         static func roles(of option: String) -> Set<Role> {
             if attributeOptions.contains(option) { return [.attribute] }
             if relationshipOptions.contains(option) { return [.relationship] }
             return [.attribute, .relationship]
         }
 
-        /// Returns the attribute types that may have an option, and their description; `nil` if all types may have it.
+        /// Returns the attribute types that may have an option, and their description. Returns `nil` if all types may have the option.
         static func types(of option: String) -> (names: Set<String>, description: String)? {
             switch option {
             case "min", "max": (numbers, "numbers and dates")

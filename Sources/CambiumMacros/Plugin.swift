@@ -2,7 +2,7 @@
     import SwiftCompilerPlugin
     import SwiftSyntaxMacros
 
-    /// The entry point of the compiler's plugin.
+    /// The entry point of the plugin that the compiler runs to expand macros.
     @main
     struct Plugin: CompilerPlugin {
         let providingMacros: [any Macro.Type] = [
@@ -10,8 +10,8 @@
         ]
     }
 #else
-    /// The entry point without the trait. The program does nothing, but the package manager links each macro target of the package that it
-    /// builds as the root.
+    /// The entry point without the package trait. The program does nothing, but it must exist: the package manager links every macro target
+    /// of the root package.
     @main
     struct Plugin {
         static func main() {}

@@ -3,7 +3,7 @@
     import SwiftSyntax
     import SwiftSyntaxMacros
 
-    /// A marker of a stored property. It expands to nothing, because `@Entity` reads it.
+    /// A marker of a stored property. The marker expands to nothing, because `@Entity` reads it.
     package protocol PropertyMacro: PeerMacro {}
 
     extension PropertyMacro {
@@ -26,7 +26,7 @@
     }
 
     extension [Syntax] {
-        /// Whether the innermost context is a type with `@Entity`, which reports its own mistakes.
+        /// Whether the innermost type around the property has `@Entity`. In that case, `@Entity` reports the mistakes.
         fileprivate var isEntity: Bool {
             let attributes = first?.asProtocol((any DeclGroupSyntax).self)?.attributes ?? []
             return attributes.contains { $0.as(AttributeSyntax.self)?.ownName == "Entity" }

@@ -8,7 +8,7 @@
 
         init(_ entity: EntityDeclaration) { self.entity = entity }
 
-        /// The property that the member role adds.
+        /// The property `ref`, which is the only member that the expansion adds to the struct.
         var ref: DeclSyntax {
             """
             /// The object of this value. `nil` until the value is saved for the first time, and again after it is deleted.
@@ -16,7 +16,7 @@
             """
         }
 
-        /// Returns the extension. It omits the requirements that the struct implements itself.
+        /// Returns the extension. Requirements that the struct implements itself are omitted.
         func conformance(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
             var members: [DeclSyntax] = []
             if !entity.ownRequirements.contains(.recordSchema) { members.append(schema) }
@@ -58,7 +58,7 @@
             }
         }
 
-        /// Returns the options of the marker, the labeled arguments as options, and the default.
+        /// Returns all options of a property: the options of its marker, the labeled arguments of its marker, and its default.
         private func options(of property: StoredProperty) -> [ExprSyntax] {
             var options: [ExprSyntax] = property.isIdentity ? [".identity"] : []
             options += property.options.filter { !["json", "named"].contains($0.name) }.map(\.expression.trimmed)

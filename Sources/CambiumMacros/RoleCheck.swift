@@ -2,8 +2,8 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports markers that do not fit the type of their property: a relationship that is marked as an attribute, or an identity that may
-    /// be missing.
+    /// Reports markers that do not fit the type of their property: for example, a relationship with the marker `@Attribute`, or an optional
+    /// identity.
     struct RoleCheck {
         private let property: StoredProperty
 
@@ -73,12 +73,12 @@
     }
 
     extension Marker {
-        /// The change of the name of the marker.
+        /// The change that replaces the name of the marker.
         fileprivate func fix(as kind: Kind) -> FixIt { .replacing(attribute.attributeName, with: kind.rawValue) }
     }
 
     extension TypeShape {
-        /// Whether the syntax shows that the type is a relationship.
+        /// Whether the syntax of the type shows that the property is a relationship.
         var isRelationship: Bool {
             switch self {
             case .ref, .toMany, .array, .set: true

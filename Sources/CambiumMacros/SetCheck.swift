@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports lists of `unique` and `indexes` with a name that is not an attribute of the entity.
+    /// Reports names in the lists of `unique` and `indexes` that are not attributes of the entity.
     struct SetCheck {
         private let entity: EntityDeclaration
 
@@ -70,7 +70,7 @@
             findings.add(mistake, at: literal, fix: fix)
         }
 
-        /// A component of an index: `-name` for descending order, `name[c]` for texts without regard to case.
+        /// A component of an index: `-name` for the descending order, `name[c]` for texts without regard to case.
         private struct Component {
             let name: String
             let isDescending: Bool

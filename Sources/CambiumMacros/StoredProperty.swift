@@ -15,7 +15,8 @@
             var properties: [StoredProperty] = []
             var type: TypeSyntax?
             let markers = Marker.all(in: variable.attributes)
-            // In `var x, y: Int`, the type of the last binding also applies to the bindings before it.
+            // In `var x, y: Int`, the annotation of the last binding also applies to the preceding bindings, so the loop begins with the
+            // last one.
             for binding in variable.bindings.reversed() {
                 type = binding.typeAnnotation?.type ?? (binding.initializer == nil ? type : nil)
                 guard !binding.isComputed, let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else { continue }
@@ -49,7 +50,7 @@
     }
 
     extension PatternBindingSyntax {
-        /// Whether the property has accessors other than observers.
+        /// Whether the property is computed: its accessors are not only observers.
         var isComputed: Bool {
             switch accessorBlock?.accessors {
             case nil: false

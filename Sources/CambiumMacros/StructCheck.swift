@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// Reports structs that cannot be records, regardless of their properties, and names that no entity can have.
+    /// Reports structs that cannot be records, whatever their properties are. Also reports names that an entity cannot have.
     struct StructCheck {
         private let entity: EntityDeclaration
 

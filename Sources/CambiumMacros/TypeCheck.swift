@@ -47,7 +47,7 @@
             }
         }
 
-        /// A reference has no form in JSON.
+        /// Reports JSON with references to objects. A reference has no form in JSON.
         private func checkJSON(_ type: TypeSyntax, _ shape: TypeShape, _ findings: inout Findings) {
             guard shape.wrapped.holdsReference else { return }
             let marker = property.markers.first { $0.options.contains { $0.name == "json" } }
@@ -84,7 +84,7 @@
             }
         }
 
-        /// Checks the members of an array or of a set, which are related objects.
+        /// Checks the members of an array or a set. If they are records, the property is a relationship.
         private func checkMembers(
             _ member: TypeShape, of type: TypeSyntax, _ word: String, _ shape: TypeShape, _ findings: inout Findings
         ) {
@@ -129,7 +129,7 @@
     }
 
     extension TypeShape {
-        /// Whether the name of the type shows that it refers to objects.
+        /// Whether the syntax of the type shows a reference to objects.
         fileprivate var holdsReference: Bool {
             switch self {
             case .ref, .toMany: true

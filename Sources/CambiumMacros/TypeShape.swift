@@ -1,13 +1,13 @@
 #if Macros
     import SwiftSyntax
 
-    /// The form of a type, if its syntax shows it. A macro cannot know which type a name refers to.
+    /// What the syntax of a type shows about it. A macro sees only names, and does not know to which types they refer.
     indirect enum TypeShape {
         /// One of the types of attributes.
         case attribute(String)
-        /// A type of the standard library or of Foundation that no attribute can have.
+        /// A known type of the standard library or Foundation that an attribute cannot have.
         case unsupported(String)
-        /// Any other name.
+        /// A name that the macro does not know.
         case named(String)
         case optional(TypeShape)
         case implicitlyUnwrapped(TypeShape)
@@ -40,7 +40,7 @@
             "JSONValue",
         ]
 
-        /// Known types that no attribute can have, each with a type to use instead, if there is a type that holds all of its values.
+        /// Known types that an attribute cannot have. Each has a type that holds all of its values, or `nil` if there is no such type.
         static let replacements: [String: String?] = [
             "Int8": "Int16", "UInt8": "Int16", "UInt16": "Int32", "UInt32": "Int64", "UInt": nil, "UInt64": nil, "Int128": nil,
             "UInt128": nil,
@@ -72,7 +72,7 @@
             }
         }
 
-        /// Treats `Foundation.Date` as `Date`. Any other type inside a type is unknown to the macro.
+        /// Treats `Foundation.Date` as `Date`. A type inside any other type is not known to the macro.
         private static func member(_ type: MemberTypeSyntax) -> TypeShape {
             let modules = ["Swift", "Foundation", "FoundationEssentials", "Cambium"]
             guard modules.contains(type.baseType.trimmedDescription) else { return .named(type.trimmedDescription) }
@@ -83,7 +83,7 @@
     extension TypeShape {
         var isOptional: Bool { if case .optional = self { true } else { false } }
 
-        /// The form without an enclosing optional.
+        /// The form of the type inside an optional, or the form itself if it is not an optional.
         var wrapped: TypeShape {
             switch self {
             case .optional(let shape), .implicitlyUnwrapped(let shape): shape.wrapped

@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports initial values that the generated initializer cannot replace, and missing initial values.
+    /// Reports initial values that the generated initializer could not replace, and missing initial values.
     struct ValueCheck {
         private let property: StoredProperty
 
@@ -15,7 +15,8 @@
             checkDefault(&findings)
         }
 
-        /// A variable with an optional type is `nil` initially.
+        /// Reports a transient property without an initial value. A variable with an optional type needs none, because it is `nil`
+        /// initially.
         private func checkTransient(_ findings: inout Findings) {
             let isNil = property.isOptional && !property.isConstant
             guard property.initialValue == nil, !isNil else { return }
@@ -55,7 +56,7 @@
     }
 
     extension ExprSyntax {
-        /// The type in `Type(...)` or `Type.member`, if its first letter shows that it is a type.
+        /// The type in `Type(...)` or `Type.member`. A first letter in upper case shows that a name is the name of a type.
         fileprivate var typeName: String? {
             let called = self.as(FunctionCallExprSyntax.self)?.calledExpression
             let base = called ?? self.as(MemberAccessExprSyntax.self)?.base
