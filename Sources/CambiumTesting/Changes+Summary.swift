@@ -2,7 +2,7 @@ public import CambiumGraph
 internal import CambiumModel
 
 extension Changes {
-    /// One line for each changed object and property, for tests that expect exact changes in one line.
+    /// One line for each changed object and property, so that a test can compare all changes with a list of texts.
     ///
     ///     #expect(store.graph.changes(since: before).summary == ["+ Note/3", "~ Note/1.title: Paris -> Rome", "- Item/2"])
     ///

@@ -23,7 +23,8 @@ package func difference(_ changes: Changes, from old: ReferenceGraph, to new: Re
     return expected.min { $0.key < $1.key }.map { "\($0.key): nothing instead of '\($0.value)'" }
 }
 
-/// Whether a quick check shows that an object is equal in two references with the same schema. May return `false` for an equal object.
+/// Whether an object is certainly equal in two references with the same schema. The check is quick, and may return `false` for an equal
+/// object.
 private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ old: ReferenceGraph, _ new: ReferenceGraph) -> Bool {
     guard old.schema === new.schema, let was = old.objects[id], let now = new.objects[id] else { return false }
     if now.entity.attributes.contains(where: \.isDerived) { return false }

@@ -2,10 +2,11 @@ import CambiumBytes
 internal import CambiumLog
 internal import CambiumModel
 
-/// The state of a `FaultyVolume`.
+/// The state of a `FaultyVolume`: its files, its directories, and the faults that a test has requested.
 struct FaultyDisk: Sendable {
     var files: [FaultyContent] = []
-    /// The index of each file in `files`, by path: as the process sees the directories, and as they are durable.
+    /// The index of each file in `files`, by path. `live` has the paths that the process sees, and `durable` those that survive a power
+    /// failure.
     private(set) var live: [String: Int] = [:]
     private var durable: [String: Int] = [:]
     /// Changes of directories that are not yet durable. Each change maps a path to the index of a file, or to `nil` if it removes the path.
@@ -28,7 +29,7 @@ struct FaultyDisk: Sendable {
 
     var liveContents: [String: [UInt8]] { live.mapValues { files[$0].live } }
 
-    /// Counts an operation. Throws if this operation must fail.
+    /// Counts an operation. Throws if the test has requested that this operation fails.
     mutating func begin() throws(CambiumError) {
         defer { operationCount += 1 }
         if let crashOperation, operationCount >= crashOperation {
@@ -41,7 +42,7 @@ struct FaultyDisk: Sendable {
         }
     }
 
-    /// Counts a call that changes nothing. Throws if this call must fail.
+    /// Counts a call that changes nothing. Throws if the test has requested that this call fails.
     mutating func beginRead() throws(CambiumError) {
         defer { readCount += 1 }
         guard let readFailure, readFailure.read == readCount else { return }
@@ -89,7 +90,7 @@ struct FaultyDisk: Sendable {
         for change in pending where Bool.random(using: &random) {
             for (path, number) in change { entries[path] = number }
         }
-        // The order is fixed, so that a seed always produces the same image.
+        // The paths are sorted, so that a seed always results in the same image.
         var image: [String: [UInt8]] = [:]
         for path in entries.keys.sorted() { image[path] = entries[path].map { files[$0].image(&random) } }
         return image
@@ -106,7 +107,7 @@ struct FaultyContent: Sendable {
     private(set) var live: [UInt8]
     private var durable: [UInt8]
     private var pending: [Change] = []
-    /// The parts of the file that the process has mapped. They are removed when the process releases the mappings.
+    /// The parts of the file that the process has mapped. A part is removed after the process has released its mapping.
     private var mappings: [MappedPart] = []
 
     init(_ bytes: [UInt8]) {
@@ -129,7 +130,7 @@ struct FaultyContent: Sendable {
         pending.append(.truncate(byteCount))
     }
 
-    /// Returns memory that is a part of the file. Extends the file if it ends before the end of that part.
+    /// Returns memory for a part of the file. If the file ends before the end of this part, extends the file.
     mutating func map(offset: Int, byteCount: Int) -> FileMapping {
         let missing = offset + byteCount - live.count
         if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }
@@ -145,13 +146,15 @@ struct FaultyContent: Sendable {
         return part.memory
     }
 
-    /// Records the pages that the process wrote in memory as writes that are not yet durable.
+    /// Compares the mapped memory with its earlier content. Records each page that the process has changed as a write that is not yet
+    /// durable.
     mutating func absorb() {
         mappings.removeAll { $0.mapping == nil }
         for part in mappings {
             for (offset, page) in part.changes() {
                 note(page, at: offset)
-                // The process may be writing to this part, so its memory stays unchanged. The other mappings receive the page.
+                // Only the other mappings receive the page. The memory of this part stays unchanged, because the process may be writing to
+                // it.
                 for other in mappings where other !== part { other.take(page, at: offset) }
             }
         }
@@ -163,7 +166,7 @@ struct FaultyContent: Sendable {
         pending = []
     }
 
-    /// Simulates a failed sync: some of the changes become durable, and no later sync retries the others.
+    /// Simulates a failed sync. Some of the changes become durable, and no later sync writes the other changes.
     mutating func forget(_ random: inout SplitMix64) {
         absorb()
         durable = image(&random)
@@ -176,7 +179,7 @@ struct FaultyContent: Sendable {
             switch (change, Int.random(in: 0..<4, using: &random)) {
             case (_, 0): break
             case (.write(let written, let offset), 3) where offset + written.count > bytes.count:
-                // The file gets its new length, but not the new bytes.
+                // The file is extended, but the new bytes are zeros.
                 Self.apply(.write([UInt8](repeating: 0, count: offset + written.count - bytes.count), offset: bytes.count), to: &bytes)
             case (.write(let written, let offset), 1):
                 let start = Int.random(in: 0...written.count, using: &random)
@@ -203,13 +206,13 @@ struct FaultyContent: Sendable {
 
 /// A part of a file that the process has mapped.
 ///
-/// SENDABLE: the mapping belongs to the simulated process, which the test that owns the volume runs.
+/// SENDABLE: only the simulated process uses the mapping, and it runs in the test that owns the volume.
 private final class MappedPart: @unchecked Sendable {
     private let offset: Int
-    /// The memory at the last comparison. Empty if the process only reads the mapping.
+    /// The content of the memory at the last comparison. It is empty if the process only reads the mapping.
     private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
-    /// The mapping, until the process receives it.
+    /// The mapping, before it is passed to the process. Then only the process keeps it alive.
     private var made: FileMapping?
 
     private static let pageByteCount = 4096
@@ -223,14 +226,14 @@ private final class MappedPart: @unchecked Sendable {
         made = mapping
     }
 
-    /// Passes the memory to the process.
+    /// The memory, which can be passed to the process once.
     var memory: FileMapping {
         defer { made = nil }
         guard let made else { preconditionFailure("A mapping must be handed over only once.") }
         return made
     }
 
-    /// Returns the pages that were written since the last call.
+    /// Returns the pages that the process has written since the last call.
     func changes() -> [(offset: Int, page: [UInt8])] {
         guard let mapping, !seen.isEmpty else { return [] }
         let changed = seen.withUnsafeBytes { seen in
@@ -246,7 +249,7 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Copies bytes that were written to the file without the mapping.
+    /// Copies bytes into the mapped memory that were written to the file in another way.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumLog
 package import CambiumModel
 
-/// A volume in memory that models a disk. For each file, it keeps the written bytes and the durable bytes, and it can produce any state
+/// A volume in memory that models a disk. It knows which bytes of each file are written and which are durable, so it can produce any state
 /// that a crash may leave. At any operation, it can stop like a process that dies, or fail like a disk.
 ///
 ///     let volume = FaultyVolume()
@@ -13,8 +13,8 @@ package import CambiumModel
 /// An operation is a call that changes something: creating, writing, truncating, mapping for writing, syncing, renaming, linking or
 /// removing a file, and syncing a directory. Calls that change nothing are counted separately.
 ///
-/// Interruptions, and reads or writes that end early, are not faults of a volume: each implementation of `Volume` ensures that a call
-/// completes or fails. A write that fails may have written some of its bytes, and only this effect is modeled here.
+/// Interrupted calls, and reads or writes that end early, are not modeled, because each implementation of `Volume` repeats them. A call
+/// completes or fails. A write that fails may have written some of its bytes, and this is modeled.
 package final class FaultyVolume: Volume {
     private let state = Guarded(FaultyDisk())
     private let locks = MemoryVolume()
@@ -34,18 +34,17 @@ package final class FaultyVolume: Volume {
     /// Lets the process die at an operation. Operations are counted from 0. This operation and all later ones throw.
     package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
-    /// Lets one operation fail with an error number. Operations are counted from 0. A write that fails writes a part of its bytes. If the
-    /// sync of a file fails, only some of its changes become durable, and later syncs do not retry the others.
+    /// Lets one operation fail with an error number. Operations are counted from 0. A write that fails still writes a part of its bytes.
+    /// After a failed sync, some changes of the file are durable, and later syncs do not write the others.
     package func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
-    /// The number of calls so far that change nothing: opening, reading, mapping for reading and listing, and querying lengths and
-    /// existence.
+    /// The number of calls so far that change nothing: calls that open, read, list, map for reading, or ask for a length or for existence.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// Lets one of the calls that `readCount` counts fail with an error number. These calls are counted from 0.
+    /// Lets one call that changes nothing fail with an error number. The calls are counted as `readCount` does, from 0.
     package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
-    /// Cancels the effects of `crash` and `fail`: another process begins, with the current files.
+    /// Starts another process on the current files. The faults that were requested no longer apply.
     package func recover() { state.withLock { $0.recover() } }
 
     /// Whether the process has died and no other process has begun.
@@ -106,7 +105,7 @@ package final class FaultyVolume: Volume {
         }
     }
 
-    /// Does not read from the disk, so the call is not counted.
+    /// Not counted, because the call does not read from the disk.
     package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
         guard let file = file as? FaultyFile else { return false }
         return state.withLock { $0.live[path] == file.number }

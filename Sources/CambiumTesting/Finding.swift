@@ -1,7 +1,7 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// A fault that a run of random changes found.
+/// A fault of the engine that a run of random changes has found.
 package struct Finding: Error, CustomStringConvertible {
     package let description: String
 
@@ -14,10 +14,10 @@ package struct Finding: Error, CustomStringConvertible {
     package static func check(_ findings: [String], _ what: String, _ ops: [Op] = []) throws { try check(findings.first, what, ops) }
 }
 
-/// Returns the text of a list of ops, each shortened to 600 characters.
+/// Returns the text of a list of ops. The text of each op has at most 600 characters.
 package func shown(_ ops: [Op]) -> String { "after " + ops.map { String("\($0)".prefix(600)) }.joined(separator: "; ") }
 
-/// Returns an op with the parts that only the engine can compute.
+/// Adds to an op the parts that only the engine can compute, such as the hash of a clone.
 package func completed(_ op: Op, _ draft: borrowing Draft) throws(CambiumError) -> Op {
     if case .clone(let clone) = op { .clone(try completed(clone, draft)) } else { op }
 }

@@ -3,8 +3,8 @@ internal import CambiumModel
 
 /// Returns a sentence about the first difference between a graph and a reference, or `nil` if they are equal.
 ///
-/// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, counts, and the results of
-/// searches by identity, which no two objects may share. Complexity: O(entities x objects + members).
+/// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, and counts. Also finds each
+/// object by its identity, so no two objects may have the same identity. Complexity: O(entities x objects + members).
 package func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
         return "\(graph.objectCount) objects instead of \(reference.objectCount)"
@@ -43,7 +43,8 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     return nil
 }
 
-/// Checks that every way to read a value from a bound column agrees with the value itself.
+/// Returns the first way of reading a bound column that does not agree with the value itself, as a part of a sentence. Returns `nil` if all
+/// agree.
 private func difference(_ column: Column, _ value: Value, _ place: ObjectPlace) -> String? {
     if ValueKey(column.value(at: place)) != ValueKey(value) { return "is \(column.value(at: place)) by its column" }
     switch value {

@@ -1,18 +1,18 @@
 internal import CambiumGraph
 
-/// A measurement of the tree of an ordered index, for random 64-bit numbers, without the other parts of the engine.
+/// Measures the tree of an ordered index with random numbers of 64 bits. No other part of the engine takes part.
 ///
 ///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
 ///     print(found.bytesPerRow)
 public struct IndexMeasurement {
     /// The seconds to sort and merge all keys into an empty tree.
     public let bulkSeconds: Double
-    /// The seconds to add a twentieth as many random keys to the tree, one by one.
+    /// The seconds to add more random keys to the tree, one by one. Their number is a twentieth of the first keys.
     public let insertSeconds: Double
     public let insertCount: Int
     /// The seconds to walk through the tree once, row by row.
     public let scanSeconds: Double
-    /// The sum of all rows, so that the compiler cannot omit the walk.
+    /// The sum of all rows. It is a result of the walk, so that the compiler cannot omit the walk.
     public let rowSum: UInt64
     /// The bytes of pages for each row, after all keys were merged in bulk.
     public let bytesPerRow: Double

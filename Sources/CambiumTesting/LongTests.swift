@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Tests that take over two seconds run only if `CAMBIUM_LONG_TESTS` is set. `script/check` sets it.
+/// Whether tests that take more than two seconds run. `script/check` sets the variable `CAMBIUM_LONG_TESTS` for this.
 ///
 ///     @Test(.enabled(if: LongTests.areWanted)) func `a crash at any of ten thousand operations loses nothing`() throws { ... }
 package enum LongTests {

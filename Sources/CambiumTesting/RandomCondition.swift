@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Creates random conditions and sort keys that suit a schema, with constants that occur in a graph.
+/// Creates random conditions and sort keys for a schema. Their constants are mostly values that occur in a graph.
 package struct RandomCondition: Sendable {
     private let graph: ReferenceGraph
     private let ids: [EntityNumber: [ObjectID]]
@@ -90,7 +90,7 @@ package struct RandomCondition: Sendable {
         return .comparison(Comparison(path, relation, right, quantifier: quantifier, folding: folding))
     }
 
-    /// A constant for an attribute: usually a value of an object, or a value next to it.
+    /// Returns a constant for an attribute: usually the value of an object, or a value that differs from it a little.
     private mutating func literal(_ attribute: Attribute, _ entity: Entity, _ relation: Comparison.Relation) -> QueryLiteral {
         if random.isTrue(1, outOf: 10) { return .null }
         let value = random.pick(ids[entity.number] ?? []).flatMap { graph.value(of: attribute, of: $0) } ?? .null
@@ -149,7 +149,8 @@ package struct RandomCondition: Sendable {
         return .comparison(Comparison(paths[0], random.pick(relations) ?? .equal, paths[1]))
     }
 
-    /// Returns the names of one to three relationships in succession, and the entity at their end; `nil` if the entity has none.
+    /// Returns the names of one to three relationships that follow each other, and the entity at their end. Returns `nil` if the entity has
+    /// no relationship.
     package mutating func path(_ entity: Entity) -> (names: [String], end: Entity)? {
         var (names, end) = ([String](), entity)
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -187,7 +188,7 @@ package struct RandomCondition: Sendable {
 }
 
 extension Value {
-    /// Whether a condition writes the value as a string.
+    /// Whether the text of a condition contains the value as a string.
     fileprivate var isText: Bool {
         switch self {
         case .date, .uuid, .data, .string, .uri: true

@@ -22,7 +22,8 @@ extension RandomProgram {
             if kind == .update { attributes = someOf(attributes, upTo: 3) }
         }
         if serials.isEmpty { return nil }
-        // With many objects, two of them would almost always share a value, and the transaction would be rejected.
+        // Many objects get new values. With values from the small set, two of them would almost always be equal, and the transaction would
+        // be rejected.
         let isFresh = serials.count > 10
         let columns = attributes.map { attribute in
             column(
@@ -49,7 +50,7 @@ extension RandomProgram {
         return runs
     }
 
-    /// Returns values in the form that a block contains.
+    /// Returns the values of an attribute as a column of a block.
     func column(_ attribute: Attribute, _ values: [Value]) -> AttributeColumn {
         var presence = [UInt64](repeating: 0, count: (values.count + 63) / 64)
         let forms = values.map { StoredForm($0, type: attribute.type) }

@@ -1,10 +1,10 @@
 internal import CambiumModel
 
 extension RandomProgram {
-    /// Returns a clone of a few objects, which usually succeeds, or `nil` if no clone of a moderate size is found. Its result comes from
-    /// the reference, without the hash that only the engine computes.
+    /// Returns a clone of a few objects, which usually succeeds. Returns `nil` if no clone of a moderate size is found. The outcome in the
+    /// op comes from the reference, without the hash that only the engine computes.
     mutating func clone(_ graph: ReferenceGraph) -> Op? {
-        // Repeated cloning of copies would let the graph grow exponentially.
+        // If copies were cloned again and again, the graph would grow exponentially.
         if graph.objectCount > 500 { return nil }
         for _ in 0..<6 {
             let roots = random.isTrue(1, outOf: 2) ? some(graph.ids, upTo: 1) : some(graph.ids, upTo: 4)
@@ -16,7 +16,7 @@ extension RandomProgram {
             do throws(CambiumError) {
                 let plan = try graph.plan(roots, options, time: time, seed: seed)
                 if plan.reached.count > 150 { continue }
-                // A clone that reaches further objects tests more.
+                // A clone that copies more than its roots tests more, so most of the others are skipped.
                 if plan.reached.count == roots.count, random.isTrue(3, outOf: 4) { continue }
                 return .clone(
                     CloneOp(
@@ -44,7 +44,7 @@ extension RandomProgram {
         return Self.refused(random.isTrue(1, outOf: 2) ? [absent] : [present, absent], CloneOptions())
     }
 
-    /// Returns a clone that shares objects of one owner, which is an error.
+    /// Returns a clone that must throw, because it shares objects that can have only one owner.
     private mutating func wrongShare(_ graph: ReferenceGraph, _ present: ObjectID) -> Op? {
         let owned = concrete.flatMap { entity in
             entity.relationships.filter { relationship in
@@ -71,7 +71,7 @@ extension RandomProgram {
         return options
     }
 
-    /// Returns rules in the order that an op requires.
+    /// Returns rules in the order in which an op must have them.
     private mutating func cloneRules() -> [CloneOptions.Rule] {
         var found: [CloneOptions.Rule] = []
         for entity in concrete.sorted(by: { $0.number < $1.number }) {

@@ -31,7 +31,7 @@ extension RandomProgram {
         }
     }
 
-    /// Returns valid values followed by an invalid one.
+    /// Returns valid assignments followed by an invalid one.
     private mutating func wrongAssignments(_ attributes: [Attribute]) -> [Assignment] {
         guard let wrong = random.pick(attributes) else { return [] }
         let fitting = attributes.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))
@@ -48,7 +48,7 @@ extension RandomProgram {
         return .insert(id, entity: entity.number, wrongAssignments(entity.attributes))
     }
 
-    /// Returns a block of objects of which only the last object cannot be inserted, or does not exist.
+    /// Returns a block in which only the last object is wrong: it cannot be inserted, or it does not exist.
     private mutating func wrongTail(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
         let next = graph.nextSerial(of: entity.root)
@@ -65,7 +65,7 @@ extension RandomProgram {
                 entity: entity.number, kind: isInsert ? .insert : .update, serials: Self.runs(serials), identity: [], columns: columns))
     }
 
-    /// Returns a block that inserts objects before an object that already exists.
+    /// Returns a block that inserts objects with free serials, and as the last one an object that already exists.
     private mutating func wrongGap(_ graph: ReferenceGraph, _ present: ObjectID) -> Op {
         let entity = graph.entity(of: present) ?? concrete[0]
         let free = (1..<max(2, present.serial)).filter { !graph.contains(ObjectID(root: present.root, serial: $0)) }
@@ -94,7 +94,7 @@ extension RandomProgram {
         return .link(id, relationship.number, target: target, index: index)
     }
 
-    /// Moves an object that is not a member, or in a relationship that is not ordered, or to a negative index.
+    /// Returns a move that must throw: of an object that is not a member, in an unordered relationship, or to a negative index.
     private mutating func wrongMove(_ graph: ReferenceGraph) -> Op? {
         guard let (id, relationship) = owner(graph), let target = random.pick(targets(relationship, graph)) else { return nil }
         return .move(id, relationship.number, target: target, index: random.isTrue(1, outOf: 2) ? -1 : 0)
@@ -117,7 +117,7 @@ extension RandomProgram {
         return .upsert(block)
     }
 
-    /// Returns a block of links whose last link names a missing object, or an object of the wrong entity.
+    /// Returns a block of links in which only the last link is wrong: its member is missing or has the wrong entity.
     private mutating func wrongLinks(_ graph: ReferenceGraph, _ absent: ObjectID) -> Op? {
         guard let (id, relationship) = owner(graph) else { return nil }
         let wrong = random.isTrue(1, outOf: 2) ? absent.serial : random.pick(graph.ids)?.serial ?? 1

@@ -1,19 +1,20 @@
 package import CambiumModel
 
-/// Generates random ops, most of which suit the state of a reference graph. Tests run them on the engine and on the reference.
+/// Generates random ops. Most of them fit the state of a reference graph. Tests apply them to the engine and to the reference.
 ///
 ///     var program = RandomProgram(schema: schema, seed: 7)
 ///     let op = program.next(for: reference)
 package struct RandomProgram: Sendable {
     /// The kinds of ops that a program generates.
     package enum Scope: Sendable {
-        /// All ops, including ops that must throw.
+        /// All ops, including ops that the engine must refuse.
         case everything
-        /// All ops, with more clones than anything else.
+        /// All ops; clones are more frequent than any other kind.
         case clones
         /// All ops. The test that runs the program also changes the schema often.
         case migrations
-        /// Only changes from which ops can be derived: no clones, no deletions, no serials from gaps, and no ops that must throw.
+        /// Only changes that `OpDerivation` can derive: no clones, no deletions, no serials in gaps, and no ops that the engine must
+        /// refuse.
         case derivable
     }
 
@@ -21,7 +22,7 @@ package struct RandomProgram: Sendable {
     package let scope: Scope
     var random: SplitMix64
     var values = RandomValues()
-    /// The links that new objects need to reach their minimum number of members.
+    /// The links that a new object still needs to reach the minimum number of members of its relationships.
     private var pending: [Op] = []
     private(set) var concrete: [Entity] = []
     private(set) var relationships: [Relationship] = []
@@ -34,7 +35,7 @@ package struct RandomProgram: Sendable {
         adopt(schema)
     }
 
-    /// Continues with a different schema.
+    /// Continues with another schema, and drops the links for the old one.
     package mutating func adopt(_ schema: Schema) {
         self.schema = schema
         pending = []
@@ -55,7 +56,7 @@ package struct RandomProgram: Sendable {
         return op(graph) ?? insert(graph)
     }
 
-    /// Returns an op of a random kind, or `nil` if the graph contains nothing that such an op could change.
+    /// Returns an op of a random kind, or `nil` if the graph contains nothing to which an op of this kind could apply.
     private mutating func op(_ graph: ReferenceGraph) -> Op? {
         if random.isTrue(scope == .clones ? 15 : scope == .derivable ? 0 : 2, outOf: 50) { return clone(graph) }
         switch Int.random(in: 0..<100, using: &random) {
@@ -92,7 +93,7 @@ package struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Returns the next serial in most cases. Otherwise, returns a serial that leaves a gap, or one that lies in a gap.
+    /// Returns a serial for a new object: usually the next serial, and otherwise a serial that leaves a gap or lies in a gap.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }
@@ -103,7 +104,7 @@ package struct RandomProgram: Sendable {
         return next
     }
 
-    /// Returns a valid value. For an identifying attribute, the value is new in most cases.
+    /// Returns a valid value. The value of an attribute in a unique set is usually new.
     mutating func value(_ attribute: Attribute) -> Value {
         if identifying.contains(ObjectIdentifier(attribute)), random.isTrue(19, outOf: 20) { return values.fresh(attribute.type) }
         let value = values.common(attribute, &random)

@@ -1,7 +1,7 @@
 import CambiumJSON
 package import CambiumModel
 
-/// Changes of a schema: most are automatic, some need a closure, and some conflict with the objects.
+/// Random changes of a schema. Most are automatic, some need the closure of a migration, and some conflict with the objects.
 extension RandomSchema {
     /// Returns a valid schema that differs from another schema in one to three aspects.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
@@ -12,17 +12,17 @@ extension RandomSchema {
             made.nameCount = Int(random.next() % 1_000_000) * 100
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
-            // A change that contradicts other changes is skipped.
+            // A change that does not fit the earlier changes is skipped.
             if isSound(changed) { definition = changed }
         }
         return definition
     }
 
-    /// Whether the definition results in a valid schema that can have objects, and that allows clones with both sets of keys.
+    /// Whether a definition is a valid schema whose clone rules are valid with the standard keys and with the other keys.
     private static func isSound(_ definition: SchemaDefinition) -> Bool {
         do {
             _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))
-        } catch { return false }  // The error is the answer.
+        } catch { return false }  // An error means that it is not.
         return definition.entities.contains { !$0.isAbstract }
     }
 

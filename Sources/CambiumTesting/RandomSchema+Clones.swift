@@ -2,10 +2,11 @@ internal import CambiumModel
 
 /// Adds rules for clones to `userInfo`. A schema with these rules is valid, and most clones succeed.
 extension RandomSchema {
-    /// The alternative names of the keys, which some clones of random programs use.
+    /// Other names for the keys of `userInfo`. Some clones of random programs use them.
     static let otherKeys = CloneKeys(exclude: "omit", rebuild: "renew", followParent: "above", withoutParent: "orphan")
 
-    /// Adds an attribute whose value differs between a copy and its original, for a set that must be unique. Returns the attribute's name.
+    /// Adds an attribute that gets a new value in each copy, so that a unique set with this attribute allows clones. Returns the name of
+    /// the attribute.
     mutating func addRebuilt(_ index: Int) -> String {
         var attribute = AttributeDefinition(name("uuid"), .uuid, .optional)
         for keys in [CloneKeys.standard, Self.otherKeys] { attribute.userInfo[keys.rebuild] = "uuid" }
@@ -46,8 +47,8 @@ extension RandomSchema {
 
     /// Returns a path to an attribute with the type of `attribute`, or `nil` if there is no such attribute.
     ///
-    /// A short path leads to an attribute of an entity that has a relationship to this entity. A long path goes two or three levels up,
-    /// to an attribute of any entity.
+    /// A short path leads to an attribute of an entity that may be the parent of this entity. A long path goes two or three levels up, and
+    /// its attribute may belong to any entity.
     private func path(_ entity: Int, _ attribute: AttributeDefinition, _ random: inout SplitMix64) -> String? {
         let isNear = random.isTrue(2, outOf: 3)
         let lineage = Set(lineage(entity).map { entities[$0].name })

@@ -46,7 +46,7 @@ extension RandomSchema {
         return AttributeDefinition(name("folded"), .string, source.presence, derived: .folded(source.name))
     }
 
-    /// Turns a derived attribute into an ordinary one or the reverse, or changes its expression.
+    /// Makes a derived attribute ordinary, makes an ordinary attribute derived, or changes an expression.
     mutating func changeDerived(_ index: Int, _ random: inout SplitMix64) {
         guard let place = entities[index].attributes.indices.filter({ entities[index].attributes[$0].derivation != nil }).first,
             var other = derivedAttribute(index, &random)
@@ -59,7 +59,7 @@ extension RandomSchema {
         }
     }
 
-    /// Replaces the name of a property in expressions. Names are unique in a random schema.
+    /// Replaces the name of a property in all expressions. Names in a random schema are unique, so the entity does not matter.
     mutating func renameInDerivations(_ former: String, to new: String) {
         for entity in entities.indices {
             for attribute in entities[entity].attributes.indices {

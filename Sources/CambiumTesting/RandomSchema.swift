@@ -76,7 +76,7 @@ package struct RandomSchema {
     mutating func addSets(_ index: Int, _ random: inout SplitMix64) {
         let lineage = self.lineage(index)
         let names = lineage.flatMap { entities[$0].attributes.map(\.name) }
-        // An entity inherits the identity of its ancestor, so it does not get an identity of its own. Parents precede their children here.
+        // An entity inherits the identity of its ancestor, and cannot have another one. Parents precede their children in `entities`.
         if !lineage.contains(where: { !entities[$0].identity.isEmpty }), random.isTrue(1, outOf: 2) {
             entities[index].identity = uniqueNames(index, names, &random)
         }
@@ -94,7 +94,7 @@ package struct RandomSchema {
         if !components.isEmpty { entities[index].indexes.append(components) }
     }
 
-    /// Returns the names of a unique set, which in most cases includes an attribute that a clone rebuilds.
+    /// Returns the names for a unique set. The set usually includes an attribute that a clone rebuilds, so that copies do not break it.
     private mutating func uniqueNames(_ index: Int, _ names: [String], _ random: inout SplitMix64) -> [String] {
         let some = someOf(names, &random)
         if random.isTrue(1, outOf: 4) { return some }

@@ -1,17 +1,17 @@
 internal import CambiumModel
 import FoundationEssentials
 
-/// Values of every type: new values, a few values that are repeated, and values at the limits of the type.
+/// Random values of every type: new values, values of a small set that repeat, and values at the limits of the type.
 struct RandomValues: Sendable {
     private var freshCount: Int64 = 0
 
-    /// Returns a value that was not returned before, unless the type has too few values, such as bool. Never returns null.
+    /// Returns a value that was not returned before, and never null. A type with few values, such as bool, repeats its values.
     mutating func fresh(_ type: AttributeType) -> Value {
         freshCount += 1
         return Self.value(freshCount, type)
     }
 
-    /// Returns one of the few repeated values, a value at a limit of the type, or null.
+    /// Returns a value of the small set, a value at a limit of the type, or null.
     func common(_ attribute: Attribute, _ random: inout SplitMix64) -> Value {
         if random.isTrue(attribute.isOptional ? 3 : 1, outOf: 12) { return .null }
         if random.isTrue(1, outOf: 4) { return edge(attribute.type, &random) }

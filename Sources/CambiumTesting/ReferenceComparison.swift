@@ -1,7 +1,7 @@
 internal import CambiumModel
 import Foundation
 
-/// Compares single values, in a slow and simple way.
+/// Compares single values for the reference graph. The code is slow and simple, and independent of the engine.
 struct ReferenceComparison {
     enum Wanted {
         case literal(QueryLiteral)
@@ -52,7 +52,7 @@ struct ReferenceComparison {
         }
     }
 
-    /// Matches a text against a pattern, state by state.
+    /// Matches a text against a pattern of `like`. After each character, `states` has the positions in the pattern that are possible.
     private static func isLike(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
         var states: Set<Int> = [0]
         func close() {
@@ -73,7 +73,7 @@ struct ReferenceComparison {
 
     // MARK: Values
 
-    /// Converts a constant to the type of the other side.
+    /// Converts a constant to the type of the item with which it is compared.
     private func resolved(_ wanted: Wanted, like item: ReferenceQuery.Item) -> ReferenceQuery.Item {
         let literal: QueryLiteral
         switch wanted {
@@ -98,7 +98,7 @@ struct ReferenceComparison {
         }
     }
 
-    /// A floating-point number is compared with the nearest number of its type.
+    /// A constant for a floating-point number becomes the nearest number of the item's type.
     private func number(_ text: String, like item: ReferenceQuery.Item) -> ReferenceQuery.Item {
         switch item {
         case .value(.float): .value(.float(Float(text) ?? .nan))
@@ -116,7 +116,8 @@ struct ReferenceComparison {
         }
     }
 
-    /// The texts in the tests have simple letters, so the simple functions of Foundation are enough.
+    /// Removes the differences that a comparison ignores. The tests contain only simple letters, for which the functions of Foundation are
+    /// enough.
     static func folded(_ text: String, _ folding: Folding) -> String {
         var options: String.CompareOptions = []
         if folding.contains(.caseInsensitive) { options.insert(.caseInsensitive) }

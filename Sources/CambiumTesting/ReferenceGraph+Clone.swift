@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The result of a clone, computed before the graph changes.
+/// A clone that has been planned: its result, computed before the graph changes.
 struct ReferenceClone: Sendable {
     let roots: [ObjectID]
     let options: CloneOptions
@@ -9,13 +9,13 @@ struct ReferenceClone: Sendable {
     /// The originals, in the order in which the clone reaches them.
     var reached: [ObjectID] = []
     var levels: [ObjectID: Int] = [:]
-    /// The object from which each original, except the roots, was first reached.
+    /// For each original that is not a root, the object from which the clone first reached it.
     var parents: [ObjectID: ObjectID] = [:]
     /// The copy of each original.
     var copies: [ObjectID: ObjectID] = [:]
     /// The number of objects of each hierarchy before the clone.
     var objectCounts: [EntityNumber: Int] = [:]
-    /// The attributes of each copy, by its id.
+    /// The attribute values of each copy.
     var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
     var hierarchies: [CloneOp.Hierarchy] = []
     /// Whether any copy uses the time or a new UUID.
@@ -29,7 +29,7 @@ extension ReferenceGraph {
     /// Returns the object from which a copy was made, or `nil` if the object is not a copy.
     package func source(of id: ObjectID) -> ObjectID? { sources[id] }
 
-    /// Returns the outcome of a clone: the first serial of each hierarchy, and the number of copies of each entity.
+    /// Returns the result of a clone: for each hierarchy, the first serial and the number of copies of each entity.
     ///
     /// Throws the same errors as applying the clone.
     package func cloneOutcome(roots: [ObjectID], options: CloneOptions) throws(CambiumError) -> [CloneOp.Hierarchy] {
@@ -105,7 +105,7 @@ extension ReferenceGraph {
     // MARK: Links
 
     private mutating func linkCopies(_ plan: ReferenceClone) {
-        // If several copies are appended to one list, they are in ascending order of their ids.
+        // The copies are linked in ascending order of their ids, so that several copies at the end of one list have this order, too.
         for (original, copy) in plan.copies.sorted(by: { $0.key < $1.key }) {
             for relationship in objects[original]?.entity.relationships ?? [] {
                 linkCopy(copy, of: original, relationship, plan)
@@ -122,7 +122,7 @@ extension ReferenceGraph {
             if let target = plan.copies[member] {
                 guard isKept(relationship, original, member, plan) else { continue }
                 list.append(target)
-                // A side that the schema does not name can be reached only from this side.
+                // If the schema names no inverse, the loop does not visit the other side, so it is updated here.
                 if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
             } else if isShared {
                 list.append(member)
@@ -142,7 +142,7 @@ extension ReferenceGraph {
         return true
     }
 
-    /// Whether an object of a many-to-many relationship is copied because of another object. Its copy is not linked to uncopied objects.
+    /// Whether the copy of an object is linked only to copies. This is so in a many-to-many relationship if another object caused the copy.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }

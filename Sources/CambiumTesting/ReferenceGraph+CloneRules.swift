@@ -5,13 +5,13 @@ import FoundationEssentials
 extension ReferenceGraph {
     // MARK: Relationships
 
-    /// Returns the rule of an object's relationship in a clone.
+    /// Returns the rule that applies to an object's relationship in a clone.
     func rule(_ relationship: Relationship, of id: ObjectID, _ plan: ReferenceClone) -> CloneRule {
         guard let entity = objects[id]?.entity else { return .skip }
         return rule(relationship, entity, isRoot: plan.isRoot(id), plan.options)
     }
 
-    /// Returns the rule of the other side for a member, or `nil` if the schema does not name the other side.
+    /// Returns the rule for the inverse relationship of a member, or `nil` if the schema names no inverse.
     func oppositeRule(_ relationship: Relationship, of member: ObjectID, _ plan: ReferenceClone) -> CloneRule? {
         guard let property = end(opposite(side(relationship))).property,
             let inverse = objects[member]?.entity.relationship(property)
@@ -34,7 +34,7 @@ extension ReferenceGraph {
         return inverse.property != nil && inverse.isToMany ? .share : .copy
     }
 
-    /// Throws if a rule shares objects that can have only one owner.
+    /// Throws if a rule would share objects that can have only one owner.
     func checkCloneRules(_ options: CloneOptions) throws(CambiumError) {
         for entity in schema.entities where !entity.isAbstract {
             for relationship in entity.relationships where !end(opposite(side(relationship))).isToMany {
@@ -133,7 +133,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns a new UUID. FORMAT.md 4 defines the steps.
+    /// Returns a new UUID. FORMAT.md 4 states how it is computed.
     private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
         let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =

@@ -1,7 +1,7 @@
 internal import CambiumModel
 
 extension ReferenceGraph {
-    /// Deletes objects and all objects that cascades reach from them, and unlinks them from all other objects.
+    /// Deletes objects, and all objects that cascades reach from them. Removes the links to all other objects.
     mutating func delete(_ ids: [ObjectID]) throws(CambiumError) {
         for id in ids { _ = try live(id) }
         let dying = closure(of: ids)

@@ -1,7 +1,7 @@
 internal import CambiumModel
 import Foundation
 
-/// Derived attributes, which are computed from scratch at every read.
+/// Derived attributes. Their values are computed again at each read.
 extension ReferenceGraph {
     /// Returns the value of a property of an object.
     func value(_ property: PropertyNumber, of id: ObjectID) -> Value {
@@ -63,7 +63,7 @@ extension ReferenceGraph {
         }.joined()
     }
 
-    /// Stores the values of derived attributes. A migration needs this if it makes them ordinary attributes.
+    /// Stores the current values of derived attributes, because a migration may make the attributes ordinary.
     mutating func storeDerived() {
         for (id, object) in objects {
             for attribute in object.entity.attributes where attribute.isDerived {

@@ -3,7 +3,7 @@ internal import CambiumModel
 extension ReferenceGraph {
     func side(_ relationship: Relationship) -> Side { Side(link: relationship.link, end: relationship.end) }
 
-    /// Returns the other end of the same link. A relationship that is its own inverse has only one side.
+    /// Returns the other side of the same link. A relationship that is its own inverse has only one side, so it is its own opposite.
     func opposite(_ side: Side) -> Side {
         schema.links[side.link].isSymmetric ? side : Side(link: side.link, end: 1 - side.end)
     }
@@ -68,7 +68,9 @@ extension ReferenceGraph {
         note(there, target)
     }
 
-    /// Removes a link if it exists. If `isNoted` is `false`, the rules of the two objects are not checked because of this change.
+    /// Removes a link if it exists.
+    ///
+    /// - Parameter isNoted: Whether to check the rules of the two objects again because of this change.
     mutating func disconnect(_ here: Side, _ owner: ObjectID, _ target: ObjectID, isNoted: Bool = true) {
         guard list(here, owner).contains(target) else { return }
         let there = opposite(here)
@@ -81,7 +83,7 @@ extension ReferenceGraph {
         note(there, target)
     }
 
-    /// Moves a member to an index. `index` is its index after the move.
+    /// Moves a member so that it has this index after the move.
     private mutating func place(_ relationship: Relationship, _ owner: ObjectID, _ target: ObjectID, at index: Int) {
         var all = list(side(relationship), owner)
         all.removeAll { $0 == target }
@@ -90,7 +92,7 @@ extension ReferenceGraph {
         note(side(relationship), owner)
     }
 
-    /// Records that the number of members of an object changed. Its rules are checked again if the schema limits this number.
+    /// Records that the number of an object's members has changed. If the schema limits this number, the object is checked at the end.
     mutating func note(_ side: Side, _ id: ObjectID) {
         guard let property = end(side).property else { return }
         let isBounded = schema.entities.contains { entity in

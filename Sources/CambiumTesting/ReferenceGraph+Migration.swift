@@ -2,7 +2,7 @@ internal import CambiumGraph
 internal import CambiumModel
 
 extension ReferenceGraph {
-    /// Migrates the graph to another schema, object by object.
+    /// Migrates the graph to another schema, one object at a time.
     mutating func migrate(to new: Schema) throws(CambiumError) {
         let old = schema
         for object in objects.values where new.entity(object.entity.number)?.isAbstract == true {
@@ -53,13 +53,13 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns the relationship with a property's number in the hierarchy of a root.
+    /// Returns the relationship at an end of a link in a schema, or `nil` if the schema does not have it.
     private static func relationship(_ end: Link.End, _ schema: Schema) -> Relationship? {
         guard let property = end.property else { return nil }
         return schema.entities.filter { $0.root == end.root }.compactMap { $0.relationship(property) }.first
     }
 
-    /// Returns the side of the current graph that a side of a new link continues.
+    /// Returns the side in the old schema that corresponds to a side of a link in the new schema. `link` is the link in the new schema.
     private func oldSide(of new: Side, _ link: Link) -> Side? {
         let ends = new.end == 0 ? (link.first, link.second) : (link.second, link.first)
         if link.isSymmetric, new.end == 1 { return nil }
@@ -71,7 +71,7 @@ extension ReferenceGraph {
         [link.first, link.second].contains { Self.relationship($0, new) != nil }
     }
 
-    /// Removes the objects and links that the new schema does not have, including links from the objects that stay.
+    /// Removes the objects and the links that the new schema does not have. Also removes links from objects that stay.
     private mutating func leave(_ new: Schema) {
         for id in ids where new.entity(id.root) != nil && objects[id].map({ new.entity($0.entity.number) == nil }) == true {
             for (number, link) in schema.links.enumerated() where stays(link, new) {
@@ -99,7 +99,7 @@ extension ReferenceGraph {
 
     // MARK: Rules
 
-    /// Adds the violations of rules that the new schema introduces, for objects that existed before it.
+    /// Adds the violations of new rules by objects that existed before the new schema.
     func addViolations(since old: Schema, to broken: inout BrokenRules) {
         for (id, object) in objects {
             guard let before = old.entity(object.entity.number) else { continue }
@@ -120,7 +120,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Whether the rules for an attribute's values differ from its old rules.
+    /// Whether the rules for the values of an attribute differ between two schemas.
     private func rulesDiffer(_ attribute: Attribute, _ was: Attribute, _ old: Schema) -> Bool {
         func rules(_ attribute: Attribute, _ schema: Schema) -> AttributeDefinition? {
             let entity = schema.definition.entities.first { $0.number == attribute.entity.rawValue }

@@ -1,13 +1,13 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// The violations that a commit would report.
+/// The violations that a commit of the current state must report.
 package struct BrokenRules: Sendable {
-    /// All violations except duplicates and denials, each as the engine must report it.
+    /// All violations except duplicates and denied deletions. The engine must report exactly these.
     package internal(set) var violations = Set<Violation>()
-    /// Groups of two or more objects with equal values in a unique set. The engine reports at least one object of each group.
+    /// Groups of two or more objects with equal values in a unique set. The engine must report at least one object of each group.
     package internal(set) var duplicates: [DuplicateGroup] = []
-    /// Denied deletions. For each of them, the engine reports one of the members that deny it.
+    /// Denied deletions. For each of them, the engine must report one of the members that deny it.
     package internal(set) var denials: [DeniedDeletion] = []
 
     package struct DuplicateGroup: Sendable {
@@ -19,7 +19,7 @@ package struct BrokenRules: Sendable {
     package struct DeniedDeletion: Sendable {
         package let object: String
         package let relationship: String
-        /// The members that still exist.
+        /// The members that still exist, each of which denies the deletion.
         package let members: Set<String>
     }
 
@@ -27,7 +27,7 @@ package struct BrokenRules: Sendable {
 }
 
 extension ReferenceGraph {
-    /// Returns the violations because of which a commit of the current state must be rejected.
+    /// Returns the violations for which the engine must reject a commit of the current state.
     package func brokenRules() -> BrokenRules {
         var broken = BrokenRules()
         for id in noted where contains(id) { addViolations(of: id, to: &broken) }
@@ -72,7 +72,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns a sentence about a missing or wrong violation in an engine's report, or `nil` if the report is right.
+    /// Returns a sentence about a missing or wrong violation in the engine's report. Returns `nil` if the report is right.
     package func difference(from reported: [Violation]) -> String? {
         let expected = brokenRules()
         var others = Set<Violation>()

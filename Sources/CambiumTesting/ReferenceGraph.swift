@@ -1,8 +1,9 @@
 package import CambiumModel
 
-/// A graph of dictionaries and arrays that behaves like the engine's graph, but is slow. Tests compare the engine with it.
+/// A graph of dictionaries and arrays that must behave like the engine's graph. It is simple and slow, and tests compare the engine with
+/// it.
 ///
-/// It shares values and schemas with the engine, but no code for storage, indexes or rules.
+/// The reference shares values and schemas with the engine, but no code for storage, indexes or rules.
 ///
 ///     var reference = ReferenceGraph(schema: schema)
 ///     try reference.apply(.insert(id, entity: note.number, []))
@@ -15,13 +16,13 @@ package struct ReferenceGraph: Sendable {
         var isStub: Bool
     }
 
-    /// One side of a link: `schema.links[link]`, seen from its first (0) or second (1) end.
+    /// One side of a link: `schema.links[link]`, seen from its first end (0) or its second end (1).
     struct Side: Hashable, Sendable {
         let link: Int
         let end: Int
     }
 
-    /// The members that must be deleted or unlinked at the end of the transaction because of a `deny` rule.
+    /// A deletion that a `deny` rule forbids, unless its members are deleted or unlinked before the transaction ends.
     struct Denial: Sendable {
         let object: String
         let relationship: String
@@ -30,7 +31,7 @@ package struct ReferenceGraph: Sendable {
 
     package internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
-    /// For each side, the members of each object, in the order of linking or placement. Sides without members are absent.
+    /// For each side, the members of each object, in the order in which they were linked or placed. A side without members is missing.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
     var nextSerials: [EntityNumber: UInt64] = [:]
     /// The original of each copy.
@@ -66,7 +67,7 @@ package struct ReferenceGraph: Sendable {
         objects[id].map { _ in value(attribute.number, of: id) }
     }
 
-    /// Returns the ids at the other end: in the order of an ordered relationship, otherwise in ascending order.
+    /// Returns the objects at the other end: in stored order if the relationship is ordered, otherwise in ascending order of their ids.
     package func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         let found = members[side(relationship)]?[id] ?? []
         return relationship.isOrdered ? found : found.sorted()
@@ -87,8 +88,8 @@ package struct ReferenceGraph: Sendable {
 
     // MARK: Changing
 
-    /// Applies one op. Throws `.notFound`, `.invalidInput`, `.ruleViolated`, `.limitExceeded` or `.damaged` if the engine must throw. After
-    /// an error, nothing has changed, except that a block of links may have been applied in part.
+    /// Applies one op. If the engine must refuse the op, throws `.notFound`, `.invalidInput`, `.ruleViolated`, `.limitExceeded` or
+    /// `.damaged`. After an error, nothing has changed, except that a part of a block of links may have been applied.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog): try migrate(to: try Schema(catalog: catalog))
@@ -105,7 +106,7 @@ package struct ReferenceGraph: Sendable {
         }
     }
 
-    /// Ends the transaction: its changes need no further checks.
+    /// Ends the transaction. Its changes are not checked again.
     package mutating func commit() {
         noted = []
         denials = []

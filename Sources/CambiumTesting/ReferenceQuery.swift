@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Answers queries by testing each object of a reference graph. It shares the syntax tree with the engine, but no code for execution.
+/// Answers queries by testing each object of a reference graph. It uses the engine's syntax trees, but none of its code for execution.
 package struct ReferenceQuery: Sendable {
     let graph: ReferenceGraph
 
@@ -14,7 +14,7 @@ package struct ReferenceQuery: Sendable {
 
     package init(_ graph: ReferenceGraph) { self.graph = graph }
 
-    /// Returns the objects that satisfy a condition, in the order of the keys.
+    /// Returns the objects that satisfy a condition, in the order of the sort keys.
     package func ids(of entity: Entity, where condition: Condition?, sort: [SortKey] = []) -> [ObjectID] {
         let found = graph.ids(of: entity).filter { id in condition.map { holds($0, id) } ?? true }
         if sort.isEmpty { return found }
@@ -28,7 +28,7 @@ package struct ReferenceQuery: Sendable {
         }
     }
 
-    /// Returns the number of paths from the objects that satisfy one condition to objects that satisfy another.
+    /// Returns the number of ways along a path from objects that satisfy one condition to objects that satisfy another.
     package func pathCount(of entity: Entity, where start: Condition, along path: [String], to end: Condition) -> Int {
         ids(of: entity, where: start).reduce(0) { sum, id in
             sum
@@ -57,7 +57,7 @@ package struct ReferenceQuery: Sendable {
         case .or(let parts): return parts.contains { holds($0, id) }
         case .not(let part): return !holds(part, id)
         case .related(let quantifier, let path, let inner):
-            // A relationship without a destination leads to no object.
+            // A to-one relationship without a target counts as no object.
             let ends = items(path, id).compactMap { item in
                 if case .object(let end) = item { return holds(inner, end) }
                 return nil
@@ -112,7 +112,7 @@ package struct ReferenceQuery: Sendable {
 
     // MARK: Values
 
-    /// Returns the only value of an operand.
+    /// Returns the value of an operand that has exactly one value.
     private func item(_ operand: Operand, _ id: ObjectID) -> Item {
         switch operand.form {
         case .path(let path): return items(path, id).first ?? .null
@@ -131,13 +131,13 @@ package struct ReferenceQuery: Sendable {
         return false
     }
 
-    /// Returns all values at the end of a path. A to-one relationship without a target leads to null, and the path ends there.
+    /// Returns all values at the end of a path. At a to-one relationship without a target, the path ends, and its value is null.
     private func items(_ path: QueryPath, _ id: ObjectID) -> [Item] {
         var items: [Item] = [.object(id)]
         for (index, name) in path.names.enumerated() {
             items = items.flatMap { item -> [Item] in
                 guard case .object(let object) = item, let entity = graph.entity(of: object) else {
-                    // A missing object leads to null; through a to-many relationship, it leads to no value.
+                    // After a to-many relationship, a missing target is no value. Otherwise, it is null.
                     return isToMany(path, from: index, of: id) ? [] : [.null]
                 }
                 if name == "_id" { return [item] }
@@ -151,7 +151,7 @@ package struct ReferenceQuery: Sendable {
         return items
     }
 
-    /// Whether the path has a to-many relationship at an index or after it.
+    /// Whether a path has a to-many relationship at an index or later.
     private func isToMany(_ path: QueryPath, from start: Int, of id: ObjectID) -> Bool {
         var entity = graph.entity(of: id)
         for (index, name) in path.names.enumerated() {

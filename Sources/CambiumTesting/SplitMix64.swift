@@ -1,6 +1,6 @@
 import Glibc
 
-/// A generator of random numbers that are the same for the same seed on any machine.
+/// A generator of random numbers. The same seed results in the same numbers on any machine.
 ///
 ///     var random = SplitMix64(seed: 42)
 ///     let die = Int.random(in: 1...6, using: &random)
@@ -11,7 +11,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 
     package init(seed: UInt64) { state = seed }
 
-    /// Creates a generator for the tests of `purpose`, and prints its seed, so that `CAMBIUM_TEST_SEED` can repeat a failure.
+    /// Creates a generator for the tests of `purpose`, and prints its seed. To repeat a failure, set `CAMBIUM_TEST_SEED` to the seed.
     package init(for purpose: String) {
         let given = getenv("CAMBIUM_TEST_SEED").flatMap { UInt64(String(cString: $0)) }
         let seed = given ?? UInt64.random(in: .min ... .max)

@@ -16,8 +16,8 @@ extension Store {
 
     /// Imports rows for each entity. The text is a JSON object whose keys are the entities and whose values are arrays of rows.
     ///
-    /// The entities are imported in the order of the text, by the rules of imports. Throws `.invalidInput` if the text is not such an
-    /// object, `.unknownName` for an unknown entity, and the errors of `importRows`.
+    /// The entities are imported in the order of the text, by the standard rules of an import. Throws `.invalidInput` if the text is not
+    /// such an object, `.unknownName` for an unknown entity, and the errors of `importRows`.
     public func load(fixtures: String) throws {
         guard case .object(let members) = try JSONValue(parsing: fixtures.utf8) else {
             throw CambiumError(.invalidInput, "The fixtures are not a JSON object. Write an object such as {\"Note\": [{\"id\": 1}]}.")

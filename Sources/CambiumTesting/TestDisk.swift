@@ -47,13 +47,13 @@ public final class TestDisk: Sendable {
     /// Lets one operation fail after a number of successful operations, as on a full disk.
     public func fillUp(after operationCount: Int = 0) { volume.fail(at: volume.operationCount + operationCount, with: ENOSPC) }
 
-    /// Ends all access to the disk after a number of successful operations, as when the process ends.
+    /// Refuses all operations after a number of successful ones, as if the process had ended.
     public func crash(after operationCount: Int = 0) { volume.crash(at: volume.operationCount + operationCount) }
 
     /// Returns a disk with the files as the process wrote them, without faults: the disk after a restart of the process.
     public func afterRestart() -> TestDisk { TestDisk(FaultyVolume(contents: volume.contents)) }
 
-    /// Returns a disk with files that a power failure at this moment may leave. Any of the changes that were not synced may be missing.
+    /// Returns a disk with the files that a power failure at this moment may leave. Any of the changes that were not synced may be missing.
     ///
     /// - Parameter seed: Chooses the missing changes. The same seed always results in the same disk.
     public func afterPowerFailure(seed: UInt64) -> TestDisk { TestDisk(FaultyVolume(contents: volume.image(seed: seed))) }

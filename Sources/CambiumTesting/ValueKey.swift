@@ -1,7 +1,7 @@
 package import CambiumModel
 import FoundationEssentials
 
-/// The key of a value: two values of one type have equal keys if their bytes are equal. Strings are not normalized.
+/// The key of a value. Two values of one type have equal keys exactly if their bytes are equal, so Unicode-equivalent strings may differ.
 package enum ValueKey: Hashable, Sendable {
     case null
     case bits(UInt64)
@@ -24,7 +24,7 @@ package enum ValueKey: Hashable, Sendable {
             }
     }
 
-    /// Creates the key of a value in a unique set, where 0.0 and -0.0 are equal.
+    /// Creates the key of a value in a unique set, in which 0.0 and -0.0 are the same value.
     package init(unique value: Value) {
         switch value {
         case .float(let number) where number == 0: self.init(.float(0))
