@@ -81,11 +81,16 @@ package final class PageFile: @unchecked Sendable {
         do throws(DecodingError) {
             recorded = try RecordedCheckpoint(bytes, store: store)
         } catch {
-            throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
+            throw CambiumError(
+                .damaged, "The checkpoint does not verify (\(error)). The next opening uses an older checkpoint, or the log.",
+                place: .init(file: record))
         }
         guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
             throw CambiumError(
-                .damaged, "The checkpoint does not match its file name, or its pages have a different fan-out.", place: .init(file: record))
+                .damaged,
+                "The checkpoint does not match its file name, or its pages have a different fan-out. "
+                    + "The next opening uses an older checkpoint, or the log.",
+                place: .init(file: record))
         }
         path = Self.path(recorded.record.pageFile)
         let file = try Self.open(volume, path, record, bytes)
@@ -95,7 +100,10 @@ package final class PageFile: @unchecked Sendable {
         }
         let end = (root.chunks.lastIndex { $0.isOwned } ?? -1) + 1
         guard try file.byteCount() >= end * Self.chunkByteCount else {
-            throw CambiumError(.damaged, "The file ends before the last page of checkpoint \(transaction).", place: .init(file: path))
+            throw CambiumError(
+                .damaged,
+                "The file ends before the last page of checkpoint \(transaction). The next opening uses an older checkpoint, or the log.",
+                place: .init(file: path))
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
         let chunkCount = root.chunks.count { $0.hasPages }
@@ -175,7 +183,10 @@ package final class PageFile: @unchecked Sendable {
             return try volume.open(path, .read)
         } catch {
             guard error.code == .notFound, try bytes(volume, record) == recordBytes else { throw error }
-            throw CambiumError(.damaged, "The file with the pages of checkpoint '\(record)' is missing.", place: .init(file: path))
+            throw CambiumError(
+                .damaged,
+                "The file with the pages of checkpoint '\(record)' is missing. The next opening uses an older checkpoint, or the log.",
+                place: .init(file: path))
         }
     }
 

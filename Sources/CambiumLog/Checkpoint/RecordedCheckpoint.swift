@@ -109,7 +109,8 @@ struct RecordedCheckpoint {
             throw error
         } catch {
             throw CambiumError(
-                .damaged, "The checkpoint does not verify (\(error)).", place: .init(file: CheckpointRecord.path(record.transaction)))
+                .damaged, "The checkpoint does not verify (\(error)). The next opening uses an older checkpoint, or the log.",
+                place: .init(file: CheckpointRecord.path(record.transaction)))
         }
     }
 }

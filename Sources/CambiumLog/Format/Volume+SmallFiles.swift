@@ -8,7 +8,9 @@ extension Volume {
         defer { file.close() }
         let byteCount = try file.byteCount()
         guard byteCount <= 1 << 20 else {
-            throw CambiumError(.damaged, "The file has more than 1 MiB, so it is not a file of a store.", place: .init(file: path))
+            throw CambiumError(
+                .damaged, "The file has more than 1 MiB, so it is not a file of a store. Restore it from a backup.",
+                place: .init(file: path))
         }
         return try file.read(at: 0, count: byteCount)
     }

@@ -21,7 +21,8 @@ extension SegmentSealer {
         guard let end = reader.sealedEnd, last >= segment, last < end else { return before - reader.byteCount }
         let header = reader.header
         guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
-            throw CambiumError(.damaged, "The segment has no joint after transaction \(last).", place: .init(file: reader.path))
+            throw CambiumError(
+                .damaged, "The segment has no joint after transaction \(last). Run 'cambium verify'.", place: .init(file: reader.path))
         }
         reader.skip(to: last)
         guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {

@@ -83,7 +83,9 @@ package struct SegmentSealer: Sendable {
         var reader = segment
         if !reader.isSealed { while try reader.nextFrame() != nil {} }
         let (first, last) = (reader.header.firstTransaction, reader.sealedEnd ?? reader.last)
-        guard first <= last else { throw CambiumError(.damaged, "The segment has no transaction.", place: .init(file: reader.path)) }
+        guard first <= last else {
+            throw CambiumError(.damaged, "The segment has no transaction. Run 'cambium verify'.", place: .init(file: reader.path))
+        }
         return first...last
     }
 

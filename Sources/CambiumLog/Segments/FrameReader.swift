@@ -81,7 +81,8 @@ struct FrameReader {
 
     func undecodable(_ offset: Int, _ error: DecodingError) -> CambiumError {
         CambiumError(
-            .damaged, "The frame at \(offset) verifies, but it cannot be decoded (\(error)).", place: .init(file: path), underlying: error)
+            .damaged, "The frame at \(offset) verifies, but it cannot be decoded (\(error)). Run 'cambium verify'.",
+            place: .init(file: path), underlying: error)
     }
 
     /// Loads a frame into the window and verifies it. Returns `nil` if no valid frame begins at the offset and ends by `limit`.

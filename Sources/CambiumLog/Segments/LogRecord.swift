@@ -116,7 +116,8 @@ package enum Payload: Sendable, Equatable {
         switch self {
         case .present(let bytes): try body(bytes)
         case .file(let file): try file.forEachPart(body)
-        case .redacted: throw CambiumError(.notFound, "The changes of the transaction were redacted, so they cannot be read.")
+        case .redacted:
+            throw CambiumError(.notFound, "The changes of the transaction were removed. Read the store with its archive, if it has one.")
         }
     }
 

@@ -89,7 +89,9 @@ struct SegmentIndex: Equatable {
     /// Reads the index of a sealed segment. Throws `.damaged` if the index does not verify.
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
         func damage(_ flaw: String, _ offset: Int) -> CambiumError {
-            CambiumError(.damaged, "The index of the sealed segment \(flaw).", place: .init(file: reader.path + " offset \(offset)"))
+            CambiumError(
+                .damaged, "The index of the sealed segment \(flaw). Restore the file from a backup, or run 'cambium repair'.",
+                place: .init(file: reader.path + " offset \(offset)"))
         }
         let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
         let bytes = Array(try reader.bytes(at: trailerOffset, count: Format.Index.trailerByteCount))

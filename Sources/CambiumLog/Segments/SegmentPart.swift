@@ -85,7 +85,8 @@ struct SegmentPart {
     /// Throws `.damaged` if the log has no joint at the end of the range, so that it cannot be cut there.
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
         guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
-            throw CambiumError(.damaged, "The log has no joint after transaction \(range.upperBound), so it cannot be cut there.")
+            throw CambiumError(
+                .damaged, "The log has no joint after transaction \(range.upperBound), so it cannot be cut there. Run 'cambium verify'.")
         }
         let within = joints.filter { $0.transaction >= range.lowerBound && $0.transaction < range.upperBound }
         return (

@@ -55,7 +55,10 @@ struct SegmentReader {
                 lostIndex = error
                 indexOffset = try Self.endWithoutIndex(&frames)
             }
-        case .ops: throw CambiumError(.damaged, "The file has the ops of a transaction, so it is not a segment.", place: .init(file: path))
+        case .ops:
+            throw CambiumError(
+                .damaged, "The file has the ops of a transaction, so it is not a segment. Restore it from a backup.",
+                place: .init(file: path))
         }
     }
 
@@ -220,7 +223,7 @@ struct SegmentReader {
             byteCount: frame.byteCount, transactionCount: transactionCount, interval: UInt64(bitPattern: time &- indexed.time))
         guard indexed.frameCount < index.entries.count, index.entries[indexed.frameCount] == entry else {
             throw CambiumError(
-                .damaged, "The frame does not match the index of the sealed segment.",
+                .damaged, "The frame does not match the index of the sealed segment. Restore the file from a backup.",
                 place: .init(file: "\(path) offset \(offset)"))
         }
         indexed = (indexed.frameCount + 1, time)
