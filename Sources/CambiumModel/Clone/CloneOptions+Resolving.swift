@@ -51,7 +51,7 @@ extension CloneOptions {
         guard let dot = text.firstIndex(of: ".") else { return (nil, text) }
         let name = String(text[..<dot])
         guard let entity = schema.entity(name) else {
-            throw CambiumError(.unknownName, "'\(text)': the schema has no entity '\(name)'.")
+            throw CambiumError(.unknownName, "'\(text)': the schema has no entity '\(name)'. Check the name in the request.")
         }
         return (entity, String(text[text.index(after: dot)...]))
     }
@@ -69,13 +69,13 @@ extension CloneOptions {
         for (name, value) in values {
             for entity in entities {
                 guard let attribute = entity.attribute(name) else {
-                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name)'.")
+                    throw CambiumError(.unknownName, "'\(entity.name)' has no attribute '\(name)'. Check the name in the request.")
                 }
                 if attribute.isDerived { throw attribute.refusal(in: entity) }
                 guard value.isNull || StoredForm(value, type: attribute.type) != nil else {
                     let type = attribute.type.rawValue
                     throw CambiumError(
-                        .invalidInput, "'\(entity.name).\(name)' is of type \(type), but the given value does not fit this type.")
+                        .invalidInput, "'\(entity.name).\(name)' cannot have the given value. Pass a value of the type \(type).")
                 }
                 if let violation = attribute.constraints.check(value) {
                     throw CambiumError(.ruleViolated, "'\(entity.name).\(name)' \(violation)")

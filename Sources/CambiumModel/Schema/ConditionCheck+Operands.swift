@@ -52,7 +52,8 @@ extension ConditionCheck {
         case (.sum, .number), (.avg, .number), (.countDistinct, _): return .number
         case (.sum, let kind), (.avg, let kind):
             throw QueryMistake("'\(valuePath)' is \(kind.text), but \(name) needs numbers. Name another attribute.", at: offset)
-        case (_, .object): throw QueryMistake("'\(valuePath)' leads to objects, which \(name) cannot compare.", at: offset)
+        case (_, .object):
+            throw QueryMistake("'\(valuePath)' leads to objects, which \(name) cannot compare. Name an attribute.", at: offset)
         case (_, let kind): return kind
         }
     }

@@ -97,7 +97,8 @@ package struct ConditionCheck {
                 "'\(relation.text)' needs a path on its left side, and a constant pattern on its right side.", at: right.offset)
         }
         guard kind.allows(relation) else {
-            throw QueryMistake("'\(left.operand)' is \(kind.text), which '\(relation.text)' cannot compare.", at: left.offset)
+            throw QueryMistake(
+                "'\(left.operand)' is \(kind.text), which '\(relation.text)' cannot compare. Use another relation.", at: left.offset)
         }
         if let other = right.kind, other != kind {
             throw QueryMistake(

@@ -12,7 +12,7 @@ package struct SchemaCatalog: Sendable, Equatable {
         do {
             return try SchemaDefinition(json: JSONValue(parsing: json), acceptsNumbers: true)
         } catch {
-            throw CambiumError(.damaged, "The schema in the log cannot be read: \(error)", underlying: error)
+            throw CambiumError(.damaged, "The schema in the log cannot be read. Run 'cambium verify'. The cause: \(error)", underlying: error)
         }
     }
 }
@@ -43,7 +43,8 @@ extension Schema {
             try self.init(resolving: definition, .compileAtFirstUse)
         } catch {
             throw CambiumError(
-                .damaged, "The schema in the log cannot be used: \(error.message)", details: error.details, underlying: error)
+                .damaged, "The schema in the log cannot be used. Run 'cambium verify'. The cause: \(error.message)", details: error.details,
+                underlying: error)
         }
     }
 
