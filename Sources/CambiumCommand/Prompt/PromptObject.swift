@@ -45,7 +45,9 @@ struct PromptObject {
             }
         }
         guard let id = graph.find(entity, identity: identity), let place = graph.place(of: id) else {
-            throw PromptMistake(.notFound, "There is no '\(entity.name)' with this identity.", at: parts[1].start)
+            throw PromptMistake(
+                .notFound, "There is no '\(entity.name)' with this identity. The line '\(entity.name)' lists the objects.",
+                at: parts[1].start)
         }
         return place
     }
