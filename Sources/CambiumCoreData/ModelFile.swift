@@ -89,7 +89,7 @@ enum ModelFile {
 
     /// Returns whether `path` leads to a folder, or `nil` if nothing exists at `path`.
     private static func isFolder(_ path: String) throws(CambiumError) -> Bool? {
-        if path.utf8.contains(0) { throw CambiumError(.invalidInput, "A path cannot contain a zero byte.") }
+        if path.utf8.contains(0) { throw CambiumError(.invalidInput, "A path cannot contain a zero byte. Pass another path.") }
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
     }

@@ -17,7 +17,9 @@ enum ModelXML {
     /// Returns the root element.
     static func parse(_ bytes: [UInt8], file: String) throws(CambiumError) -> ModelElement {
         if bytes.count > ModelFile.byteCountMax {
-            throw CambiumError(.limitExceeded, "A Core Data model has at most 16 MiB, but this file has more.", place: .init(file: file))
+            throw CambiumError(
+                .limitExceeded, "A Core Data model has at most 16 MiB, but this file has more. Pass another file.",
+                place: .init(file: file))
         }
         try checkText(bytes, file: file)
         let builder = ElementTree(file: file)
