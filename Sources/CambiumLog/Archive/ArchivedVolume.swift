@@ -32,7 +32,7 @@ package struct ArchivedVolume: Volume {
         var end = try reader.retiredEnd()
         var found = Result { try Self.paths(reader, source, listed, end) }
         for _ in 1..<Self.listingCountMax {
-            // A writer may have merged segments after they were listed.
+            // If a writer merged segments after they were listed, a listed segment may be missing. The segments are then listed again.
             guard case .failure(let error as CambiumError) = found, error.code == .notFound, try reader.segments() != listed else { break }
             (listed, end) = (try reader.segments(), try reader.retiredEnd())
             found = Result { try Self.paths(reader, source, listed, end) }

@@ -53,7 +53,7 @@ package struct SegmentArchive: Sendable {
                 found = try FrameReader(volume, path: LogFileName.path(segment, .segment)).header.store
             } catch {
                 guard error.headerFailure != nil else { throw error }
-                // The store of this segment cannot be determined. A later call that needs the segment reports the corruption.
+                // This segment does not show to which store it belongs. A later call that needs the segment reports the corruption.
                 continue
             }
             if found != store {
@@ -65,7 +65,7 @@ package struct SegmentArchive: Sendable {
         }
     }
 
-    /// The names in an archive's directory, except those that users add.
+    /// The names that Cambium itself creates in an archive's directory. Users may add other files later.
     private static let names: Set = [StoreFileName.lock, LogDirectory.name]
 
     /// Returns the retired transactions that no segment of the archive contains, according to the names and the indexes of its segments.
@@ -82,8 +82,8 @@ package struct SegmentArchive: Sendable {
         return next <= retiredEnd ? gaps + [next...retiredEnd] : gaps
     }
 
-    /// Returns the transactions of the archive's segments, ascending. If a segment is open or cannot be read, it counts as if it contained
-    /// all transactions up to the next segment.
+    /// Returns the transactions of the archive's segments, ascending. A segment that is open or cannot be read is assumed to contain all
+    /// transactions up to the next segment.
     private func ranges() throws -> [ClosedRange<TransactionNumber>] {
         let listed = try LogDirectory.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
@@ -109,7 +109,7 @@ package struct SegmentArchive: Sendable {
 
     // MARK: Reading
 
-    /// Returns the files to read in place of a retired segment. Each of their transactions has the hash that the retired segment has kept.
+    /// Returns the files to read in place of a retired segment. Compares each transaction in them with the hash in the retired segment.
     ///
     /// Throws `.notFound` if the archive does not contain the transactions; `.damaged` if it is corrupt, or if its transactions are not the
     /// retired ones. Complexity: O(bytes).
@@ -141,8 +141,8 @@ package struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) of the archive is not the transaction that was retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here. The retired segment lists the checksums at the ends of the segments that were merged into
-            // it.
+            // A segment of the archive ends here. The retired segment may have been merged from several segments, and it lists the
+            // checksums at their ends.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The segment does not end like the segment that was retired.")
             }

@@ -6,7 +6,7 @@ internal import CambiumModel
 struct SegmentRecords {
     private let volume: any Volume
     private var reader: SegmentReader
-    /// The transactions of the last frame that have not been returned, the next one last.
+    /// The transactions of the last frame that have not been returned, in reverse order.
     private var rest: [LogRecord] = []
     private let begin: TransactionNumber
 

@@ -34,8 +34,8 @@ enum CheckpointTable {
         }
     }
 
-    /// Returns the number of bytes that precede the table in its first part: the number of the other parts, and the reference to each of
-    /// them.
+    /// Returns the number of bytes that precede the table in its first part: the number of the other parts, and a reference to each other
+    /// part.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {

@@ -14,7 +14,8 @@ package final class ChunkLease: Sendable {
     private let path: String
     private let share: any VolumeLock
 
-    /// Creates a lease. The caller must hold the lock of the store, so that no writer looks for leases before this lease is shared.
+    /// Creates a lease. The caller must hold the lock of the store, so that no writer reads the leases before this lease has its shared
+    /// lock.
     ///
     /// Throws `.ioFailure` and `.cannotCreate` if a disk operation fails. In that case there is no lease. Complexity: O(chunks).
     ///

@@ -25,8 +25,7 @@ package final class PageFile: @unchecked Sendable {
     package static let chunkByteCount = 65_536
 
     package let root: CheckpointRecord
-    /// Whether the whole graph was compared with its checksums when it was opened, because it is small or because the caller requested
-    /// this.
+    /// Whether all chunks were compared with their checksums at the opening, because the graph is small or the caller requested this.
     package let isCheckedInWhole: Bool
     private let volume: any Volume
     private let path: String
@@ -174,8 +173,8 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Opens the file of a record. A writer may have dropped the record after it was read, or replaced it by a record with another file. If
-    /// the same record still exists, its file is lost.
+    /// Opens the file of pages that a record names. A writer may have removed the record or replaced it after it was read. If the same
+    /// record still exists, the file is lost, and the error says so.
     private static func open(
         _ volume: any Volume, _ path: String, _ record: String, _ recordBytes: [UInt8]
     ) throws(CambiumError) -> any VolumeFile {
@@ -242,7 +241,7 @@ package final class PageFile: @unchecked Sendable {
     package func refuse(_ reason: String) -> Never { end(flaw(reason)) }
 
     private func end(_ error: CambiumError) -> Never {
-        // If the mark cannot be created, the next opening finds the same corruption and reports it again.
+        // If the mark cannot be created, the next opening reads the chunk again and finds the same corruption.
         try? volume.replace(Self.damageMark, Array("\(error)\n".utf8))
         CorruptPages.end(error)
     }

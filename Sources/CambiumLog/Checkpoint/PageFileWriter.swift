@@ -95,7 +95,7 @@ package struct PageFileWriter {
     private static let blockByteCount = 4096
 
     /// Writes the table of a checkpoint if it does not fit into the record, and makes everything that was written durable. Then writes the
-    /// record. If the transaction already has a record, this replaces it.
+    /// record, which replaces an existing record of the same transaction.
     ///
     /// - Parameter tuning: determines how the table is stored.
     /// - Returns: the number of bytes of the record; `nil` if a reader shares an existing record of the transaction in the same file. In

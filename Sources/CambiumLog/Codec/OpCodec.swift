@@ -25,7 +25,8 @@ package enum OpCodec {
         return ops
     }
 
-    /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can encode a block with many objects.
+    /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can encode a block of many objects, which needs
+    /// much memory.
     ///
     /// Throws as `decode` does, after `body` was called with the preceding ops; and throws the errors of `body`.
     package static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {

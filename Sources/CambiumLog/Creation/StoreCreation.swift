@@ -3,9 +3,9 @@ package import CambiumModel
 
 /// The only way to create a store. The result is either the whole store and nothing else, or an unchanged directory.
 ///
-/// A mark contains the names of the files before they are created. It is removed when the store is complete and durable. Until then, the
-/// directory is not a store. If the process ends before that, the next creation in the directory removes the files whose names are in the
-/// mark, and nothing else.
+/// Before a file is created, its name is written to a mark. The mark is removed when the store is complete and durable. As long as the mark
+/// exists, the directory is not a store. After a process has ended too early, the next creation removes the files that the mark names, and
+/// nothing else.
 package enum StoreCreation {
     /// Creates a store.
     ///

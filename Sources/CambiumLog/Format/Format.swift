@@ -7,7 +7,7 @@ enum Format {
     static let versions = oldestVersion...version
     /// The version of those kinds of files that have not changed since format 1.
     static let fileVersion: UInt16 = 1
-    /// The maximum number of a transaction, so that there is always a next transaction.
+    /// The maximum number of a transaction. It is lower than the type allows, so that the next number always exists.
     static let transactionMax: UInt64 = 1 << 62
 
     enum Segment {
@@ -52,7 +52,7 @@ enum Format {
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
-        /// The maximum sequence number, so that there is always a next one.
+        /// The maximum sequence number. It is lower than the type allows, so that the next number always exists.
         static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24
@@ -165,9 +165,9 @@ enum Format {
     enum BytesEncoding: UInt8 { case raw = 0, hex }
     enum RelinkKind: UInt8 { case toOne = 0, unordered, ordered }
 
-    /// The maximum number of serials in one block. A writer uses at most an eighth of it.
+    /// The maximum number of serials in one block. A writer uses at most an eighth of this number.
     static let blockObjectCountMax = 1 << 16
-    /// The maximum number of values in all columns of one block, and of numbers in one list. A decoder allocates no more memory than this
-    /// for a stated count before it has read the corresponding bytes.
+    /// The maximum number of values in all columns of one block, and of numbers in one list. It limits the memory that a decoder allocates
+    /// for a count before it has read the counted bytes.
     static let elementCountMax = 1 << 24
 }

@@ -14,10 +14,10 @@ package struct LogTuning: Sendable {
     package var mergedByteCountMax = 64 << 20
     /// The maximum number of bytes of segments that are still sealed or merged while the store is being closed.
     package var closingMergeByteCountMax = 1 << 20
-    /// Whether segments are sealed and merged while other threads write. If not, this happens before the call that causes it returns.
+    /// Whether segments are sealed and merged in the background. If not, the call that completes a segment waits until this is done.
     package var sealsInBackground = true
 
-    /// Whether checkpoints are made automatically while other threads write. If not, they are made only at closing.
+    /// Whether checkpoints are made automatically in the background. If not, they are made only when the store is closed.
     package var checkpointsInBackground = true
     /// The number of bytes of log after the newest checkpoint at which another checkpoint is made. The log must also have at least a
     /// sixteenth of the bytes of the newest checkpoint.

@@ -1,6 +1,7 @@
 import CambiumBytes
 
-/// The Merkle tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees, which are O(log n).
+/// The Merkle tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees: O(log n) hashes for n
+/// leaves.
 package struct MerkleTree: Sendable, Equatable {
     /// The roots of the complete subtrees, the largest subtree first: one for each bit that is 1 in the number of leaves. Each has 32
     /// bytes.
@@ -9,8 +10,7 @@ package struct MerkleTree: Sendable, Equatable {
 
     package init() {}
 
-    /// Creates a tree that continues an earlier tree. Returns `nil` if a tree with this number of leaves cannot have these complete
-    /// subtrees.
+    /// Creates a tree that continues an earlier tree. Returns `nil` if the complete subtrees do not fit the number of leaves.
     init?(leafCount: UInt64, subtrees: [[UInt8]]) {
         guard subtrees.count == leafCount.nonzeroBitCount, subtrees.allSatisfy({ $0.count == Self.hashByteCount }) else { return nil }
         (self.leafCount, self.subtrees) = (leafCount, subtrees)

@@ -81,8 +81,8 @@ package struct LogCopy {
             try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
         }
         if try source.segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
-        // The checkpoints are listed before the search for a segment after the last transaction, because a checkpoint of that transaction
-        // may require such a segment.
+        // The checkpoints are listed first, and then the segment after the last transaction is searched. A checkpoint of the last
+        // transaction may need this segment.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
         // If a segment was sealed during the copy, another segment must follow it. The header of the following segment is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),

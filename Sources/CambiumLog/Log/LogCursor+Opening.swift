@@ -95,8 +95,8 @@ extension LogCursor {
 
     /// Returns the segment in which the log continues from a position, and which begins before the position.
     private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
-        // The search goes from the last segment to the first. If an interrupted merge left several segments with the position, it finds the
-        // original segment before the merged one.
+        // The search goes from the last segment to the first. An interrupted merge may have left several segments with the position. In
+        // that case, the original segment is found before the merged one.
         for place in segments.indices.reversed() where segments[place] <= base.transaction {
             do {
                 guard var next = try openSegment(at: place) else { break }
@@ -150,7 +150,8 @@ extension LogCursor {
             begin = next.offset
         }
         if let last = next.sealedEnd {
-            // An interrupted merge or split left segments whose transactions this segment also contains.
+            // If a merge or split was interrupted, the following segments may contain transactions of this segment. These segments are
+            // skipped.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }

@@ -10,7 +10,7 @@ struct LogCursor {
     /// The part of the log that precedes the next segment to open; `nil` if it is not known.
     var base: LogPrefix?
     let mayBeWritten: Bool
-    /// Whether bytes that another process writes are made durable before they are read.
+    /// Whether to make bytes that another process writes durable before they are read.
     let syncs: Bool
     let salvages: Bool
     var head: Head?
@@ -33,7 +33,7 @@ struct LogCursor {
     var end: LogReader.End
     /// The maximum number of records that one call of `body` receives.
     var batchCountMax = 64
-    /// The segment before the unfinished one, in the state that it had when the cursor left it.
+    /// The segment before the unfinished one, as it was when the cursor left it. `stepBack` returns to it.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// The maximum number of times that the end of a log is evaluated again because the log changed in the meantime.
@@ -109,7 +109,7 @@ struct LogCursor {
     private mutating func readFrames(_ body: BatchBody) throws {
         guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
-        // Frames beyond this length were written after this call began. The call omits them, so that it ends even if another process writes
+        // The call reads only up to the length that the file has now. Otherwise, the call might never end while another process writes
         // continuously.
         let byteCount = reader?.byteCount ?? 0
         // A caller that stops early should not wait until a large segment is completely verified.
@@ -169,7 +169,7 @@ struct LogCursor {
     /// Moves to the next segment. The current segment must verify to its end.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {
-            // Reads the frames that were appended after the last read of this segment and before the creation of the next segment.
+            // Frames may have been appended after the last read of this segment and before the next segment was created. They are read now.
             try reader?.refresh()
             try readFrames(body)
         }
@@ -232,14 +232,14 @@ struct LogCursor {
         (unfinished, left) = (nil, nil)
     }
 
-    /// Closes the open segment if its file was replaced before the cursor read a frame from it. Returns whether this is so; the caller then
-    /// opens the new file.
+    /// Returns whether the file of the open segment was replaced before the cursor read a frame from it. If so, closes the segment, and the
+    /// caller opens the new file.
     private mutating func isReplaced() throws -> Bool {
         guard mayBeWritten, let old = reader, old.offset == Format.Segment.headerByteCount else { return false }
         do throws(CambiumError) {
             if try FrameReader(volume, path: old.path).headerChecksum == old.headerChecksum { return false }
         } catch {
-            // The segment received frames, and was then merged with others.
+            // A missing file means that the segment received frames and was then merged with others.
             guard error.code == .notFound else { throw error }
         }
         reader = nil
@@ -317,7 +317,7 @@ struct LogCursor {
     /// Whether a segment without a file is a part of an earlier segment. HEAD is not updated when segments are merged.
     private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         guard let last = listed.last, segment < last else { return false }
-        // An interrupted merge may have left other segments between the merged segment and the missing one.
+        // The search does not stop at the first segment: an interrupted merge may have left other segments before the missing one.
         for before in listed.reversed() where before < segment {
             let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
             // If a segment has lost its index, its end is not known yet. Reading its frames decides whether a transaction is missing.

@@ -2,8 +2,8 @@ package import CambiumModel
 
 /// Follows a log that another process writes, up to its durable end.
 ///
-/// The follower holds no lock for which the writer waits. It syncs bytes before it reads them, so that no caller acts on a transaction that
-/// a power failure may remove. A process that has opened a segment can still read it after the writer has sealed or replaced it.
+/// The writer never waits for a follower. The follower syncs bytes before it reads them, so that no caller acts on a transaction that a
+/// power failure may remove. An open segment stays readable after the writer has sealed or replaced it.
 package struct LogFollower {
     private let volume: any Volume
     private var cursor: LogCursor

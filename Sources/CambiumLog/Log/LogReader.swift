@@ -19,7 +19,7 @@ package struct LogReader: Sendable {
     /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
     package static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         for segment in try LogDirectory.segments(volume) {
-            // If this header cannot be read, another file may reveal the settings.
+            // If this header cannot be read, the loop tries the next segment.
             guard let header = try? FrameReader(volume, path: LogFileName.path(segment, .segment)).header else { continue }
             return StoreSettings(store: header.store, creationTime: segment.rawValue == 1 ? header.creationTime : 0, durability: .synced)
         }
@@ -86,7 +86,7 @@ package struct LogReader: Sendable {
     package struct End: Sendable {
         package enum Verdict: Sendable, Equatable {
             case clean
-            /// Bytes follow the last frame that verifies, and none of them was known to be durable.
+            /// Bytes follow the last frame that verifies. No frame and no HEAD states that any of these bytes was durable.
             case tornTail(file: String, offset: Int, byteCount: Int)
             /// The creation of a segment was interrupted.
             case tornCreation(file: String)

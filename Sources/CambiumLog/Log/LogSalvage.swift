@@ -57,8 +57,8 @@ package struct LogSalvage {
         }
     }
 
-    /// Whether a segment contains a transaction although another segment begins before that transaction. An interrupted merge leaves such
-    /// segments.
+    /// Whether a segment contains a transaction although a later segment begins at or before that transaction. An interrupted merge leaves
+    /// such segments.
     private func covers(_ segment: TransactionNumber, _ transaction: TransactionNumber) -> Bool {
         // If the index cannot be read, the segment is searched.
         guard let reader = try? SegmentReader(log.volume, path: LogFileName.path(segment, .segment)) else { return true }

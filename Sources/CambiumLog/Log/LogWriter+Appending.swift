@@ -124,8 +124,8 @@ extension LogWriter {
         return byteCount
     }
 
-    /// Writes zeros beyond a frame in advance, so that a frame whose write fails is never complete on the disk. If the disk has no space
-    /// for the zeros, continues without them.
+    /// Writes zeros beyond a frame before the frame itself is written, so that a frame whose write fails is never complete on the disk. If
+    /// the disk has no space for the zeros, the writer continues without them.
     private func preallocate(after end: Int) throws(CambiumError) {
         guard end > preallocatedEnd else { return }
         let zeros = [UInt8](repeating: 0, count: Self.preallocatedByteCount)
@@ -211,7 +211,7 @@ extension LogWriter {
         return LogPosition(jointOffset: jointOffset ?? 0, checksum: lastChecksum)
     }
 
-    /// The number of zeros that are written beyond a frame in advance, so that a sync need not also make a new file length durable.
+    /// The number of zeros that are written beyond a frame in advance. With them, a sync need not make a new file length durable.
     static let preallocatedByteCount = 64 << 10
 }
 

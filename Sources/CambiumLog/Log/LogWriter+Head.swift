@@ -55,7 +55,7 @@ extension LogWriter {
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
-            // The log is longer than the limit, or it cannot be read, which `verify` reports. The known tree is still correct.
+            // The limit was exceeded, or the log cannot be read, which `verify` will report. The known tree stays correct in both cases.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }

@@ -8,8 +8,8 @@ extension LogWriter {
         try finishRotation()
     }
 
-    /// Begins another segment, unless the current segment begins after `transaction`. Makes everything that was written durable before
-    /// that. No transaction may be staged.
+    /// Makes everything that was written durable, and begins another segment. Does nothing if the current segment begins after
+    /// `transaction`. No transaction may be staged.
     package func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")

@@ -59,8 +59,8 @@ extension LogWriter {
         return .success(())
     }
 
-    /// Returns the reason why processes can no longer open the synced segment, or `nil` if readers find it. If there is a reason, the sync
-    /// made nothing durable that readers can find.
+    /// Returns the reason why the path of the synced segment no longer leads to the synced file. Returns `nil` if readers find the file. If
+    /// there is a reason, the synced transactions are lost for all readers.
     private func displacement(_ outcome: SyncOutcome) -> CambiumError? {
         switch outcome.isInPlace {
         case .success(true): nil
@@ -82,11 +82,10 @@ extension LogWriter {
         durableTransaction = pending.transaction
         let (elapsed, isLonger) = lastTime.subtractingReportingOverflow(headTime)
         if !isLonger, elapsed < Self.headInterval, !pending.namesFiles { return }
-        // HEAD is only a hint. If it cannot be written, the next commit reports that. This commit is durable in any case.
+        // HEAD is only a hint, so the commit is durable without it. If HEAD cannot be written, the next commit reports the failure.
         do throws(CambiumError) {
             try writeHead(isClosed: false)
-            // Syncs HEAD, so that no reader mistakes a frame that refers to a file for a torn tail. Such a frame belongs to a large
-            // transaction.
+            // A frame with a large transaction refers to a file. Syncing HEAD ensures that no reader mistakes such a frame for a torn tail.
             if pending.namesFiles { try headFile.sync() }
         } catch { if !error.isOutOfSpace { poison = error } }
     }

@@ -92,7 +92,7 @@ package final class LogWriter: @unchecked Sendable {
         lastTime = end.lastTime
         headSequence = reader.head?.sequence ?? 0
         isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
-        // If HEAD is older than the log, it may belong to a copy of the store that later diverged from this store.
+        // An older HEAD may belong to a copy of the store that later diverged, so its tree may be wrong for this log.
         headTree = end.headFlaw == nil ? reader.head?.tree : nil
         headTime = end.lastTime
         path = LogFileName.path(tail.header.firstTransaction, .segment)

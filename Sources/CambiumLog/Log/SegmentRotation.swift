@@ -1,13 +1,13 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The end of one segment and the creation of the next segment. The rotation waits for the disk without the lock of the log's owner.
+/// The end of one segment and the creation of the next one. The rotation waits for the disk, but does not hold the lock of the log's owner.
 ///
 /// `LogWriter.stage` decides that a segment is full. It stages the transaction, and those that follow, for the next segment. `run` makes
 /// the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before both are done.
 package final class SegmentRotation: Sendable {
     struct Outcome {
-        /// Whether everything in the full segment is durable, and its path still leads to it.
+        /// Whether everything in the full segment is durable, and the path of the segment still leads to it.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>

@@ -54,7 +54,7 @@ extension SegmentSealer {
         }
     }
 
-    /// Compares segments with the segment that covers them, and removes them.
+    /// Removes segments, after comparing them with the sealed segment that contains the same transactions.
     private func remove(_ covered: [TransactionNumber], coveredBy segment: TransactionNumber) throws {
         for other in covered {
             let reader = try reader(of: other)

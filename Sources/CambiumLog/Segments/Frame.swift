@@ -69,7 +69,7 @@ struct Frame {
                 guard end < min(bytes.count, Format.Frame.lengthByteCountMax) else { return nil }
                 count |= Int(bytes[end] & 0x7F) << (7 * end)
                 isComplete = bytes[end] < 0x80
-                // As in `ByteReader.readVarint`, each number has exactly one encoding.
+                // Each number has exactly one encoding, which does not end with a zero byte. `ByteReader.readVarint` has the same rule.
                 if isComplete, bytes[end] == 0, end > 0 { return nil }
                 end += 1
             }
@@ -115,7 +115,7 @@ struct Frame {
 
 /// The transactions of a frame (its region), divided into blocks of 1 MiB. Each block is compressed if that makes it smaller.
 enum Blocks {
-    /// Returns `nil` if compression does not make the region smaller.
+    /// Returns the blocks, or `nil` if compression does not make the region smaller.
     static func encode(_ region: [UInt8]) -> [UInt8]? {
         var writer = ByteWriter(capacity: region.count / 2)
         writer.writeVarint(region.count)
@@ -133,8 +133,7 @@ enum Blocks {
     static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingError) -> [UInt8] {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(max: Format.Frame.regionByteCountMax, "bytes of a region")
-        // LZ4 can shrink data at most to a 255th. So a count that is too large for these bytes is rejected before memory is allocated for
-        // it.
+        // LZ4 can shrink data at most to a 255th. A count that is too large for that is rejected before memory is allocated.
         guard count / 256 <= bytes.count else { throw .truncated(offset: reader.offset) }
         var region: [UInt8] = []
         region.reserveCapacity(count)

@@ -120,7 +120,7 @@ package enum LogDirectory {
     /// The maximum number of attempts to list segments while a writer merges them.
     private static let listingCountMax = 100
 
-    /// Calls `body`. Calls it again if a listed segment no longer exists, because a writer has merged it with others.
+    /// Calls `body`, and repeats the call if a listed segment no longer exists, because a writer has merged it.
     private static func whileSegmentsStay<Result>(_ body: () throws(CambiumError) -> Result) throws(CambiumError) -> Result {
         for _ in 1..<listingCountMax {
             do throws(CambiumError) {

@@ -5,13 +5,13 @@ internal import CambiumModel
 /// neighbouring segments.
 struct SegmentPart {
     private let volume: any Volume
-    /// The segments that have not been opened, the next one last.
+    /// The segments that have not been opened, in reverse order.
     private var following: [TransactionNumber]
     private let range: ClosedRange<TransactionNumber>
     private var reader: SegmentReader?
     /// The time of the last transaction that was read, and the store of its segment.
     private var before: (time: Int64, store: [UInt8])?
-    /// The transactions of the last frame that have not been returned, the next one last.
+    /// The transactions of the last frame that have not been returned, in reverse order.
     private var rest: [LogRecord] = []
     /// The end of each segment, and each joint (a frame without transactions that marks a position of the log). Each has the last
     /// transaction before it, and its checksum.

@@ -234,7 +234,7 @@ struct SegmentReader {
         var reader = ByteReader(frame.region)
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
-        // The transactions of a frame may come from another segment, which was merged into this segment.
+        // A merged segment has the salt seed of the original segment in each frame, so the source is not the same for all frames.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount

@@ -100,7 +100,7 @@ struct TransactionCodec {
         }
         writer.writeByte(flags)
         if metadata.requestDigest != nil { writer.writeByte(Format.MoreFlag.requestDigest) }
-        // The difference of two times always fits into an unsigned number of 64 bits, but not always into a signed one.
+        // The difference of two times fits into 64 bits only if it is unsigned.
         writer.writeVarint(UInt64(bitPattern: newTime &- time))
         time = newTime
         if metadata.clockLag > .zero { writer.writeVarint(metadata.clockLagMicroseconds) }

@@ -96,7 +96,7 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     func beginSync(at offset: Int, count: Int) { cmachine_begin_sync(descriptor, Int64(offset), Int64(count)) }
 
     func sync() throws(CambiumError) {
-        // The kernel reports a failure only once. If two threads synced at the same time, only one of them would learn of it.
+        // The kernel reports a failed sync only once. So the lock stays held during the sync, and later calls return the same failure.
         let code = syncCode.withLock { code in
             if code == 0 { code = SystemCalls.uninterrupted { calls.fdatasync(descriptor) } }
             return code
@@ -111,7 +111,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        // A page that was not verified may state a size that extends beyond the end of the file. The memory there reads as zero.
+        // The mapping extends beyond the end of the file, because a page that was not verified may state a size that ends there. This
+        // memory reads as zero.
         let whole = byteCount + Self.slackByteCount
         guard let base = Self.reserve(whole) else { throw SystemFailure.error("map", path, errno) }
         guard mmap(base, byteCount, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, 0) == base else {

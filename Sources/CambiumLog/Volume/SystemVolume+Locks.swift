@@ -17,7 +17,7 @@ extension SystemVolume {
                 guard code == EWOULDBLOCK else { throw SystemFailure.error("lock", full(path), code) }
                 throw SystemFailure.locked(full(path), holder: holder, isOwn: isOwn)
             }
-            // A creation that failed may have removed the file after it was opened.
+            // If a failed creation has removed the file after it was opened, the file is opened again.
             guard try hasName(descriptor, path) else { continue }
             return try SystemLock(file: file)
         }
