@@ -27,7 +27,7 @@ public struct ExportOptions: Sendable, Hashable {
         case names
     }
 
-    /// The treatment of null attributes and to-one relationships. In CSV, they are empty fields.
+    /// Whether JSON contains null attributes and to-one relationships. In CSV, they are always empty fields.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
     /// The form of an object at the end of a to-one relationship: a nested object, or keys with a dot in them. CSV is always flat.

@@ -19,8 +19,9 @@ struct ExportOrder {
         return relationship.isOrdered || references == .id ? members : sorted(members)
     }
 
-    /// Calls `body` with each object of an entity and its sub-entities, or of all entities: by root entity in declaration order, then in
-    /// the order of this value. Complexity: O(n) by id; by identity O(n log n), and memory for each object of a root entity.
+    /// Calls `body` with each object of an entity and its sub-entities, or of all entities. The root entities are in declaration order, and
+    /// their objects in the order of this value. Complexity: O(n) by id; by identity O(n log n), and memory for each object of a root
+    /// entity.
     func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         let graph = table.graph
         if references == .id { return try graph.forEachObject(of: entity, body) }

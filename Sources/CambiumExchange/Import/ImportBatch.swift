@@ -101,7 +101,7 @@ package struct ImportBatch {
         return planner.rootObject(draft)
     }
 
-    /// Ends the only row of a batch. Throws `RefusedRows` if the row, or the program, has broken a rule.
+    /// Ends the only row of a batch. Throws `RefusedRows` if the row or the program's hook has broken a rule.
     ///
     /// - Parameters:
     ///   - object: the object that `applySingle` returned.

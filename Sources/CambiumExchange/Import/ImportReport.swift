@@ -51,7 +51,7 @@ public struct ImportReport: Sendable {
 
     package init() {}
 
-    /// The objects of the rows, without duplicates, in the order in which the import first encountered them.
+    /// The objects of the rows, without duplicates, in the order of the rows.
     package var distinctObjects: [ObjectID] {
         var seen = Set<ObjectID>()
         return rowObjects.compactMap(\.self).filter { seen.insert($0).inserted }

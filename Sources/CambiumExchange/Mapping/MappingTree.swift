@@ -19,7 +19,7 @@ struct MappingTree {
     /// The properties, attributes first, both in the order of the entity. A property without a rule is read from the key with its name. The
     /// property is omitted if a rule reads another property from that key.
     private(set) var properties: [Property] = []
-    /// The keys of the object itself that lead to exactly one property, which is read without a slot.
+    /// The keys of the object itself that lead to exactly one property. Such a property is read directly, without a slot.
     private var direct: [(name: String, target: KeyTable.Target)] = []
     private var isPlain = true
 

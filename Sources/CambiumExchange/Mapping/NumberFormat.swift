@@ -2,7 +2,7 @@
 ///
 /// `NumberFormat(decimal: ",", grouping: ".")` reads `"-1.234,50"` as -1234.5.
 public struct NumberFormat: Sendable, Hashable {
-    /// The text before the digits of the fraction.
+    /// The decimal mark: the text between the whole part and the fraction.
     package var decimal: String
     /// The text that may separate digits of the whole part; `nil` if digits are not separated.
     package var grouping: String?
@@ -45,7 +45,7 @@ public struct NumberFormat: Sendable, Hashable {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-    /// Returns the text after a mark; `nil` if there is no mark, or if no digit follows it.
+    /// Returns the rest of a text after a mark. Returns `nil` if the text does not begin with the mark, or if no digit follows the mark.
     private static func digits(in rest: Slice<UnsafeRawBufferPointer>, after mark: [UInt8]) -> Slice<UnsafeRawBufferPointer>? {
         guard !mark.isEmpty, rest.starts(with: mark), let next = rest.dropFirst(mark.count).first, isDigit(next) else { return nil }
         return rest.dropFirst(mark.count)

@@ -55,7 +55,7 @@ public struct Discriminator: Sendable, Hashable {
     /// The entity for each text. A text that is not listed must be the name of an entity.
     package var map: [String: String]
 
-    /// Creates a discriminator from its key, or the path to it, and the entity for each text.
+    /// Creates a discriminator from its key, or from the path to its key. `map` has the entity that each text means.
     public init(key: String, map: [String: String] = [:]) {
         self.key = key
         self.map = map

@@ -14,7 +14,7 @@ final class ResolvedMapping {
 
     /// The keys at one node of the tree.
     struct Node {
-        // One import at a time uses a mapping, on one thread.
+        // Only one import at a time uses a mapping, on one thread, so the table needs no lock.
         var table: KeyTable
         /// The JSON pointer from the object to the node.
         let pointer: String
