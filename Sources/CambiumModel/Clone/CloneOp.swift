@@ -7,7 +7,7 @@ package struct CloneOp: Sendable, Equatable {
     package var options: CloneOptions
     /// The time of the clone, or `nil` if no copy uses it.
     package var time: Timestamp?
-    /// The seed of new UUIDs, or `nil` if the clone makes no UUIDs.
+    /// The seed of new UUIDs, or `nil` if the clone creates no UUIDs.
     package var seed: CloneSeed?
     /// One entry for each hierarchy in which objects were copied, in ascending order of the root entity.
     package var hierarchies: [Hierarchy]
@@ -63,7 +63,7 @@ package struct CloneOp: Sendable, Equatable {
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }
 
-    /// Whether the id belongs to a copy that the op makes.
+    /// Whether the op creates a copy with this id.
     package func makes(_ id: ObjectID) -> Bool {
         hierarchies.contains { $0.root == id.root && id.serial >= $0.firstSerial && id.serial - $0.firstSerial < UInt64($0.objectCount) }
     }

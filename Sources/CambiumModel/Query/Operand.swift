@@ -69,7 +69,7 @@ public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
     case countDistinct
 }
 
-/// A constant in a condition. It is converted to the type of the attribute that it is compared with.
+/// A constant in a condition. Its type becomes the type of the attribute with which it is compared.
 public enum QueryLiteral: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -83,7 +83,7 @@ public enum QueryLiteral: Hashable, Sendable {
     case id(ObjectID)
     /// A value of a Swift type.
     case value(Value)
-    /// A text that is converted to any type, as in `name=text` on the command line.
+    /// A text that is converted to the type of the attribute, whatever that type is. The command line reads `name=text` in this way.
     case text(String)
 }
 

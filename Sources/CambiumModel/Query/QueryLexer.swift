@@ -103,7 +103,7 @@ struct QueryLexer: Sendable {
         return end > start ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
     }
 
-    /// Takes the mark at the index and the name that follows it. Returns `nil` and takes nothing if no name follows.
+    /// Takes a mark such as `$`, and the name after it. Returns `nil` and takes nothing if no name follows the mark.
     private mutating func prefixedName() -> String? {
         guard let name = name(at: index + 1) else { return nil }
         index += 1 + name.utf8.count

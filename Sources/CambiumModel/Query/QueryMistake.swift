@@ -1,4 +1,4 @@
-/// A mistake in a query, and the operand in which it was found.
+/// A mistake in a query, and the position of the operand that has it.
 package struct QueryMistake: Error {
     package let message: String
     package let offset: TextOffset

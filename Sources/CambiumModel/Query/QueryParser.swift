@@ -1,4 +1,4 @@
-/// Parses the text of a condition, an operand or sort keys, with one token of lookahead.
+/// Parses the text of a condition, an operand or sort keys. The parser looks one token ahead.
 ///
 /// The recursion is bounded: each level consumes a `(` or a `not`, and a text may nest at most `Condition.depthMax` of them.
 struct QueryParser: Sendable {

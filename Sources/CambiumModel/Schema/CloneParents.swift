@@ -65,7 +65,7 @@ struct CloneParents {
 
     private static func has(_ positions: [Int], at position: Int) -> Bool { has(positions, in: position..<position + 1) }
 
-    /// Whether one of the ascending positions lies in a range. Complexity: O(log n) for n positions.
+    /// Whether a range contains at least one of the positions, which are ascending. Complexity: O(log n) for n positions.
     private static func has(_ positions: [Int], in range: Range<Int>) -> Bool {
         var (low, high) = (0, positions.count)
         while low < high {

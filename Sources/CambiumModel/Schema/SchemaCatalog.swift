@@ -12,7 +12,8 @@ package struct SchemaCatalog: Sendable, Equatable {
         do {
             return try SchemaDefinition(json: JSONValue(parsing: json), acceptsNumbers: true)
         } catch {
-            throw CambiumError(.damaged, "The schema in the log cannot be read. Run 'cambium verify'. The cause: \(error)", underlying: error)
+            throw CambiumError(
+                .damaged, "The schema in the log cannot be read. Run 'cambium verify'. The cause: \(error)", underlying: error)
         }
     }
 }

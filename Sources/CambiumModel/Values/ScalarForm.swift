@@ -76,7 +76,7 @@ extension AttributeType {
         return try scalarForm(text: tokens.bytes(token), scratch: &scratch)
     }
 
-    /// Returns the stored form of a text, such as the digits of a number, a date, a UUID or base64.
+    /// Returns the stored form of a text. The text has the digits of a number, or is a date, a UUID, base64 or a string.
     package func scalarForm(
         text: UnsafeRawBufferPointer, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
