@@ -85,7 +85,7 @@ extension Graph {
         (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
     }
 
-    /// Returns the copy of an object, if an op created it.
+    /// Returns the copy of an object that an op has created, or `nil` if the op has not copied the object.
     fileprivate func copy(of id: ObjectID, in op: CloneOp) -> ObjectID? {
         guard let hierarchy = op.hierarchies.first(where: { $0.root == id.root }) else { return nil }
         let copies = hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount)

@@ -62,8 +62,8 @@ struct DiffCommand: ParsableCommand {
         return try families.isEmpty ? after.schema.required(entity).family : families.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the condition for each moment that it fits. The result is empty if there is no condition. Throws if the condition fits
-    /// neither moment.
+    /// Returns the condition for each of the two moments whose schema it fits. The result is empty if there is no condition. Throws if the
+    /// condition fits neither schema.
     private func filters(_ before: Graph, _ after: Graph, _ family: Set<EntityNumber>?) throws -> [ChangeFilter] {
         var (filters, failure): ([ChangeFilter], CambiumError?) = ([], nil)
         for graph in [before, after] {

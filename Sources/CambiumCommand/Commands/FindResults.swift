@@ -96,7 +96,7 @@ struct FindResults {
         switch value {
         case .object(let id): return .string(graph.text(of: id))
         case .list(let values): return .array(values.map(json))
-        // A sum may be infinite, and JSON has no number for it.
+        // A sum may be infinite. JSON has no number for infinity, so the sum is written as a string.
         case .value(.double(let number)) where !number.isFinite: return .string(number.description)
         case .value(let value):
             var writer = JSONWriter()

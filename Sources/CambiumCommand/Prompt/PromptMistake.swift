@@ -30,7 +30,7 @@ struct PromptMistake: Error {
         let after = Array(String(decoding: line.utf8.dropFirst(offset), as: UTF8.self).unicodeScalars)
         let start = (before.count > Self.excerptLength ? "..." : "") + Self.text(before.suffix(Self.excerptLength))
         let end = Self.text(after.prefix(Self.excerptLength)) + (after.count > Self.excerptLength ? "..." : "")
-        // The line is shown with its control characters escaped, so they take several columns.
+        // Control characters are shown as escapes of several columns, so the caret is placed by the escaped text.
         return ["  " + start + end, "  " + String(repeating: " ", count: ControlText.escaped(start).count) + "^"] + details
     }
 

@@ -59,7 +59,7 @@ struct KeyDecoder {
         }
     }
 
-    /// Returns the character of the bytes, or `nil` if it is unfinished.
+    /// Returns the character that the bytes encode, or `nil` if bytes are still missing.
     private func character() -> Key? {
         let count =
             switch bytes[0] {

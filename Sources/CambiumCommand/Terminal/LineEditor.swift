@@ -151,7 +151,7 @@ struct LineEditor {
     // MARK: Display
 
     /// Returns the line for a terminal with a number of columns, and the column of the cursor, counted from 0. Each character takes one
-    /// column. A character that would command the terminal is shown as a question mark.
+    /// column. A character that the terminal would obey is shown as a question mark.
     func screen(prompt: String, width: Int) -> (line: String, column: Int) {
         let prompt = search.map { "(search '\($0.pattern)'\($0.found == nil && !$0.pattern.isEmpty ? ": nothing" : "")) " } ?? prompt
         let space = max(1, width - prompt.count - 1)

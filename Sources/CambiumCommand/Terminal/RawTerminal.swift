@@ -8,7 +8,7 @@ import CambiumJSON
 struct RawTerminal {
     private let saved: termios
 
-    /// Whether both streams are a terminal that interprets escape sequences.
+    /// Whether standard input and output are a terminal that interprets escape sequences.
     static var isUsable: Bool {
         let name = getenv("TERM").map { String(cString: $0) }
         return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && name != nil && name != "dumb"
