@@ -31,7 +31,7 @@ package final class FaultyVolume: Volume {
     /// The number of operations so far.
     package var operationCount: Int { state.withLock { $0.operationCount } }
 
-    /// Lets the process die at an operation. Operations are counted from 0. This operation and all later ones throw.
+    /// Lets the process die at an operation, which is counted from 0. That operation and all later ones throw.
     package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
     /// Lets one operation fail with an error number. Operations are counted from 0. A write that fails still writes a part of its bytes.

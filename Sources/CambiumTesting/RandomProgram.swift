@@ -133,7 +133,7 @@ package struct RandomProgram: Sendable {
 
     // MARK: Links
 
-    /// Returns an object that has relationships, and one of them.
+    /// Returns an object with at least one suitable relationship, and one of these relationships.
     mutating func owner(
         _ graph: ReferenceGraph, where fits: (Relationship) -> Bool = { _ in true }
     ) -> (id: ObjectID, relationship: Relationship)? {

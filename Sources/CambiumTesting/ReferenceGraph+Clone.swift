@@ -133,7 +133,7 @@ extension ReferenceGraph {
         if !list.isEmpty { members[here, default: [:]][copy] = list }
     }
 
-    /// Whether the copies of two linked objects are also linked, if both objects are copied.
+    /// Whether the copies of two linked objects are linked, too. The clone must have copied both objects.
     private func isKept(_ relationship: Relationship, _ owner: ObjectID, _ member: ObjectID, _ plan: ReferenceClone) -> Bool {
         let mine = rule(relationship, of: owner, plan)
         let others = oppositeRule(relationship, of: member, plan)
