@@ -25,7 +25,7 @@ package struct ArchivedVolume: Volume {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
 
-    /// Throws `.notFound` and `.damaged` as the initializer above does.
+    /// Combines a store with an archive that is already open. Throws as the other initializer does.
     package init(_ store: any Volume, _ source: SegmentArchive) throws {
         let reader = try LogReader(store)
         var listed = try reader.segments()

@@ -44,7 +44,8 @@ extension SegmentArchive {
         if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
     }
 
-    /// Throws if the archive is the store's own log under another path: retiring segments would then also remove the archived files.
+    /// Checks that the archive is not the store's own log under another path. Otherwise, retiring segments would also remove the archived
+    /// files.
     private func checkApart(from source: any Volume) throws(CambiumError) {
         let path = LogDirectory.name + "/archive" + LogFileName.replacementSuffix
         if try volume.exists(path) { try volume.remove(path) }
@@ -178,7 +179,7 @@ extension SegmentArchive {
         return archived
     }
 
-    /// Throws `.conflict` if the archive continues with transactions that differ from those of the log's segment.
+    /// Checks that the archive does not continue with transactions that differ from those of the log; otherwise, throws `.conflict`.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
         // Reading the store together with its archive requires a segment of the store that begins directly after the archive's last
         // segment.
@@ -186,7 +187,7 @@ extension SegmentArchive {
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }
 
-    /// Throws `.conflict` if a file of the archive contains transactions that its replacement does not contain.
+    /// Checks that no file of the archive has transactions that its replacement lacks; otherwise, throws `.conflict`.
     private func checkReplaceable(_ segment: TransactionNumber, upTo last: TransactionNumber) throws {
         var end: TransactionNumber?
         guard try volume.exists(LogFileName.path(segment, .segment)) else { return }

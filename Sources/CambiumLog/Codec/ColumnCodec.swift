@@ -102,7 +102,7 @@ enum ColumnCodec {
         return AttributeColumn(property: PropertyNumber(rawValue: number), presence: presence, content: content)
     }
 
-    /// Throws if a null has bytes other than zeros.
+    /// Checks that each null of a column is stored as zeros. Otherwise, a column would have several encodings.
     private static func checkNulls(
         _ content: AttributeColumn.Content, _ presence: [UInt64], _ count: Int, _ offset: Int
     ) throws(DecodingError) {

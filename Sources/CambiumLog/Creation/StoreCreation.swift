@@ -63,7 +63,7 @@ package enum StoreCreation {
         }
     }
 
-    /// The files that each store has.
+    /// The files of each store, which an interrupted creation may have left.
     private static let files = [
         LogFileName.path(TransactionNumber(rawValue: 1), .segment), Head.fileName, StoreSettings.fileName,
         StoreSettings.fileName + LogFileName.replacementSuffix,
@@ -92,7 +92,8 @@ package enum StoreCreation {
         return !mark.isFinished
     }
 
-    /// Throws `.notFound` if a creation in the directory was interrupted or is in progress. Complexity: O(bytes of the mark).
+    /// Checks that no creation in the directory was interrupted or is in progress; otherwise, throws `.notFound`. Complexity: O(bytes of
+    /// the mark).
     ///
     /// A process may have died after it wrote the last entry of the mark and before it synced the entry. So each process that finds the
     /// entry makes it durable. Otherwise, a power failure could turn a store that has been used into an interrupted creation.
@@ -157,7 +158,7 @@ private struct Place {
     /// The mark of an interrupted creation; `nil` if the directory is empty.
     private var content: CreationMark.Content?
 
-    /// Throws `.cannotCreate` if the directory contains other files.
+    /// Examines a directory. Throws `.cannotCreate` if it contains other files.
     init(_ volume: any Volume) throws(CambiumError) {
         self.volume = volume
         var names = Set(try volume.list(""))

@@ -12,11 +12,11 @@ package struct StoreSettings: Equatable, Sendable {
 
     /// The maximum format version of the store's files.
     package var format: UInt16
-    /// 16 random bytes.
+    /// The id of the store, 16 random bytes.
     package var store: [UInt8]
     /// 16 random bytes, from which the key of the graph's indexes is computed; `nil` in older stores, which have no such key.
     package var indexSecret: [UInt8]?
-    /// Microseconds since 1970.
+    /// The time of the creation, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
     /// The number of requests, counted back from the newest one, whose ids the store recognizes.
@@ -77,7 +77,7 @@ package struct StoreSettings: Equatable, Sendable {
         }
     }
 
-    /// Throws `.notFound` if there is no store, or its creation was interrupted.
+    /// Checks that there is a store, and that its creation was not interrupted; otherwise, throws `.notFound`.
     package static func checkPresence(_ volume: any Volume) throws(CambiumError) {
         try StoreCreation.checkComplete(volume)
         guard try !volume.exists(fileName) else { return }

@@ -16,7 +16,7 @@ package struct ContentHash {
 
     mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { add($0) } }
 
-    /// Returns the hash, 32 bytes.
+    /// Returns the hash of all bytes so far, 32 bytes.
     package func finish() -> [UInt8] { finish(Self.byteCount) }
 
     /// Returns the first bytes of the hash.

@@ -41,7 +41,7 @@ enum Format {
     }
 
     enum Joint {
-        /// A transaction and its time.
+        /// The number of a transaction, and its time.
         static let regionByteCount = 16
     }
 
@@ -123,7 +123,7 @@ enum Format {
         static let blockByteCount = 1 << 20
         static let checksumByteCount = 4
         static let lengthByteCountMax = 5
-        /// A length and a checksum.
+        /// The maximum size of the length and the checksum of a frame.
         static let headerByteCountMax = 9
         /// A region with fewer bytes is not worth compressing.
         static let compressedByteCountMin = 512
@@ -137,11 +137,11 @@ enum Format {
         static let salt: UInt8 = 16
         static let opsFile: UInt8 = 32
         static let clockLag: UInt8 = 64
-        /// Another byte of flags follows.
+        /// The flag that a second byte of flags follows.
         static let more: UInt8 = 128
     }
 
-    /// The second byte of flags.
+    /// The flags in the second byte.
     enum MoreFlag {
         static let requestDigest: UInt8 = 1
         static let all: UInt8 = 1

@@ -141,7 +141,8 @@ package struct LogCopy {
         }
     }
 
-    /// Throws `.ioFailure` if a transaction of the copy lacks its file of ops. A compaction removes such files when it retires segments.
+    /// Checks that the copy has the file of ops of a transaction; otherwise, throws `.ioFailure`. A compaction may have retired the segment
+    /// and removed the file during the copy.
     private func checkOps(of number: TransactionNumber) throws(CambiumError) {
         let path = LogFileName.path(number, .ops)
         if try target.exists(path) { return }

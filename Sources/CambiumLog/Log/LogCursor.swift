@@ -327,7 +327,8 @@ struct LogCursor {
         return false
     }
 
-    /// Throws if HEAD states that the log was durable beyond the end of the last segment with frames.
+    /// Compares the end of the log with HEAD. Throws if HEAD states that the log was durable beyond the end of the last segment with
+    /// frames.
     ///
     /// A HEAD from an earlier closing may belong to an older copy of the store. If the log verifies to its end, nothing is lost, and HEAD
     /// only has a flaw.

@@ -101,7 +101,8 @@ package struct LogReader: Sendable {
         package var segmentCount = 0
         /// The state of the last segment, in which a writer continues.
         var tail: SegmentTail?
-        /// Throws `.notFound` if there is no transaction: a store exists once the first transaction, which has the schema, is durable.
+        /// Checks that the log has a transaction; otherwise, throws `.notFound`. A store exists once its first transaction, which has the
+        /// schema, is durable.
         ///
         /// - Parameter volume: the volume of the log.
         package func requireTransaction(in volume: any Volume) throws(CambiumError) {

@@ -22,7 +22,7 @@ package struct OpWriter {
         var failure: CambiumError?
     }
 
-    /// Throws `.ioFailure` if the file of ops could not be written. In that case the ops are lost.
+    /// Checks that the file of ops could be written. If not, throws `.ioFailure`, and the ops are lost.
     package func check() throws(CambiumError) {
         if let failure = overflow?.failure { throw failure }
     }

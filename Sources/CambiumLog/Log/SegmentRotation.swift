@@ -51,7 +51,7 @@ package final class SegmentRotation: Sendable {
     /// thread. Any thread may call this method.
     package func run() { _ = finished() }
 
-    /// Returns the outcome, after `run`.
+    /// Ends the rotation as `run` does, and returns its outcome.
     func finished() -> Outcome {
         outcome.withLock { outcome in
             let found = outcome ?? make()

@@ -89,7 +89,7 @@ package struct SegmentSealer: Sendable {
         return first...last
     }
 
-    /// Throws `.damaged` unless the transaction is followed by a segment that states the checksum.
+    /// Checks that a segment follows the transaction and states the checksum; otherwise, throws `.damaged`.
     private func checkFollowed(_ last: TransactionNumber, _ checksum: UInt32) throws {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
@@ -138,7 +138,7 @@ package struct SegmentSealer: Sendable {
         return try writer.finish(joints: joints, checksum: checksum)
     }
 
-    /// Throws if the new file differs from the segments that it will replace. Returns the checksum of its end.
+    /// Compares the new file with the segments that it will replace. Throws if they differ. Returns the checksum at the end of the file.
     private func compare(
         _ newPath: String, with segments: [TransactionNumber], _ range: ClosedRange<TransactionNumber>, _ kind: Format.FileKind
     ) throws -> UInt32 {

@@ -22,7 +22,7 @@ package struct Head: Equatable, Sendable {
     package struct Tree: Equatable, Sendable {
         /// The last transaction in the tree.
         package let transaction: TransactionNumber
-        /// 32 bytes.
+        /// The root of the tree, 32 bytes.
         package let root: [UInt8]
 
         init(_ tree: MerkleTree) { (transaction, root) = (TransactionNumber(rawValue: tree.leafCount), tree.root) }

@@ -6,10 +6,10 @@ internal import CambiumModel
 /// A joint repeats the last transaction of the preceding frames, and its time.
 struct Joint: Equatable {
     let transaction: TransactionNumber
-    /// Microseconds since 1970.
+    /// The time of that transaction, in microseconds since 1970.
     let time: Int64
 
-    /// The region of the joint's frame.
+    /// The content of the joint's frame, which has no transactions.
     var region: [UInt8] {
         var writer = ByteWriter(capacity: Format.Joint.regionByteCount)
         writer.write(transaction.rawValue)

@@ -55,7 +55,7 @@ package struct LogRecord: Sendable {
         return ops
     }
 
-    /// 16 bytes: the salt with which the payload is hashed.
+    /// The salt with which the payload is hashed, 16 bytes.
     package var saltBytes: [UInt8] { salt.bytes(number) }
 
     /// Returns the transaction's leaf in the tree, 32 bytes. Throws `.damaged` or `.ioFailure` if a file of ops cannot be read.
@@ -88,7 +88,7 @@ extension LogRecord {
 /// The data that all transactions from one read of a file have in common.
 final class LogSource: Sendable {
     let file: String
-    /// 16 bytes.
+    /// The seed from which the salts are derived, 16 bytes.
     let saltSeed: [UInt8]
 
     init(file: String, saltSeed: [UInt8]) {
@@ -134,7 +134,7 @@ enum Salt: Sendable, Equatable {
     case seed([UInt8])
     case explicit([UInt8])
 
-    /// 16 bytes.
+    /// Returns the salt of a transaction, 16 bytes.
     func bytes(_ number: TransactionNumber) -> [UInt8] {
         switch self {
         case .seed(let seed): Leaf.salt(seed: seed, number)

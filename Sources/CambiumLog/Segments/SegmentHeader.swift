@@ -5,13 +5,13 @@ internal import CambiumModel
 struct SegmentHeader: Equatable {
     var version = Format.version
     var kind = Format.FileKind.open
-    /// 16 bytes.
+    /// The id of the store, 16 bytes.
     var store: [UInt8]
     /// The first transaction of the segment. In a file of ops, the transaction to which the ops belong.
     var firstTransaction: TransactionNumber
-    /// Microseconds since 1970.
+    /// The time of the creation, in microseconds since 1970.
     var creationTime: Int64
-    /// 16 bytes.
+    /// The seed from which the salts of the transactions are derived, 16 bytes.
     var saltSeed: [UInt8]
     /// The checksum of the last frame of the preceding segment.
     var previousChecksum: UInt32

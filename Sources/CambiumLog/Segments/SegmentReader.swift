@@ -19,7 +19,7 @@ struct SegmentReader {
     let index: SegmentIndex?
     /// The reason why a sealed segment is read without its index.
     let lostIndex: CambiumError?
-    /// The offset of the index.
+    /// The offset of the index, at which the frames of a sealed segment end.
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
@@ -194,7 +194,7 @@ struct SegmentReader {
         return true
     }
 
-    /// Throws unless a joint agrees with the transactions before it, and directly follows one of them.
+    /// Checks that a joint matches the transactions before it, and that a transaction directly precedes it.
     private func check(_ joint: Joint) throws(DecodingError) {
         guard next > header.firstTransaction, jointOffset == nil, joint == Joint(transaction: last, time: codec.time) else {
             throw .invalid("a joint that does not match the transactions before it", offset: 0)

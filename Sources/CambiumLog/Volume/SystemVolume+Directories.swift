@@ -61,7 +61,7 @@ extension SystemVolume {
         return made
     }
 
-    /// Throws unless `mkdir` failed because the directory exists.
+    /// Examines the failure of `mkdir`. Throws unless a directory already exists.
     ///
     /// - Parameter code: the error number of `mkdir`.
     private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {
@@ -71,7 +71,7 @@ extension SystemVolume {
         throw Self.taken(path)
     }
 
-    /// Throws `.cannotCreate` if the root is empty, or if something other than a directory is in its place.
+    /// Checks that a directory exists or can be created at the root; otherwise, throws `.cannotCreate`.
     package func checkIsPlace() throws(CambiumError) {
         if root.isEmpty { throw Self.emptyName }
         var status = stat()
@@ -90,7 +90,7 @@ extension SystemVolume {
         CambiumError(.cannotCreate, "'\(path)' is not a directory, and no directory can be created there; choose another place.")
     }
 
-    /// Throws `.cannotCreate` if the volume's directory is the directory of another volume, or would be inside that directory.
+    /// Checks that the volume's directory is not the directory of another volume, nor inside it. Otherwise, throws `.cannotCreate`.
     package func checkIsOutside(of other: SystemVolume) throws(CambiumError) {
         // An empty path names no directory, but `resolved` would return the current directory for it.
         if other.root.isEmpty { return }
