@@ -16,7 +16,7 @@ package struct ObjectRows {
     /// The objects of the previous rows, by their identities. It is used only with a mapping.
     private var written: [[Value]: ObjectPlace] = [:]
 
-    /// Throws `.invalidInput` with the JSON pointer to a name of the mapping that is not in the schema.
+    /// Prepares the rows. Throws `.invalidInput` with the JSON pointer to a name of the mapping that is not in the schema.
     ///
     /// - Parameters:
     /// - entity: An entity to which all objects belong, directly or through a sub-entity.

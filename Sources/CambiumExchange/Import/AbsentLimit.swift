@@ -9,7 +9,7 @@ public enum AbsentLimit: Sendable, Hashable, CustomStringConvertible {
     /// Half of the objects. If more objects are absent, the input is probably incomplete.
     package static let standard = AbsentLimit.percent(50)
 
-    /// Returns `nil` if the text is neither a count nor a percentage.
+    /// Parses a count such as `100`, or a percentage such as `10%`. Returns `nil` for any other text.
     package init?(_ text: String) {
         if text.hasSuffix("%") {
             guard let percent = Double(text.dropLast()), (0...100).contains(percent) else { return nil }

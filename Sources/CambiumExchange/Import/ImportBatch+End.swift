@@ -35,7 +35,7 @@ extension ImportBatch {
         return absent
     }
 
-    /// Throws `RefusedRows` if values that must be unique are not unique.
+    /// Checks the values that were not unique when a row assigned them. Throws `RefusedRows` if some of them are still not unique.
     package func checkDuplicates(_ draft: borrowing Draft) throws {
         if duplicates.isEmpty { return }
         let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in

@@ -78,7 +78,7 @@ package struct ImportBatch {
     /// The number of rows between the row that is applied and the row whose identities are prefetched.
     private static let prefetchDistance = 8
 
-    /// Applies rows.
+    /// Applies rows of the batch to a draft.
     package mutating func apply(_ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft) throws {
         let count = rows.rows.count
         for place in 0..<min(count, Self.prefetchDistance) { Self.prefetch(rows.rows[place], rows, planner.entities, draft) }
@@ -154,8 +154,8 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Throws `RefusedRows` if the row that was applied breaks a rule. Values that are not unique are only recorded, because a later row
-    /// may change them.
+    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique are only recorded, because
+    /// a later row may change them.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         let violation = draft.takeViolation(finding: planner.entities.finding) { entry in

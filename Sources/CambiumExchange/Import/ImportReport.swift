@@ -28,7 +28,7 @@ public struct ImportReport: Sendable {
         public var row: Int
         /// The line on which the row begins, counted from 1.
         public var line: Int
-        /// The JSON pointer inside the row.
+        /// The JSON pointer to the fault inside the row.
         public var pointer: String
         public var code: Code
         public var message: String

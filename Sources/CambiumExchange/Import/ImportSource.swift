@@ -18,14 +18,14 @@ public struct ImportSource: Sendable {
     /// Whether a read may wait for the writer of a pipe. If so, rows are read only when they are needed.
     package var mayWait: Bool
     public var format: Format
-    /// Starts reading at the beginning.
+    /// Opens the source at its beginning, and returns its reader.
     package let open: @Sendable () throws -> Reader
 
     /// - Parameters:
     ///   - name: The name of the source in errors.
     ///   - isRepeatable: Whether the source can be read from its beginning more than once.
     ///   - format: The format of the bytes.
-    ///   - open: Starts reading at the beginning.
+    /// - open: Opens the source at its beginning, and returns its reader.
     public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
         self.name = name
         self.isRepeatable = isRepeatable

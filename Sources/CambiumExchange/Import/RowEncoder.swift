@@ -12,7 +12,7 @@ package struct RowEncoder {
         }
     }
 
-    /// Returns a row with a line end.
+    /// Returns the JSON of a row, followed by a line end.
     package func line(_ row: some Encodable) throws -> [UInt8] {
         var bytes = Array(try encoder.encode(row))
         bytes.append(UInt8(ascii: "\n"))

@@ -1,4 +1,4 @@
-/// A date format.
+/// A format of dates in rows.
 public enum DateFormat: Sendable, Hashable {
     /// RFC 3339; the time of day, the seconds or the zone may be missing.
     case iso8601

@@ -28,7 +28,7 @@ struct MappingResolver {
     /// The entity to which `mapping.objects` applies.
     private let entityName: String
 
-    /// Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
+    /// Checks the names of a mapping. Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
     init(_ mapping: ImportMapping?, importing entity: Entity, _ schema: Schema) throws(CambiumError) {
         self.mapping = mapping
         self.schema = schema
@@ -51,7 +51,7 @@ struct MappingResolver {
 
     private static func nested(_ name: String) -> String { "/nested/" + RowPath.escaped(name) }
 
-    /// Throws an error unless each name belongs to the entity or to one of its sub-entities.
+    /// Checks that each name in the rules belongs to the entity or to one of its sub-entities.
     private func check(
         _ objects: ObjectMapping, _ pointer: String, _ entity: Entity, _ mapping: ImportMapping
     ) throws(CambiumError) {

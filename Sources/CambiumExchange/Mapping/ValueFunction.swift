@@ -5,22 +5,22 @@ import CambiumModel
 ///
 /// Null stays null. Each function except `join` applies to every element of an array.
 public enum ValueFunction: Sendable, Hashable {
-    /// `" a b "` becomes `"a b"`.
+    /// Removes spaces at both ends: `" a b "` becomes `"a b"`.
     case trim
-    /// `"straße"` becomes `"STRASSE"`, without the rules of any language.
+    /// Writes letters in upper case, without the rules of any language: `"straße"` becomes `"STRASSE"`.
     case upper
-    /// `"A"` becomes `"a"`.
+    /// Writes letters in lower case: `"A"` becomes `"a"`.
     case lower
-    /// `"30096"`, and 30096.0, become 30096.
+    /// Reads a whole number: `"30096"` and 30096.0 become 30096.
     case integer
-    /// 30096 becomes `"30096"`, and true becomes `"true"`.
+    /// Writes a scalar as a text: 30096 becomes `"30096"`, and true becomes `"true"`.
     case text
-    /// With `","`, `"a,b"` becomes `["a","b"]`; an empty text becomes `[]`.
+    /// Divides a text at a separator. With `","`, `"a,b"` becomes `["a","b"]`; an empty text becomes `[]`.
     case split(String)
-    /// With `"-"`, `["a",1,null]` becomes `"a-1"`.
+    /// Joins the elements of an array with a separator, without nulls. With `"-"`, `["a",1,null]` becomes `"a-1"`.
     case join(String)
-    /// `"A"` becomes `"active"` if the table has `"A": "active"`. A value that is not in the table becomes `otherwise`. If there is no
-    /// `otherwise`, the value is a mismatch.
+    /// Looks up a text in a table: `"A"` becomes `"active"` if the table has `"A": "active"`. A value that is not in the table becomes
+    /// `otherwise`. If there is no `otherwise`, the value is a mismatch.
     case lookup([String: JSONValue], otherwise: JSONValue? = nil)
 
     /// The reason why a value has no result.

@@ -21,7 +21,7 @@ final class MappedObjectWriter {
         let declared: Entity
     }
 
-    /// Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
+    /// Reverses a mapping. Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
     ///
     /// - Parameter entity: the entity of the rows.
     init(_ graph: Graph, of entity: Entity, _ mapping: ImportMapping, _ options: ExportOptions) throws(CambiumError) {

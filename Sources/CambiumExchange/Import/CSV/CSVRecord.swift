@@ -112,7 +112,7 @@ extension CSVColumns.Kind {
 
 /// Numbers in the form of JSON, which has no leading zeros.
 enum CSVNumber {
-    /// Returns `nil` if the text is not a number.
+    /// Returns a number in the form of JSON, or `nil` if the text is not a number.
     static func json(_ text: UnsafeRawBufferPointer) -> String? {
         var index = 0
         func digits() -> Int {
