@@ -22,8 +22,8 @@ package struct ClonePolicy: Sendable {
 
     private let members: NumberTable<Member>
 
-    /// Throws `.invalidInput` if a rule of the request would remove objects from the original. Also throws it if the request renames a key,
-    /// and the schema has a value under the new key that is not a rule.
+    /// Combines the rules of the schema with the rules of a request. Throws `.invalidInput` if a rule of the request would remove objects
+    /// from the original. Also throws it if the request renames a key, and the schema has a value under the new key that is not a rule.
     package init(_ schema: Schema, _ options: CloneOptions) throws(CambiumError) {
         var requested: [Key: CloneRule] = [:]
         for rule in options.rules { requested[Key(rule.entity, rule.relationship, rule.isAtRoot)] = rule.rule }

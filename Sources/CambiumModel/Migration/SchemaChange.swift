@@ -55,6 +55,6 @@ public struct SchemaChange: Sendable, Hashable {
 
     public var isAutomatic: Bool { reason == nil }
 
-    /// `Note`, or `Note.title`.
+    /// The name of the changed entity or property: `Note`, or `Note.title`.
     package var subject: String { property.map { "\(entity).\($0)" } ?? entity }
 }

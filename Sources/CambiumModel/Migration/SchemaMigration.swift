@@ -10,8 +10,8 @@ package struct SchemaMigration: Sendable {
     /// last.
     package let changes: [SchemaChange]
 
-    /// Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws `.limitExceeded` if the store has
-    /// no number left. Complexity: O(properties that the entities of both schemas have).
+    /// Plans a migration. Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws
+    /// `.limitExceeded` if the store has no number left. Complexity: O(properties that the entities of both schemas have).
     package init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
         self.before = before
         let matcher = try SchemaMatcher(old: before, new: try Schema(definition))

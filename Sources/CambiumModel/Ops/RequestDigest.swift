@@ -7,7 +7,7 @@ public struct RequestDigest: Sendable, Hashable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// Returns `nil` unless there are 16 bytes.
+    /// Creates a digest from its bytes. Returns `nil` unless there are 16 bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }

@@ -8,7 +8,7 @@ package enum TransactionLabel {
         return !name.isEmpty && name.utf8.count <= byteCountMax && isPrintable
     }
 
-    /// Throws `.invalidInput` if a name cannot be a label.
+    /// Checks that a name can be a label; otherwise, throws `.invalidInput`.
     package static func check(_ name: String) throws(CambiumError) {
         if isValid(name) { return }
         throw CambiumError(.invalidInput, "A label must have 1 to \(byteCountMax) bytes and no control characters. Choose another name.")

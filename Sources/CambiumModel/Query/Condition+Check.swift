@@ -113,7 +113,7 @@ extension Comparison {
 }
 
 extension Operand {
-    /// Throws if the operand of a sort key, an output or a comparison breaks a rule. Does not check the elements of a list.
+    /// Checks the operand of a sort key, an output or a comparison. Throws if it breaks a rule. Does not check the elements of a list.
     package func check() throws(CambiumError) {
         switch form {
         case .path(let path): try path.check()

@@ -1,4 +1,4 @@
-/// Parsing conditions.
+/// The part of the parser that reads conditions.
 extension QueryParser {
     /// A condition and the number of levels in it. A comparison has 0 levels.
     private struct Nested {

@@ -31,12 +31,12 @@ struct QueryParser: Sendable {
         return true
     }
 
-    /// Throws unless the parser is at the end of the text.
+    /// Checks that the text ends here; otherwise, throws the error for an unexpected token.
     func finish(_ expectation: String) throws(CambiumError) {
         guard token.kind == .end else { throw expected("\(expectation) or the end") }
     }
 
-    /// Throws if the text has no token.
+    /// Checks that the text is not empty.
     func refuseEmpty(_ remedy: String) throws(CambiumError) {
         if token.kind == .end { throw lexer.error("The text is empty. \(remedy)", at: token.start) }
     }

@@ -22,7 +22,7 @@ public struct SortKey: Hashable, Sendable {
     /// The maximum number of sort keys of a query.
     private static let countMax = 64
 
-    /// Throws `.limitExceeded` if a query has more sort keys than are allowed.
+    /// Checks the number of sort keys of a query. Throws `.limitExceeded` if there are too many.
     package static func check(count: Int) throws(CambiumError) {
         guard count > countMax else { return }
         throw CambiumError(.limitExceeded, "A query has at most \(countMax) sort keys. Remove some.")

@@ -60,7 +60,7 @@ extension ConditionCheck {
 
     // MARK: Literals
 
-    /// Throws if a literal is not a value of the kind that the left side of a comparison has.
+    /// Checks that a literal is a value of the kind that the left side of a comparison has.
     func check(
         _ literal: QueryLiteral, _ kind: ValueKind, _ left: Side, _ relation: Comparison.Relation, _ folding: Folding, at offset: TextOffset
     ) throws(QueryMistake) {

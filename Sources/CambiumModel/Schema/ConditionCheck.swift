@@ -11,7 +11,8 @@ package struct ConditionCheck {
         self.source = source
     }
 
-    /// Throws the first mistake. The caller has called `Condition.check()`, so the depth of the condition is limited.
+    /// Checks a condition, and throws the first mistake. The caller has called `Condition.check()`, so the depth of the condition is
+    /// limited.
     package func check(_ condition: Condition, _ entity: Entity) throws(QueryMistake) {
         switch condition {
         case .constant: break
@@ -28,7 +29,7 @@ package struct ConditionCheck {
         }
     }
 
-    /// Throws if objects of an entity cannot be sorted by a key.
+    /// Checks that objects of an entity can be sorted by a key.
     package func check(_ key: SortKey, _ entity: Entity) throws(QueryMistake) {
         let side = try side(Operand(key.operand.form), entity)
         if side.isToMany {

@@ -4,7 +4,7 @@ struct NumberTable<Element: Sendable>: Sendable {
     private let elements: [Element?]
     private let scattered: [UInt16: Element]
 
-    /// Complexity: O(elements).
+    /// Creates a table from elements and their numbers. Complexity: O(elements).
     init(_ numbered: [(UInt16, Element)]) {
         let numbers = numbered.map { Int($0.0) }
         let (least, greatest) = (numbers.min() ?? 0, numbers.max() ?? -1)

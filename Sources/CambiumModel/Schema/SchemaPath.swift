@@ -48,7 +48,7 @@ package struct SchemaPath {
         }
     }
 
-    /// Throws if a path to several values has no quantifier, or if a path to one value has a quantifier.
+    /// Checks that a path to several values has a quantifier, and that a path to one value has no quantifier.
     package func check(_ quantifier: Quantifier?, at offset: TextOffset) throws(QueryMistake) {
         if isToMany, quantifier == nil {
             throw QueryMistake("'\(path)' leads to several values. Write any, all or none before it, or count with @count.", at: offset)

@@ -8,7 +8,8 @@ package struct StoredQueryCheck {
 
     package init(_ schema: Schema) { self.schema = schema }
 
-    /// Throws one error with all mistakes. Complexity: O(bytes of the texts + mistakes · properties of the schema).
+    /// Checks all stored queries, and throws one error with all mistakes. Complexity: O(bytes of the texts + mistakes · properties of the
+    /// schema).
     func check() throws(CambiumError) {
         var mistakes = SchemaMistakes()
         for definition in schema.definition.entities {

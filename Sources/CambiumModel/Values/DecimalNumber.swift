@@ -114,7 +114,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         return bytes
     }
 
-    /// Returns `nil` if the bytes are not the stored form of a number.
+    /// Reads the stored form of a number. Returns `nil` if the bytes are not such a form.
     package init?(storedBytes bytes: some RandomAccessCollection<UInt8>) {
         guard let sign = bytes.first else { return nil }
         if sign == 0, bytes.count == 1 {
@@ -144,7 +144,7 @@ struct DecimalScanner {
 
     private enum State { case start, sign, whole, point, fraction, exponentMark, exponentSign, exponentDigits }
 
-    /// Returns `false` if the byte is invalid at this position, or if there are more than 38 significant digits.
+    /// Reads the next byte. Returns `false` if the byte is invalid at this position, or if there are more than 38 significant digits.
     mutating func take(_ byte: UInt8) -> Bool {
         let isDigit = byte >= 0x30 && byte <= 0x39
         switch state {

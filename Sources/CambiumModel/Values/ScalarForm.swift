@@ -139,7 +139,7 @@ extension AttributeType {
     }
 }
 
-/// Parses numbers.
+/// Parses the texts of numbers.
 enum NumberText {
     @inline(__always) static func hexDigit(_ byte: UInt8) -> UInt8 {
         switch byte {

@@ -8,7 +8,7 @@ package enum StoredForm: Hashable, Sendable {
     case fixed(_ low: UInt64, _ high: UInt64)
     case bytes([UInt8])
 
-    /// Returns `nil` for null, and for a value of another type.
+    /// Creates the stored form of a value. Returns `nil` for null, and for a value of another type.
     package init?(_ value: Value, type: AttributeType) {
         switch (value, type) {
         case (.bool(let value), .bool): self = .fixed(value ? 1 : 0, 0)
@@ -54,7 +54,8 @@ extension AttributeType {
 }
 
 extension Value {
-    /// Returns `nil` if the stored bytes are not a value of the type. For a JSON text, only the encoding is checked.
+    /// Creates a value from its stored form. Returns `nil` if the form is not a value of the type. In a JSON text, only the encoding is
+    /// checked.
     package init?(stored: StoredForm, type: AttributeType) {
         if case .fixed(let low, let high) = stored, StoredValueCheck(type).flaw(fixed: low, high) != nil { return nil }
         switch (stored, type) {

@@ -5,7 +5,7 @@ public import FoundationEssentials
 ///     let yesterday = Timestamp(Date.now) - .seconds(86_400)
 ///     let graph = try store.graph(at: .time(yesterday))
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// The number of microseconds since 1970-01-01T00:00:00Z.
     public let microsecondsSince1970: Int64
 
     /// - Parameter microsecondsSince1970: The microseconds since 1970-01-01T00:00:00Z.
