@@ -12,7 +12,7 @@ struct CloneMapFile {
     private let temporary: String
     private let descriptor: Int32
 
-    /// Throws `.cannotCreate` if a file cannot be created next to the requested file.
+    /// Creates the temporary file. Throws `.cannotCreate` if no file can be created next to the requested file.
     init(_ path: String) throws(CambiumError) {
         self.path = try Self.place(path)
         temporary = self.path + ".\(getpid()).new"

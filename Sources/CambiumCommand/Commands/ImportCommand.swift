@@ -78,8 +78,8 @@ struct ImportCommand: ParsableCommand {
         if !report.errors.isEmpty { throw ExitCode(Failure.badNews) }
     }
 
-    /// Throws the mistake with its position if the scope does not fit the entity. The import itself could not state the position, because
-    /// it does not have the text of the condition.
+    /// Checks that the scope fits the entity, so that a mistake in the scope is reported with its position. The import itself does not have
+    /// the text of the condition, and could not state the position.
     private func checkScope(_ entity: Entity, _ graph: Graph) throws {
         guard let scope = objects.scope else { return }
         try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }

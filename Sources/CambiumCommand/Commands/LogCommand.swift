@@ -55,7 +55,7 @@ struct LogCommand: ParsableCommand {
         }
     }
 
-    /// Throws `.notFound` if the object never existed.
+    /// Checks that the object of `--object` has existed; otherwise, throws `.notFound`.
     private func check(_ object: String, _ reading: inout Reading) throws {
         reportRetired(&reading)
         guard let id = reading.object else {

@@ -68,7 +68,7 @@ struct PackageLists {
 
 /// The names of the files in a directory.
 enum FileNames {
-    /// Returns no names if the directory cannot be read.
+    /// Returns the names, sorted. Returns no names if the directory cannot be read.
     static func sorted(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }

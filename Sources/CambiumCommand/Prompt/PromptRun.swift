@@ -12,7 +12,7 @@ struct PromptRun {
     let isDistinct: Bool
     private let isCountAlone: Bool
 
-    /// Throws `PromptMistake` with the place of a part that does not fit the schema.
+    /// Resolves the parts of a query. Throws `PromptMistake` with the place of a part that does not fit the schema.
     init(_ line: PromptQuery, _ graph: Graph, _ arguments: [String: Operand]) throws {
         self.graph = graph
         var query = try Self.query(line, graph, try Self.entity(line.entity, graph.schema), arguments)

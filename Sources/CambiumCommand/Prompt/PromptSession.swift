@@ -30,7 +30,7 @@ final class PromptSession {
     /// The graph that the next line reads, not including transactions that were committed since the last line.
     var graph: Graph { moment?.graph ?? follower.graph }
 
-    /// The text before a line.
+    /// The text that is shown before the line that the person writes.
     var prompt: String { (moment.map { "at \($0.name)" } ?? "cambium") + "> " }
 
     /// Runs a line and prints its answer.

@@ -72,7 +72,7 @@ final class PromptTerminal {
     }
 }
 
-/// Short texts side by side.
+/// Arranges short texts in columns.
 enum Columns {
     static func lines(_ texts: [String], width: Int) -> [String] {
         let column = (texts.map(\.count).max() ?? 0) + 2

@@ -6,7 +6,7 @@ struct Moment: ExpressibleByArgument {
     /// The part of the day that is meant if only the day is named.
     enum DayPart {
         case start
-        /// The last microsecond.
+        /// The last microsecond of the day.
         case end
     }
 
@@ -21,7 +21,7 @@ struct Moment: ExpressibleByArgument {
         case label(String)
     }
 
-    /// The original argument.
+    /// The text of the argument.
     let text: String
     private let form: Form
 

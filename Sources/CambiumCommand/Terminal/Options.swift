@@ -94,7 +94,7 @@ struct AssignmentArgument: ExpressibleByArgument {
 }
 
 extension [AssignmentArgument] {
-    /// Throws if two assignments have the same name, because only one of them could take effect.
+    /// Checks that no two assignments have the same name, because only one of them could take effect.
     func checkNames() throws(ValidationError) {
         var names: Set<String> = []
         for assignment in self where !names.insert(assignment.name).inserted {
