@@ -151,7 +151,7 @@ struct ModelReader {
         return former == name ? nil : former
     }
 
-    /// Returns `nil` if the text is missing or empty.
+    /// Returns the text, or `nil` if the text is missing or empty.
     func text(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
 
     func mistake(_ element: ModelElement, _ message: String) -> CambiumError {

@@ -14,7 +14,7 @@ enum ModelXML {
     /// The maximum number of attributes of an element. XML parsers compare each attribute with every other attribute of the element.
     static let attributeCountMax = 1000
 
-    /// Returns the root element.
+    /// Parses a text, and returns its root element.
     static func parse(_ bytes: [UInt8], file: String) throws(CambiumError) -> ModelElement {
         if bytes.count > ModelFile.byteCountMax {
             throw CambiumError(
