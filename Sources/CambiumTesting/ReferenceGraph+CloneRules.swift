@@ -34,7 +34,7 @@ extension ReferenceGraph {
         return inverse.property != nil && inverse.isToMany ? .share : .copy
     }
 
-    /// Throws if a rule would share objects that can have only one owner.
+    /// Checks that no rule would share objects that can have only one owner.
     func checkCloneRules(_ options: CloneOptions) throws(CambiumError) {
         for entity in schema.entities where !entity.isAbstract {
             for relationship in entity.relationships where !end(opposite(side(relationship))).isToMany {
