@@ -19,8 +19,8 @@ package struct ArchivedVolume: Volume {
 
     /// Reads the retired transactions from the archive, and compares them with the hashes that the store has kept.
     ///
-    /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions; `.conflict` if the archive belongs to
-    /// another store; `.damaged` if its transactions are not the retired ones. Complexity: O(bytes that were retired).
+    /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions. Throws `.conflict` if the archive
+    /// belongs to another store, and `.damaged` if its transactions are not the retired ones. Complexity: O(bytes that were retired).
     package init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }

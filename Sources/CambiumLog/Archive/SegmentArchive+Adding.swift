@@ -4,9 +4,9 @@ package import CambiumModel
 extension SegmentArchive {
     /// Creates the archive's directories, and calls `body` while this process holds the lock of the archive.
     ///
-    /// Throws `.locked` if this process or another process is adding to the archive; `.ioFailure` if a disk operation fails;
-    /// `.cannotCreate` if the files of the archive would be the store's own files; and the errors of `body`. If nothing was archived,
-    /// removes the lock file and each directory that this call created.
+    /// Throws `.locked` if this process or another process is adding to the archive, and `.ioFailure` if a disk operation fails. Throws
+    /// `.cannotCreate` if the files of the archive would be the store's own files. Also throws the errors of `body`. If nothing was
+    /// archived, removes the lock file and each directory that this call created.
     package func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
         let made = try [LogDirectory.name, StoreFileName.lock].filter { try !volume.exists($0) }
@@ -60,12 +60,12 @@ extension SegmentArchive {
 
     /// Copies segments, and the files of their ops, from a log to the archive. Makes the copies durable and reads them again to check them.
     ///
-    /// Compares the transactions that the archive already contains. Replaces a segment only if it is corrupt: the archive may contain the
-    /// transactions in other segments, from the time before the log merged them.
+    /// Compares the transactions that the archive already contains. Replaces a segment of the archive only if the segment is corrupt.
+    /// Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
-    /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments; `.damaged` if the
-    /// log is corrupt; `.ioFailure` if a disk operation fails. After an error, some of the files may be in the archive. Complexity:
-    /// O(bytes).
+    /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments. Throws `.damaged`
+    /// if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the files may be in the archive.
+    /// Complexity: O(bytes).
     ///
     /// - Parameter segments: neighbouring segments, ascending.
     /// - Returns: the number of segments that the archive did not have completely, and the bytes of the files that were created.
@@ -108,8 +108,8 @@ extension SegmentArchive {
         try file.sync()
     }
 
-    /// Copies a file, or creates a hard link to it. A link is safe: a compaction archives only segments that another segment follows, and
-    /// nothing is ever written to such a segment or its files of ops.
+    /// Copies a file, or creates a hard link to it. A link is safe, because a compaction archives only segments that another segment
+    /// follows. Nothing is ever written to such a segment or to its files of ops.
     private func put(_ path: String, from source: any Volume) throws(CambiumError) -> Int {
         let newPath = path + LogFileName.replacementSuffix
         if try volume.exists(newPath) { try volume.remove(newPath) }

@@ -8,8 +8,8 @@ package struct CheckpointRecord: Sendable {
     static let suffix = ".root"
 
     package struct Chunk: Sendable, Hashable {
-        /// The number of granules of 16 bytes in use; 0 if the checkpoint does not own the chunk, 65,535 if the chunk contains a part of
-        /// the checkpoint's table.
+        /// The number of granules of 16 bytes in use. It is 0 if the checkpoint does not own the chunk, and 65,535 if the chunk contains a
+        /// part of the checkpoint's table.
         package var live: UInt16
         /// The checksum of the chunk's 65,536 bytes; 0 if the chunk contains a part of the table, which has its own checksum.
         package var checksum: UInt32

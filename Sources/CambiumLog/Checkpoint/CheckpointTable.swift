@@ -54,8 +54,8 @@ enum CheckpointTable {
         return writer.bytes
     }
 
-    /// Decodes a table. Throws if the bytes are not a schema and entries for chunks, or if the chunks that are marked as parts of the table
-    /// differ from `owned`.
+    /// Decodes a table. Throws if the bytes are not a schema and entries for chunks. Also throws if the entries do not mark exactly the
+    /// chunks in `owned` as parts of the table.
     static func decode(
         _ bytes: ArraySlice<UInt8>, schemaByteCount: Int, chunkCount: Int, isPacked: Bool, owned: [Int]
     ) throws(DecodingError) -> (schema: SchemaCatalog, chunks: [CheckpointRecord.Chunk]) {

@@ -7,8 +7,8 @@ internal import CambiumModel
 /// One range of addresses is reserved for the file: its window, in which chunk `c` lies at `c` x 65,536. So the number of mappings does not
 /// grow with the number of chunks in use.
 ///
-/// SAFETY: the file has disk space for a chunk before any caller gets the chunk's address, because the kernel ends a process that writes to
-/// a mapping without disk space. The window stays mapped as long as this object exists.
+/// SAFETY: the file has disk space for a chunk before any caller gets the chunk's address. Without disk space, the kernel would end a
+/// process that writes to the mapping. The window stays mapped as long as this object exists.
 ///
 /// SENDABLE: only one thread at a time uses it.
 package final class PageFileMemory: @unchecked Sendable {

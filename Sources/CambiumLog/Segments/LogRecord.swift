@@ -11,7 +11,7 @@ package struct LogRecord: Sendable {
     let source: LogSource
     /// The offset of the transaction's frame in the file that contains it.
     package let frameOffset: Int
-    /// The number of bytes of the log that belong to the transaction: its share of its frame, and the file of its ops, if there is one.
+    /// The number of bytes of the log that belong to the transaction: its share of its frame, and its file of ops, if any.
     package internal(set) var byteCount: Int
 
     /// The number of bytes of the ops in memory; 0 if the ops are in a file, or were removed.

@@ -38,8 +38,8 @@ struct SegmentHeader: Equatable {
 
     /// Reads the header at the beginning of a file. Returns the header and its checksum.
     ///
-    /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header; `.unsupportedFormat` if
-    /// the header has a later format; `.ioFailure` if the file cannot be read.
+    /// Throws `.damaged`, with a `HeaderFailure` as the underlying error, if the file does not begin with a header. Throws
+    /// `.unsupportedFormat` if the header has a later format, and `.ioFailure` if the file cannot be read.
     static func read(_ file: any VolumeFile, path: String) throws(CambiumError) -> (header: SegmentHeader, checksum: UInt32) {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
         do {

@@ -29,8 +29,8 @@ struct SegmentReader {
 
     /// Opens a segment. Throws as `SegmentHeader.read` does, and `.damaged` if the file is not a segment.
     ///
-    /// - Parameter salvages: whether to read a segment if one byte of its header is corrupt, and to read a sealed segment with a corrupt
-    ///   index as far as its frames verify.
+    /// - Parameter salvages: whether to read a corrupt segment as far as possible: with one corrupt byte in its header, or with a corrupt
+    ///   index.
     init(_ volume: any Volume, path: String, salvages: Bool = false) throws(CambiumError) {
         self.volume = volume
         frames = try FrameReader(volume, path: path, salvages: salvages)

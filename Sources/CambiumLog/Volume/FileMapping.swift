@@ -6,8 +6,8 @@ import CambiumBytes
 
 /// A file, or a part of a file, that is mapped into memory.
 ///
-/// SAFETY: the file keeps its length while it is mapped, because the kernel kills a process (SIGBUS) that touches a mapping beyond the end
-/// of its file.
+/// SAFETY: the file keeps its length while it is mapped. The kernel would kill a process (SIGBUS) that touches a mapping beyond the end of
+/// its file.
 ///
 /// SENDABLE: the address and the size do not change. A caller that writes to the memory ensures that no thread reads it at the same time.
 package final class FileMapping: @unchecked Sendable {
