@@ -3,7 +3,7 @@ internal import CambiumJSON
 public import CambiumModel
 
 extension Graph {
-    /// Calls `body` with each object of an entity and its sub-entities, or of all entities, in a stable order: by root entity in
+    /// Calls `body` with each object of an entity and its sub-entities, or of all entities. The order is stable: by root entity in
     /// declaration order, then by ascending id.
     package func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         for root in entity.map({ [$0] }) ?? schema.roots {

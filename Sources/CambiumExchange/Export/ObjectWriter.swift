@@ -210,7 +210,7 @@ package final class ObjectWriter {
     /// Writes the id of an object, its only identity value, or an object with all of its identity attributes.
     ///
     /// - Parameter declared: the entity that the schema states for the object. If the object belongs to a sub-entity, the reference is an
-    ///   object that names the entity, because an import that creates the object could not infer it.
+    ///   object that names the entity. An import that creates the object could not infer it.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {
