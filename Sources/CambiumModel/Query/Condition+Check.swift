@@ -2,8 +2,8 @@ internal import CambiumJSON
 
 /// Checks rules that only a condition built in code can break. The parser enforces these rules for a text.
 extension Condition {
-    /// Throws if the condition breaks a rule of the language: `.limitExceeded` for a tree that is too deep, a list or a path that is too
-    /// long, and `.invalidInput` for a part in the wrong place.
+    /// Checks that the condition obeys the rules of the language. Throws `.limitExceeded` for a tree that is too deep, and for a list or a
+    /// path that is too long. Throws `.invalidInput` for a part in the wrong place.
     ///
     /// Complexity: O(operands). The check uses its own stack instead of recursion, so the depth of the tree is not limited.
     package func check() throws(CambiumError) {

@@ -1,7 +1,7 @@
 /// A decimal number of up to 38 digits: a sign, a coefficient and a power of ten between -128 and 127.
 ///
-/// The number is always normalized, so equal numbers are equal values: zero has no sign, and the coefficient does not end in zero unless
-/// the power of ten is the largest.
+/// The number is always normalized, so equal numbers are equal values. Zero has no sign. The coefficient does not end in zero, unless the
+/// power of ten is the largest.
 public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static let digitCountMax = 38
     package static let exponentRange = -128...127
