@@ -9,7 +9,8 @@ import Synchronization
 /// The streams of the process. Every command reads and writes through this type.
 ///
 /// If standard output fails, the program reports the failure and the effect of the command on standard error, and exits with 74. If a
-/// command has changed nothing and the reader of its pipe has closed it, the program ends silently, like the tools of the operating system.
+/// command has changed nothing and the reader of its pipe has closed the pipe, the program ends silently, as the tools of the operating
+/// system do.
 enum Terminal {
     /// The permanent effect of the command so far, as a sentence for people.
     private static let outcome = Mutex<String?>(nil)
