@@ -55,7 +55,7 @@ struct PredicateTranslation {
     }
 
     func refusal(_ reason: String) -> CambiumError {
-        CambiumError(.invalidInput, "The predicate cannot be translated: \(way.joined(separator: ", ")) \(reason).")
+        CambiumError(.invalidInput, "The predicate cannot be translated: \((way.isEmpty ? "it" : way.joined(separator: ", "))) \(reason).")
     }
 
     /// Translates an expression.

@@ -109,7 +109,7 @@ final class RowSource {
         guard reader.isUncertain else { return }
         let start = reader.batch.bytes.count
         guard start + bytes.count <= Int(UInt32.max) else {
-            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: "the row has more than 4 GiB"))
+            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: "the rows of its batch have more than 4 GiB"))
             return
         }
         reader.batch.bytes.append(contentsOf: bytes)

@@ -39,7 +39,8 @@ extension Draft {
         let row = try livePlace(target)
         // The caller may have the relationship from another schema that equals this one, such as the schema that the store was made with.
         guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
-            throw CambiumError(.invalidInput, "\(text(of: id)) has no relationship '\(relationship.name)'.")
+            let name = "\(text(of: id)) has no relationship '\(relationship.name)'"
+            throw CambiumError(.invalidInput, "\(name). Look the relationship up in the store's schema.")
         }
         try check(row, target, for: own, of: text(of: id))
         return LinkEnds(relationship: own, owner: owner, target: row)
