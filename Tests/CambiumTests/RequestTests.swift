@@ -1,4 +1,6 @@
 import CambiumTesting
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -112,5 +114,23 @@ import Testing
         #expect(Set(digests).count == digests.count && digests[0] == RequestDigest(of: ["ab", "c"]))
         #expect(digests.allSatisfy { RequestDigest($0.bytes) == $0 } && RequestDigest([1, 2, 3]) == nil)
         #expect(code { try Author(requestDigest: digests[0]).check() } == .invalidInput)
+    }
+
+    @Test func `a caller that repeats a request during a sync is woken when the sync has ended`() throws {
+        let volume = GatedVolume()
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced)
+        let author = Author(requestID: "q")
+        volume.isShut.store(true, ordering: .relaxed)
+        _ = try store.enqueue(author) { try $0.insert("Note", ["id": .int(1)]) }
+        volume.arrivals.wait()
+        let pending = try store.pipeline.commit(author, nil, waiter: .ticket, for: "enqueue") { _ in }
+        // A group wakes only as many threads as it counts.
+        let threadCount = pending.group?.threadCount
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        try #require(threadCount == 1)
+        #expect(code { _ = try store.commits.settle(pending) } == .repeated)
+        try store.close()
+        #expect(store.graph.objectCount == 1)
     }
 }

@@ -39,8 +39,8 @@ final class CommitPipeline: Sendable {
             // Before the closure, only the search for a request takes notable time, so only that search is counted.
             if author.requestID != nil { lock.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
-                // The transaction that applied the request may not be durable yet, so the caller waits for it.
-                var pending = queue.join(nil, timeline.head, level, waiter)
+                // The transaction of the request may not be durable yet. The calling thread waits for it, even in `enqueue`.
+                var pending = queue.join(nil, timeline.head, level, .thread)
                 pending.refusal = refusal
                 return pending
             }
