@@ -33,6 +33,35 @@ import Testing
         #expect(written.withLock { $0 } == [[20, 12], [32, 32], [64, 6], [72, 1]])
     }
 
+    @Test func `a part of a table does not shorten a file that another thread lengthens at the same time`() throws {
+        let byteCount = 10 * Self.chunkByteCount
+        let changeCount = Mutex(0)
+        let lengthenBeforeSecond = { @Sendable (descriptor: Int32) in
+            let isSecond = changeCount.withLock { count in
+                count += 1
+                return count == 2
+            }
+            if isSecond { _ = SystemCalls.system.posix_fallocate(descriptor, 0, off_t(byteCount)) }
+        }
+        var calls = SystemCalls()
+        calls.pwrite = { descriptor, bytes, count, offset in
+            lengthenBeforeSecond(descriptor)
+            return SystemCalls.system.pwrite(descriptor, bytes, count, offset)
+        }
+        calls.ftruncate = { descriptor, length in
+            lengthenBeforeSecond(descriptor)
+            return SystemCalls.system.ftruncate(descriptor, length)
+        }
+        try inDirectory(calls) { volume in
+            var writer = try PageFileWriter(volume, 7, isNamed: false)
+            defer { writer.close() }
+            try writer.write([1, 2, 3], as: 3)
+            #expect(try volume.byteCount(of: PageFile.path(7)) == byteCount)
+            try writer.write([4], as: 12)
+            #expect(try volume.byteCount(of: PageFile.path(7)) == 13 * Self.chunkByteCount)
+        }
+    }
+
     @Test func `a file is mapped at a multiple of the size of a huge page`() throws {
         try inDirectory { volume in
             let file = try volume.open("pages", .create)

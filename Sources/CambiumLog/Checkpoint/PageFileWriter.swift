@@ -84,10 +84,12 @@ package struct PageFileWriter {
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
         if !packed.isEmpty { try file.write(packed, at: offset) }
+        // The length of a file is always a multiple of the chunk size. Another thread may map later chunks and make the file longer at the
+        // same time, so this thread must not set the length: that could cut off these chunks.
+        let last = offset + PageFile.chunkByteCount - 1
+        if try file.byteCount() <= last { try file.write([0], at: last) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
         if end < PageFile.chunkByteCount { try file.discard(offset: offset + end, byteCount: PageFile.chunkByteCount - end) }
-        // The length of a file is always a multiple of the chunk size.
-        if try file.byteCount() < offset + PageFile.chunkByteCount { try file.truncate(to: offset + PageFile.chunkByteCount) }
         byteCount += packed.count
     }
 
