@@ -148,16 +148,22 @@ package final class SharedFiles: Sendable {
 
     /// Removes a file, as `Volume.removeUnlessShared` promises.
     package func removeUnlessShared(_ path: String, from volume: any Volume) throws(CambiumError) -> Bool {
-        if isShared(path) { return false }
-        try volume.remove(path)
-        return true
+        try unlessShared(path) { () throws(CambiumError) in try volume.remove(path) }
     }
 
     /// Renames a file, as `Volume.renameUnlessShared` promises.
     package func renameUnlessShared(_ path: String, to newPath: String, on volume: any Volume) throws(CambiumError) -> Bool {
-        if isShared(newPath) { return false }
-        try volume.rename(path, to: newPath)
-        return true
+        try unlessShared(newPath) { () throws(CambiumError) in try volume.rename(path, to: newPath) }
+    }
+
+    /// Calls `body` while no thread can share the file. If the file is shared, returns `false` and does not call `body`. The lock of the
+    /// counts is taken before the locks of the volume.
+    private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
+        try counts.withLock { counts throws(CambiumError) in
+            if counts[path, default: 0] > 0 { return false }
+            try body()
+            return true
+        }
     }
 }
 
