@@ -89,6 +89,33 @@ import Testing
         #expect(busy.metrics.packingStepCount > 20 && busy.metrics.packedRowCount > 50)
     }
 
+    @Test func `an observer gets the version that readers see, and not a packed version that may be rolled back`() throws {
+        let volume = GatedVolume()
+        let store = try thinned(volume, .synced)
+        let last = store.graph.transaction
+        let changes = store.changes(.every)
+        volume.isShut.store(true, ordering: .relaxed)
+        _ = try store.enqueue { try $0.insert("Note", ["id": .int(100_000)]) }
+        volume.arrivals.wait()
+        #expect(try store.upkeep.pack(limits(), stepCountMax: .max))
+        // The next transaction builds on the packed version, and its sync fails.
+        let ticket = try store.enqueue { try $0.insert("Note", ["id": .int(100_001)]) }.ticket
+        volume.gate.signal()
+        volume.arrivals.wait()
+        let seen = store.writer.recent.step(after: last)?.after
+        let isSeen = seen?.version === store.graph.version
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.isShut.store(false, ordering: .relaxed)
+        volume.gate.signal()
+        let settled = DispatchSemaphore(value: 0)
+        ticket.whenSettled { _ in settled.signal() }
+        settled.wait()
+        try #require(isSeen)
+        #expect(store.graph.transaction == last.next && seen?.digest() == store.graph.digest())
+        #expect(store.pageFindings == [])
+        withExtendedLifetime(changes) {}
+    }
+
     @Test(arguments: [false, true])
     func `packing continues during a sync, and a sync that fails rolls its work back`(isBroken: Bool) throws {
         let volume = GatedVolume()

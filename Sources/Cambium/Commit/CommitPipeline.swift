@@ -128,12 +128,16 @@ final class CommitPipeline: Sendable {
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
+        // The group, or the state of the writer, releases the previous version before the pages of that version are freed.
+        let isConfirmed = !timeline.isUnconfirmed
         let observed = writer.recent.isWanted ? (before: timeline.head, metadata: metadata(author, at: now, as: record)) : nil
         // `publish` calls the closure before it frees pages. The closure replaces the group's or the writer's reference to the previous
         // version, so that the pages of that version can be freed.
         let graph = try timeline.publish(draft, isUnconfirmed: isSynced) {
             if let observed {
-                writer.recent.add($0, after: observed.before, observed.metadata) { timeline.supersededByteCount(of: $0) }
+                writer.recent.add($0, after: observed.before, isConfirmed: isConfirmed, observed.metadata) {
+                    timeline.supersededByteCount(of: $0)
+                }
             }
             if isSynced { queue.add($0) } else { writer.show($0) }
         }

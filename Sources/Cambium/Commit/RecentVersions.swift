@@ -85,9 +85,12 @@ final class RecentVersions: Sendable {
     ///
     /// - Parameters:
     ///   - previous: the version on which the transaction builds. Packing may have moved its rows since it was added.
+    ///   - isConfirmed: whether `previous` cannot be rolled back. If it can, its transaction may become durable without it, and an observer
+    ///     must not get it.
     ///   - supersededByteCount: returns the number of bytes of pages that a version's successors superseded.
     func add(
-        _ graph: Graph, after previous: Graph, _ metadata: TransactionMetadata, supersededByteCount: (Graph) -> Int = { _ in 0 }
+        _ graph: Graph, after previous: Graph, isConfirmed: Bool = true, _ metadata: TransactionMetadata,
+        supersededByteCount: (Graph) -> Int = { _ in 0 }
     ) {
         let released = state.withLock { state in
             var released: [Moment?] = []
@@ -98,7 +101,7 @@ final class RecentVersions: Sendable {
                 state.moments = Array(repeating: nil, count: capacity)
                 (state.numbers, state.byteCount) = (number - 1..<number, 0)
                 state.moments[place(number - 1)] = Moment(graph: previous, metadata: nil)
-            } else {
+            } else if isConfirmed {
                 replaceLast(by: previous, in: &state, supersededByteCount).map { released.append($0) }
             }
             if state.numbers.count == capacity { released.append(dropOldest(&state)) }
