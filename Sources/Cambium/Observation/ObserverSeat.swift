@@ -51,8 +51,8 @@ private final class ObserverLoan: Loan {
     /// The versions that the observer needs; `nil` if transactions are coalesced.
     private let recent: RecentVersions?
     private let state = Guarded(State())
-    /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both have the value of `Timestamp.max`
-    /// while the observer waits for a delivery.
+    /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both are those of `Timestamp.max` while
+    /// the observer waits for a delivery. They change only while `state` is locked.
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 
@@ -66,8 +66,8 @@ private final class ObserverLoan: Loan {
     var held: ObserverSeat.Held? { state.withLock { $0.held } }
 
     func take() -> ObserverSeat.Held? {
-        setTimes(.max, .max)
-        return state.withLock { state in
+        state.withLock { state in
+            setTimes(.max, .max)
             beginInterest(&state)
             defer { state.held = nil }
             return state.held
@@ -78,12 +78,13 @@ private final class ObserverLoan: Loan {
         state.withLock { state in
             beginInterest(&state)
             state.held = held
+            setTimes(time, time + Self.duration)
         }
-        setTimes(time, time + Self.duration)
     }
 
-    func release() {
-        let (held, wasInterested) = state.withLock { state in
+    func release(where isOver: (any Loan) -> Bool) {
+        let (held, wasInterested) = state.withLock { state -> (ObserverSeat.Held?, Bool) in
+            guard isOver(self) else { return (nil, false) }
             defer { state = State() }
             return (state.held, state.isInterested)
         }

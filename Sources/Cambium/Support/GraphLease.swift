@@ -59,7 +59,8 @@ private final class GraphLoan: Loan {
         self.graph = Guarded(graph)
     }
 
-    func release() {
+    func release(where isOver: (any Loan) -> Bool) {
+        guard isOver(self) else { return }
         // The graph is released outside of the lock, because this may free all pages of a store.
         _ = graph.withLock { graph in
             defer { graph = nil }

@@ -8,8 +8,8 @@ protocol Loan: AnyObject, Sendable {
     /// The time at which the loan is released; `.max` if there is no such time.
     var endTime: Timestamp { get }
 
-    /// Releases the versions, which ends the loan.
-    func release()
+    /// Releases the versions, and so ends the loan. Does nothing if the loan is not over, because its holder has returned.
+    func release(where isOver: (any Loan) -> Bool)
 }
 
 /// The loans of one store: the graphs that leases lend, and the versions that observers keep between two deliveries.
@@ -42,7 +42,7 @@ final class Leases: Sendable {
 
     func end(_ loan: any Loan) {
         _ = state.withLock { $0.loans.removeValue(forKey: ObjectIdentifier(loan)) }
-        loan.release()
+        loan.release { _ in true }
     }
 
     func expire() { expire(at: now()) }
@@ -52,25 +52,25 @@ final class Leases: Sendable {
 
     /// Ends the loans whose time is over. O(1) if there is no such loan.
     func expire(at time: Timestamp) {
-        if !haveEnded(at: time) { return }
-        for loan in taken(where: { $0.endTime <= time }) { loan.release() }
+        if haveEnded(at: time) { _ = end { $0.endTime <= time } }
     }
 
     /// Ends the loans that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
         let limit = now() - age
-        let ended = taken { $0.beginTime <= limit }
-        for loan in ended { loan.release() }
-        return ended.count
+        return end { $0.beginTime <= limit }
     }
 
-    private func taken(where isOver: (any Loan) -> Bool) -> [any Loan] {
-        state.withLock { state in
+    /// Ends the loans that are over, and returns their number.
+    private func end(where isOver: (any Loan) -> Bool) -> Int {
+        let ended = state.withLock { state in
             let over = state.loans.values.filter(isOver)
             for loan in over { state.loans[ObjectIdentifier(loan)] = nil }
             noteFirstEnd(state.loans.values.lazy.map(\.endTime).min() ?? .max)
             return over
         }
+        for loan in ended { loan.release(where: isOver) }
+        return ended.count
     }
 
     /// Sets `firstEndTime`. Call it only while `state` is locked.

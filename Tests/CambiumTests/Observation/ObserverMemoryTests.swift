@@ -1,4 +1,5 @@
 import CambiumTesting
+import Synchronization
 import Testing
 
 @testable import Cambium
@@ -74,6 +75,20 @@ import Testing
         try store.close()
     }
 
+    @Test func `a consumer that returns while its loan is being ended still receives each transaction`() throws {
+        let store = try made(nil)
+        let seat = ObserverSeat(store, .every)
+        seat.leave(ObserverSeat.Held())
+        let other = WatchedLoan { _ = seat.take() }
+        store.leases.add(other)
+        clock.advance(61)
+        store.leases.expire()
+        #expect(other.readCount.load(ordering: .relaxed) == 3)
+        #expect(store.writer.recent.isWanted)
+        seat.end()
+        #expect(!store.writer.recent.isWanted)
+    }
+
     @Test func `a consumer of a store in memory that stays away too long is refused`() async throws {
         for delivery in [ChangeDelivery.every, .coalesced] {
             let store = try made(nil)
@@ -140,4 +155,20 @@ import Testing
         recent.endInterest()
         #expect(recent.count == 0 && !recent.isWanted)
     }
+}
+
+/// A loan without an end. Calls `body` when its end is read for the third time: after other loans were found to be over, and before they
+/// are released.
+private final class WatchedLoan: Loan {
+    let readCount = Atomic(0)
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    var beginTime: Timestamp { .max }
+    var endTime: Timestamp {
+        if readCount.add(1, ordering: .relaxed).newValue == 3 { body() }
+        return .max
+    }
+    func release(where isOver: (any Loan) -> Bool) {}
 }
