@@ -102,6 +102,27 @@ import Testing
         #expect(try Verification(volume).isSound)
     }
 
+    @Test(arguments: [InterruptedVolume.Moment.afterSharing, .beforeOpeningPages])
+    func `a reader shares the record that it reads, even if a writer replaces the record at that moment`(
+        moment: InterruptedVolume.Moment
+    ) throws {
+        try withDirectory { volume in
+            let store = try create(volume, compression: .none)
+            try add(store, 0..<100)
+            try store.checkpoint()
+            try store.setCheckpointPolicy(CheckpointPolicy(compression: .lz4))
+            try store.close()
+            let old = try newestRoot(volume)
+            let writer = try reopen(volume)
+            let reader = try ReadOnlyStore(InterruptedVolume(volume, moment) { try writer.checkpoint() })
+            #expect(try newestRoot(volume).transaction == old.transaction && newestRoot(volume).pageFile != old.pageFile)
+            #expect(reader.recovery.checkpoint == old.transaction)
+            #expect(try volume.isShared(CheckpointRecord.path(old.transaction)))
+            #expect(reader.graph.digest() == writer.graph.digest())
+            try writer.close()
+        }
+    }
+
     @Test(.enabled(if: LongTests.areWanted))
     func `with a small memory budget or none, a store with compressed pages stays sound`() throws {
         try withDirectory { volume in

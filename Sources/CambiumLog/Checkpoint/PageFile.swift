@@ -74,16 +74,9 @@ package final class PageFile: @unchecked Sendable {
         let record = CheckpointRecord.path(transaction)
         self.volume = volume
         self.destination = destination
-        share = try volume.share(record)
-        let bytes = try Self.bytes(volume, record)
-        let recorded: RecordedCheckpoint
-        do throws(DecodingError) {
-            recorded = try RecordedCheckpoint(bytes, store: store)
-        } catch {
-            throw CambiumError(
-                .damaged, "The checkpoint does not verify (\(error)). The next opening uses an older checkpoint, or the log.",
-                place: .init(file: record))
-        }
+        let (share, recorded, file) = try Self.opened(volume, record, store: store)
+        (self.share, self.file) = (share, file)
+        path = Self.path(recorded.record.pageFile)
         guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
             throw CambiumError(
                 .damaged,
@@ -91,9 +84,6 @@ package final class PageFile: @unchecked Sendable {
                     + "The next opening uses an older checkpoint, or the log.",
                 place: .init(file: record))
         }
-        path = Self.path(recorded.record.pageFile)
-        let file = try Self.open(volume, path, record, bytes)
-        self.file = file
         root = try recorded.resolved { chunk, byteCount throws(CambiumError) in
             try file.read(at: chunk * Self.chunkByteCount, count: byteCount)
         }
@@ -173,26 +163,14 @@ package final class PageFile: @unchecked Sendable {
         file.close()
     }
 
-    /// Opens the file of pages that a record names. A writer may have removed the record or replaced it after it was read. If the same
-    /// record still exists, the file is lost, and the error says so.
-    private static func open(
-        _ volume: any Volume, _ path: String, _ record: String, _ recordBytes: [UInt8]
-    ) throws(CambiumError) -> any VolumeFile {
-        do {
-            return try volume.open(path, .read)
-        } catch {
-            guard error.code == .notFound, try bytes(volume, record) == recordBytes else { throw error }
-            throw CambiumError(
-                .damaged,
-                "The file with the pages of checkpoint '\(record)' is missing. The next opening uses an older checkpoint, or the log.",
-                place: .init(file: path))
-        }
-    }
-
     static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
         let file = try volume.open(path, .read)
         defer { file.close() }
-        return try file.read(at: 0, count: min(try file.byteCount(), Format.Root.byteCountMax))
+        return try bytes(of: file)
+    }
+
+    static func bytes(of record: any VolumeFile) throws(CambiumError) -> [UInt8] {
+        try record.read(at: 0, count: min(try record.byteCount(), Format.Root.byteCountMax))
     }
 
     /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both. The

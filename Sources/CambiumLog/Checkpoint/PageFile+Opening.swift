@@ -1,0 +1,42 @@
+internal import CambiumModel
+
+extension PageFile {
+    /// Shares a record, decodes it, and opens its file of pages.
+    ///
+    /// Throws `.notFound` if there is no record. Throws `.damaged` if the record does not verify, or if its file of pages is missing.
+    static func opened(
+        _ volume: any Volume, _ record: String, store: [UInt8]
+    ) throws(CambiumError) -> (share: any VolumeLock, recorded: RecordedCheckpoint, file: any VolumeFile) {
+        while true {
+            let (share, bytes) = try shared(volume, record)
+            let recorded: RecordedCheckpoint
+            do throws(DecodingError) {
+                recorded = try RecordedCheckpoint(bytes, store: store)
+            } catch {
+                throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
+            }
+            let pages = path(recorded.record.pageFile)
+            do throws(CambiumError) {
+                return (share, recorded, try volume.open(pages, .read))
+            } catch {
+                guard error.code == .notFound else { throw error }
+                // A writer may have dropped the record, or replaced it by a record with another file. If the same record still exists, its
+                // file is lost.
+                guard try Self.bytes(volume, record) == bytes else { continue }
+                throw CambiumError(
+                    .damaged, "The file with the pages of checkpoint '\(record)' is missing.", place: .init(file: pages))
+            }
+        }
+    }
+
+    /// Shares a record, and returns the bytes of the file that is shared. If a writer replaces the record before it is shared, the share
+    /// does not keep the chunks of the opened record. So this function then begins again.
+    private static func shared(_ volume: any Volume, _ record: String) throws(CambiumError) -> (share: any VolumeLock, bytes: [UInt8]) {
+        while true {
+            let file = try volume.open(record, .read)
+            defer { file.close() }
+            let share = try volume.share(record)
+            if try volume.names(record, file) { return (share, try bytes(of: file)) }
+        }
+    }
+}
