@@ -1,6 +1,7 @@
 import CambiumModel
 import CambiumTesting
 import Dispatch
+import Foundation
 import Testing
 
 @testable import Cambium
@@ -79,5 +80,26 @@ import Testing
         try insert(3, 15_000, into: store)
         while store.checkpointFailure != nil {}
         #expect(try checkpoints == [4] && store.metrics.checkpointCount == 1)
+    }
+
+    @Test func `a checkpoint can sync the log while another thread closes the store`() throws {
+        let store = try made()
+        try store.addNote(1)
+        let checkpointer = try #require(store.checkpoints?.checkpointer)
+        let isDone = DispatchSemaphore(value: 0)
+        let canSync = try checkpointer.whileNoneIsMade {
+            let thread = Thread {
+                do { try store.close() } catch { Issue.record("\(error)") }
+                isDone.signal()
+            }
+            thread.start()
+            while !store.writer.lock.hold({ store.writer.isClosed }) {}
+            // If the closing thread led the sync, it would wait for the checkpoint, and the checkpoint for the sync.
+            let canSync = store.writer.lock.hold { !store.commits.isSyncing }
+            if canSync { try checkpointer.syncLog() }
+            return canSync
+        }
+        isDone.wait()
+        #expect(canSync)
     }
 }

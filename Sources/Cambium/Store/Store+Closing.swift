@@ -15,19 +15,24 @@ extension Store {
     public func close() throws(CambiumError) {
         try writer.checkOutsideOfWrites("close")
         if !(writer.lock.hold { writer.isClosed }) { checkpoints?.makeAtClosing() }
-        let pending = writer.lock.hold { () -> PendingCommit? in
-            if writer.isClosed { return nil }
+        let wasOpen = writer.lock.hold {
+            if writer.isClosed { return false }
             writer.close()
             commits.stopTimer()
-            return commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
+            return true
         }
-        guard let pending else { return }
+        // If the store was closed before, there is nothing to do.
+        guard wasOpen else { return }
         defer {
             writer.bell.end()
             writer.releaseStoreLock()
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
+        // A checkpoint that is being made waits for syncs, so this thread must not lead a sync before that checkpoint has ended.
+        let pending = writer.lock.hold {
+            commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
+        }
         let settled = Result { () throws(CambiumError) in try commits.settle(pending) }
         let closed = Result { () throws(CambiumError) in
             try writer.lock.hold { () throws(CambiumError) in
