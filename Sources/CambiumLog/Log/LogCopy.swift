@@ -172,8 +172,10 @@ package struct LogCopy {
         for number in roots {
             do throws(CambiumError) {
                 let root = try PageFile.root(source.volume, store: source.settings.store, number)?.record
-                guard let root, try has(root) else { continue }
+                guard let root else { continue }
                 let pages = try PageFile(source.volume, store: source.settings.store, number, fanOutShift: Int(root.fanOutShift))
+                // A writer may have replaced the record by one with another position in the log.
+                guard try has(pages.root) else { continue }
                 try pages.checkAll()
                 try copy(pages, &copied)
                 rootCount += 1
