@@ -34,6 +34,8 @@ final class LiveRegistry: Sendable {
         var ending: Ending?
 
         var hasNews: Bool { isWhole || !touched.isEmpty }
+        /// Whether the query may read other properties after the news.
+        var mayHaveOtherKeys: Bool { isWhole || touched.contains { $0.changesSchema } }
     }
 
     fileprivate struct State {
@@ -105,7 +107,8 @@ final class LiveRegistry: Sendable {
     func set(_ keys: [LiveKey], of number: Int) {
         state.withLock { state in
             state.removeKeys(of: number)
-            state.unknown.remove(number)
+            // The consumer computed the keys without its news. If the news changes the schema, every change still concerns the query.
+            if state.seats[number]?.mayHaveOtherKeys != true { state.unknown.remove(number) }
             state.seats[number]?.keys = keys
             for key in keys { state.numbersByKey[key, default: []].insert(number) }
         }

@@ -29,6 +29,31 @@ import Testing
         try store.close()
     }
 
+    @Test func `a query whose properties are set after a change of the schema misses no change`() async throws {
+        let store = try Store.notes()
+        let registry = LiveRegistry()
+        let before = store.graph
+        let number = registry.add({ before }, { _, _ in Task {} }).number
+        func note(since graph: Graph) { registry.note(TouchedObjects(store.graph.changes(since: graph)), store.graph, from: 1) }
+        var definition = Notes.definition
+        definition.entities[1].attributes.append(AttributeDefinition("weight", .double, .optional))
+        try store.migrate(to: definition)
+        note(since: before)
+        // The consumer ran the query on the graph before the change, so these are not the properties that it reads after the change.
+        registry.set([], of: number)
+        #expect(try await registry.news(number)?.touched.first?.changesSchema == true)
+        let migrated = store.graph
+        try store.addNote(1)
+        note(since: migrated)
+        #expect(registry.pendingCount == 1)
+        registry.set([], of: number)
+        let known = store.graph
+        try store.addNote(2)
+        note(since: known)
+        #expect(registry.pendingCount == 1)
+        try store.close()
+    }
+
     @Test func `a closed store delivers its last changes`() async throws {
         let store = try Store.notes()
         let registry = LiveRegistry()
