@@ -111,8 +111,7 @@ package final class PageFileMemory: @unchecked Sendable {
     private func opened() throws(CambiumError) -> (any VolumeFile)? {
         if let file { return file }
         if let pageFile {
-            let path = PageFile.path(pageFile)
-            file = try volume.open(path, try volume.exists(path) ? .update : .create)
+            file = try volume.openOrCreate(PageFile.path(pageFile))
         } else {
             file = try volume.openNameless()
         }

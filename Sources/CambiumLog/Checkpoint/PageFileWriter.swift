@@ -18,8 +18,7 @@ package struct PageFileWriter {
     package init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
         try volume.createDirectory(CheckpointRecord.directory)
-        let path = PageFile.path(pageFile)
-        file = try volume.open(path, try volume.exists(path) ? .update : .create)
+        file = try volume.openOrCreate(PageFile.path(pageFile))
         if !isNamed { try volume.syncDirectory("") }
     }
 

@@ -21,6 +21,17 @@ extension Volume {
         return try file.byteCount()
     }
 
+    /// Opens a file for reading and writing. Creates it if it does not exist. Two threads may call this at the same time.
+    func openOrCreate(_ path: String) throws(CambiumError) -> any VolumeFile {
+        do throws(CambiumError) {
+            return try open(path, try exists(path) ? .update : .create)
+        } catch {
+            // Another thread may have created the file in the meantime.
+            guard error.code == .cannotCreate, try exists(path) else { throw error }
+            return try open(path, .update)
+        }
+    }
+
     /// Replaces the content of a file. After an interruption, the file has either the new content or the old one.
     func replace(_ path: String, _ bytes: [UInt8]) throws(CambiumError) {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
