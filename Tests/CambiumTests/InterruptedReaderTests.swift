@@ -6,6 +6,22 @@ import Testing
 
 /// Readers that open a store while a writer changes its checkpoints.
 @Suite struct InterruptedReaderTests {
+    @Test(arguments: [Point.latest, .transaction(TransactionNumber(rawValue: 3))])
+    func `a reader whose checkpoint is dropped while it opens reads the checkpoint that replaces it`(point: Point) throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try store.addNote(1)
+        try store.compact(.checkpoints(1))
+        let interrupted = InterruptedVolume(volume, .beforeSharing) {
+            try store.addNote(2)
+            try store.compact(.checkpoints(1))
+        }
+        let reader = try ReadOnlyStore(interrupted, point: point)
+        #expect(reader.graph.digest() == store.graph.digest())
+        #expect(reader.recovery.checkpoint.rawValue == 3)
+        try store.close()
+    }
+
     @Test func `a file of pages that another thread creates at the same time is opened`() throws {
         let volume = ContestedVolume()
         let writer = try PageFileWriter(volume, 7, isNamed: false)

@@ -3,16 +3,16 @@ import CambiumModel
 
 @testable import CambiumLog
 
-/// A directory in which a writer intervenes once while another process opens a checkpoint.
+/// A volume in which a writer intervenes once while another process opens a checkpoint.
 final class InterruptedVolume: Volume {
     /// The moment at which the writer intervenes.
-    enum Moment: Sendable { case afterSharing, beforeOpeningPages }
+    enum Moment: Sendable { case beforeSharing, afterSharing, beforeOpeningPages }
 
-    private let base: SystemVolume
+    private let base: any Volume
     private let moment: Moment
     private let intervention: Guarded<(@Sendable () throws -> Void)?>
 
-    init(_ base: SystemVolume, _ moment: Moment, _ body: @escaping @Sendable () throws -> Void) {
+    init(_ base: any Volume, _ moment: Moment, _ body: @escaping @Sendable () throws -> Void) {
         (self.base, self.moment) = (base, moment)
         intervention = Guarded(body)
     }
@@ -32,6 +32,7 @@ final class InterruptedVolume: Volume {
         return try base.open(path, mode)
     }
     func share(_ path: String) throws(CambiumError) -> any VolumeLock {
+        try intervene(at: .beforeSharing)
         let share = try base.share(path)
         try intervene(at: .afterSharing)
         return share

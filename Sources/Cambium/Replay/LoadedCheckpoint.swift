@@ -48,18 +48,25 @@ struct LoadedCheckpoint: ~Copyable {
         var flaws = note.map { ["all pages of the checkpoints are checked, because a process found corruption: \($0)"] } ?? []
         var passedOver: [TransactionNumber] = []
         var found: (timeline: Timeline, pages: PageFile?)?
-        for number in try CheckpointRecord.list(reader.volume) {
-            if try Self.isLater(number, than: moment, reader) { continue }
-            do throws(CambiumError) {
-                let loaded = try LoadedCheckpoint(reader, of: number, checksAll: note != nil, memory: memory, tuning: tuning)
-                found = (loaded.timeline, loaded.pages)
-                break
-            } catch {
-                // A writer may have dropped the checkpoint after the directory was listed.
-                if error.code == .notFound { continue }
-                guard error.code == .damaged else { throw error }
-                passedOver.append(number)
-                flaws.append("the checkpoint of transaction \(number) is skipped: \(error)")
+        var listed: [TransactionNumber] = []
+        // A writer may drop all listed checkpoints while they are tried, after it has made another one that replaces them.
+        while found == nil {
+            let others = try CheckpointRecord.list(reader.volume).filter { !listed.contains($0) }
+            if others.isEmpty { break }
+            listed += others
+            for number in others {
+                if try Self.isLater(number, than: moment, reader) { continue }
+                do throws(CambiumError) {
+                    let loaded = try LoadedCheckpoint(reader, of: number, checksAll: note != nil, memory: memory, tuning: tuning)
+                    found = (loaded.timeline, loaded.pages)
+                    break
+                } catch {
+                    // A writer may have dropped the checkpoint after the directory was listed.
+                    if error.code == .notFound { continue }
+                    guard error.code == .damaged else { throw error }
+                    passedOver.append(number)
+                    flaws.append("the checkpoint of transaction \(number) is skipped: \(error)")
+                }
             }
         }
         if found == nil { try Self.checkNotRetired(reader, moment, flaws: flaws) }
