@@ -22,6 +22,21 @@ import Testing
         try store.close()
     }
 
+    @Test func `a verification begins again if a compaction drops the checkpoint with which it begins`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try store.addNote(1)
+        try store.compact(.checkpoints(1))
+        let interrupted = InterruptedVolume(volume, .beforeSharing) {
+            try store.addNote(2)
+            try store.compact(.checkpoints(1))
+        }
+        let verification = try Verification(interrupted)
+        #expect(verification.isSound && verification.findings == [])
+        #expect(verification.transactionCount == 3 && verification.digest == store.graph.digest())
+        try store.close()
+    }
+
     @Test func `a file of pages that another thread creates at the same time is opened`() throws {
         let volume = ContestedVolume()
         let writer = try PageFileWriter(volume, 7, isNamed: false)

@@ -47,6 +47,17 @@ public struct Verification: Sendable {
 
     /// Returns `false`, without findings, if a part of the log that the replay needed was retired during the replay.
     private mutating func replay(_ reader: LogReader) throws -> Bool {
+        let retiredEnd = try reader.retiredEnd()
+        do {
+            return try replay(reader, after: retiredEnd)
+        } catch let error as CambiumError where error.code == .notFound {
+            // A compaction also removes files of ops, and the checkpoint that replaced the part that was retired before.
+            if try reader.retiredEnd() == retiredEnd { throw error }
+            return false
+        }
+    }
+
+    private mutating func replay(_ reader: LogReader, after retiredEnd: TransactionNumber) throws -> Bool {
         var tree = try TreeCheck(reader)
         var count = 0
         defer {
@@ -54,7 +65,6 @@ public struct Verification: Sendable {
             root = HexText.encode(tree.tree.root)
         }
         var redacted: TransactionNumber?
-        let retiredEnd = try reader.retiredEnd()
         var replay = try Replay(beginning(reader, after: retiredEnd))
         let stored = replay.origin.transaction
         if stored != .none {
