@@ -118,6 +118,10 @@ package struct ArchivedVolume: Volume {
         try paths.contains(path) ? archive.kind(of: path) : hidden.contains(path) ? nil : store.kind(of: path)
     }
 
+    package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
+        try paths.contains(path) ? archive.names(path, file) : store.names(path, file)
+    }
+
     package func share(_ path: String) throws(CambiumError) -> any VolumeLock { try store.share(path) }
     package func isShared(_ path: String) throws(CambiumError) -> Bool { try store.isShared(path) }
     package func openNameless() throws(CambiumError) -> (any VolumeFile)? { try store.openNameless() }
