@@ -140,6 +140,25 @@ import Testing
         #expect(try store.fetch(Tag.self).map(\.name) == ["other", "found"])
     }
 
+    @Test func `refs to objects of a transaction that a full disk rolled back are no longer valid`() throws {
+        let (volume, store, first) = try syncing(.synced)
+        let (known, staged) = try store.enqueue(durability: .synced) { transaction in
+            try transaction.insert("Note", ["id": .int(3)])
+            let known = TransactionOutcome()
+            transaction.outcome = known
+            return known
+        }
+        // Later transactions build on this transaction, so they may use its refs.
+        #expect(known.isCommitted)
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(code { try insert(store, 4) } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        #expect(!known.isCommitted)
+        volume.gate.signal()
+        #expect(first() == nil && outcome(staged) == .ioFailure)
+        try finish(volume, store, [1, 2])
+    }
+
     private func outcome(_ ticket: Ticket) -> CambiumError.Code? {
         let box = Box(outcome: Guarded(nil), isDone: DispatchSemaphore(value: 0))
         ticket.whenSettled { result in

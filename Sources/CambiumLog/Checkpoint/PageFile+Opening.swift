@@ -13,7 +13,9 @@ extension PageFile {
             do throws(DecodingError) {
                 recorded = try RecordedCheckpoint(bytes, store: store)
             } catch {
-                throw CambiumError(.damaged, "The checkpoint does not verify (\(error)).", place: .init(file: record))
+                throw CambiumError(
+                    .damaged, "The checkpoint does not verify (\(error)). The next opening uses an older checkpoint, or the log.",
+                    place: .init(file: record))
             }
             let pages = path(recorded.record.pageFile)
             do throws(CambiumError) {
@@ -24,7 +26,9 @@ extension PageFile {
                 // file is lost.
                 guard try Self.bytes(volume, record) == bytes else { continue }
                 throw CambiumError(
-                    .damaged, "The file with the pages of checkpoint '\(record)' is missing.", place: .init(file: pages))
+                    .damaged,
+                    "The file with the pages of checkpoint '\(record)' is missing. The next opening uses an older checkpoint, or the log.",
+                    place: .init(file: pages))
             }
         }
     }
