@@ -9,7 +9,7 @@ import Testing
         for arguments in [["--json"], [], ["--from", "2"], ["--actor", "jane"]] {
             let outcome = try place.run(executable: Workplace.binary, ["log", "notes", "--object", "Note/2"] + arguments)
             #expect(outcome.code == 66 && outcome.output.isEmpty)
-            #expect(outcome.errors == "cambium: The object Note/2 never existed.\n")
+            #expect(outcome.errors == "cambium: The object Note/2 never existed. Check the id.\n")
         }
         let filtered = try place.run("log", "notes", "--object", "Note/1", "--actor", "jane")
         #expect(filtered.code == 0 && filtered.output.isEmpty && filtered.errors.isEmpty)

@@ -21,7 +21,7 @@ struct RowReader {
     /// object.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// What each slot of the mapping contains, while an object is read.
+    /// The content of each slot of the mapping, while an object is read.
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false

@@ -1,6 +1,6 @@
 public import CambiumJSON
 
-/// Where an object contains the value of an attribute or relationship, and how the value is read.
+/// The place of the value of an attribute or relationship in an object, and the way in which the value is read.
 ///
 ///     let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
 ///     let name: PropertyMapping = "name.full"

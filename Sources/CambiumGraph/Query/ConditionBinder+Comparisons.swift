@@ -81,7 +81,8 @@ extension ConditionBinder {
             var single = comparison
             (single.relation, single.right) = (relation, element)
             if comparison.quantifier != nil {
-                throw QueryMistake("'any', 'all' and 'none' need a list of constants. Write values instead of paths.", at: comparison.right.offset)
+                let mistake = "'any', 'all' and 'none' need a list of constants. Write values instead of paths."
+                throw QueryMistake(mistake, at: comparison.right.offset)
             }
             return try bind(single, entity)
         }

@@ -69,7 +69,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// What failed and how to continue, in one line.
+    /// The failure and its remedy, in one line.
     public var message: String
     /// The parts of the failure, such as mistakes in a schema or rules that a transaction breaks. Each takes one line.
     public var details: [String]

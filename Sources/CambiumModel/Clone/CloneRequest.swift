@@ -1,4 +1,4 @@
-/// What a clone does with the objects at the end of a relationship.
+/// The way in which a clone treats the objects at the end of a relationship.
 public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The copy is not linked to the objects.
     case skip = 0

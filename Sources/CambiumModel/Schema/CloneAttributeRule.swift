@@ -10,7 +10,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
         package let fallback: Fallback
     }
 
-    /// What happens if there is no object or value at the higher level.
+    /// The value of the copy if there is no object or value at the higher level.
     package enum Fallback: Hashable, Sendable { case keep, blank, fail }
 
     package let source: Source

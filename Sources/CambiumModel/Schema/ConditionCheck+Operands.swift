@@ -1,6 +1,6 @@
 /// The sides of comparisons, and their constants.
 extension ConditionCheck {
-    /// What is known about an operand before the parameters have values.
+    /// The properties of an operand that are known before the parameters have values.
     struct Side {
         let operand: Operand
         /// The kind of the values; `nil` for a literal, and for a parameter of which nothing is known.

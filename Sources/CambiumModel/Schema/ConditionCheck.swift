@@ -57,7 +57,8 @@ package struct ConditionCheck {
         for element in elements { sides.append(try side(element, entity)) }
         let isConstant = sides.allSatisfy(\.isConstant)
         if !isConstant, comparison.quantifier != nil {
-            throw QueryMistake("'any', 'all' and 'none' need a list of constants. Write values instead of paths.", at: comparison.right.offset)
+            let mistake = "'any', 'all' and 'none' need a list of constants. Write values instead of paths."
+            throw QueryMistake(mistake, at: comparison.right.offset)
         }
         // A list of constants is checked as one comparison. In any other list, each element is a comparison of its own.
         let each: Comparison.Relation = comparison.relation == .isIn ? .equal : .lessOrEqual

@@ -1,4 +1,4 @@
-/// What deleting an object does to the objects at the other end of a relationship.
+/// The effect of a deletion on the objects at the other end of a relationship.
 public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
 }

@@ -33,6 +33,6 @@ import Testing
     @Test func `many new members are as many insertions, each at its index`() {
         let steps = MemberOrder.steps(from: ids([7]), to: ids([7]) + ids(100..<100_100))
         #expect(steps.map(\.index) == Array(1...100_000))
-        #expect(steps.allSatisfy(\.isNew))
+        #expect(steps.allSatisfy { $0.isNew })
     }
 }

@@ -98,11 +98,11 @@ struct RecordSchemaTests {
 
     @Test("a record of a sub-entity repeats inherited sets without effect, and may have its own identity")
     func repeatedSets() throws {
-        struct Base: EntityRecord {
+        struct Parent: EntityRecord {
             var code: String
             var name: String
-            var ref: Ref<Base>?
-            static let recordSchema = RecordSchema<Base>("Base") {
+            var ref: Ref<Parent>?
+            static let recordSchema = RecordSchema<Parent>("Parent") {
                 RecordProperty("code", \.code, .unique)
                 RecordProperty("name", \.name, .indexed)
             }
@@ -119,7 +119,7 @@ struct RecordSchemaTests {
             var code: String
             var name: String
             var ref: Ref<Sub>?
-            static let recordSchema = RecordSchema<Sub>("Sub", parent: Base.self) {
+            static let recordSchema = RecordSchema<Sub>("Sub", parent: Parent.self) {
                 RecordProperty("code", \.code, .unique)
                 RecordProperty("name", \.name, .identity, .indexed)
             }
