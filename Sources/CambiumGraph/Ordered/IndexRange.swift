@@ -1,3 +1,7 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// A range of objects that are consecutive in an ordered index.
 ///
 /// The keys in an index are cut to a maximum length. If the value at an edge of the range is longer, the objects near this edge are
@@ -64,12 +68,8 @@ package struct IndexRange: Sendable {
 
     /// Returns the place after all entries that begin with the given bytes.
     private static func place(after bytes: [UInt8], _ index: OrderedIndex) -> Int {
-        var bytes = bytes
-        // The loop and the addition make the smallest byte string that follows all strings with this beginning.
-        while let last = bytes.last, last == 0xFF { bytes.removeLast() }
-        guard let last = bytes.last else { return index.count }
-        bytes[bytes.count - 1] = last + 1
-        return index.reader.rank(of: bytes)
+        var padded = bytes + [UInt8](repeating: 0, count: OrderedNode.slackByteCount)
+        return padded.withUnsafeMutableBytes { padded in padded.baseAddress.map { index.place(after: $0, bytes.count) } ?? index.count }
     }
 
     /// The number of objects. Complexity: O(1), unless keys at an edge are cut.
@@ -111,6 +111,25 @@ package struct IndexRange: Sendable {
     package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
         var walk = IndexWalk(self, isReversed: isReversed, offset: offset)
         walk.run(body)
+    }
+
+    /// Calls `body` with the row of each object in the order of the index until it returns `false`. `body` also receives whether the object
+    /// has the same values as the previous object. No key of the index may be cut.
+    func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
+        let rows = index.graph.reader.rows(index.layout.table)
+        let isProven = index.graph.isProven
+        var previous: (leaf: OrderedLeaf, place: Int)?
+        index.reader.forEachLeaf(outer, isReversed: isReversed) { leaf, part in
+            for number in 0..<part.count {
+                let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
+                let row = leaf.row(place)
+                if !isProven { rows.requireLive(row) }
+                let hasPreviousKey = previous.map { leaf.hasKey(at: place, of: $0.leaf, at: $0.place) } ?? false
+                previous = (leaf, place)
+                if !body(row, hasPreviousKey) { return false }
+            }
+            return true
+        }
     }
 
     /// The first object in the order of the index.
@@ -185,7 +204,7 @@ package struct IndexRange: Sendable {
         }
 
         @inline(__always) private func check(_ row: UInt32) {
-            if !isProven, !rows.isLive(row) { rows.chunks.refuse("an index leads to an object that does not exist") }
+            if !isProven { rows.requireLive(row) }
         }
 
         private mutating func visit(_ leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
@@ -234,7 +253,23 @@ package struct IndexRange: Sendable {
     }
 }
 
+extension Rows {
+    /// Ends the process if an index leads to a row without an object.
+    fileprivate func requireLive(_ row: UInt32) {
+        if !isLive(row) { chunks.refuse("an index leads to an object that does not exist") }
+    }
+}
+
 extension OrderedLeaf {
+    /// Returns whether an entry has the same key as an entry of this leaf or of another leaf.
+    @inline(__always) fileprivate func hasKey(at index: Int, of other: OrderedLeaf, at otherIndex: Int) -> Bool {
+        guard page == other.page else { return key(index) == other.key(otherIndex) }
+        let (entry, otherEntry) = (entry(index), entry(otherIndex))
+        // SAFETY: the leaf is consistent, so each entry has at least the bytes of a row, and lies in the page.
+        return entry.byteCount == otherEntry.byteCount
+            && memcmp(page + entry.offset, page + otherEntry.offset, entry.byteCount - OrderedNode.rowByteCount) == 0
+    }
+
     /// Returns the key of an entry, without the row.
     fileprivate func key(_ index: Int) -> [UInt8] {
         let (offset, byteCount) = entry(index)
@@ -245,7 +280,7 @@ extension OrderedLeaf {
 
 extension OrderedIndexLayout {
     /// Whether the types of the attributes ensure that no key is cut.
-    fileprivate var hasShortKeys: Bool {
+    var hasShortKeys: Bool {
         var byteCount = 0
         for component in components {
             switch component.kind {

@@ -43,6 +43,10 @@ package struct OrderedIndex: Sendable {
     ///
     /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal that of a limit).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
+        if layout.hasShortKeys {
+            guard let first = lower.map(place) ?? 0, let last = upper.map(place) ?? count else { return nil }
+            return IndexRange(self, first..<max(first, last))
+        }
         var (first, last): (IndexRange.Edge?, IndexRange.Edge?) = (nil, nil)
         if let lower {
             guard let edge = edge(lower) else { return nil }
@@ -60,6 +64,25 @@ package struct OrderedIndex: Sendable {
         case .before(let values): key(values).map { IndexRange.Edge($0, isAfter: false) }
         case .after(let values): key(values).map { IndexRange.Edge($0, isAfter: true) }
         }
+    }
+
+    /// Returns the number of entries before a place between entries. No key of the index may be cut.
+    private func place(_ bound: Bound) -> Int? {
+        switch bound {
+        case .before(let values): withKey(values) { reader.rank(of: OrderedBytes($0, $1)) }
+        case .after(let values): withKey(values) { place(after: $0, $1) }
+        }
+    }
+
+    /// Returns the place after all entries that begin with the given bytes. Changes the bytes.
+    ///
+    /// SAFETY: `OrderedNode.slackByteCount` bytes can be read after the bytes.
+    func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {
+        let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
+        // The first byte string after all strings that begin with the bytes ends with the last byte that can be increased.
+        guard let last = buffer.lastIndex(where: { $0 != 0xFF }) else { return count }
+        buffer[last] += 1
+        return reader.rank(of: OrderedBytes(bytes, last + 1))
     }
 
     /// Returns the objects whose first components have these values.
@@ -87,6 +110,13 @@ package struct OrderedIndex: Sendable {
     /// Returns the whole key of these values, with which the keys of the objects begin. Returns `nil` if a value has the wrong type, or if
     /// there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
+        withKey(values) { Array(UnsafeRawBufferPointer(start: $0, count: $1)) }
+    }
+
+    /// Calls `body` with the bytes with which the keys of objects with these values begin, without cutting them. Returns `nil` if a value
+    /// has the wrong type, or if there are more values than components. `body` may change the bytes, and read
+    /// `OrderedNode.slackByteCount` bytes after them.
+    private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
         var forms: [StoredForm?] = []
         for (value, component) in zip(values, layout.components) {
@@ -101,8 +131,8 @@ package struct OrderedIndex: Sendable {
             if case .bytes(let bytes)? = form { return sum + 6 * bytes.count + 64 }
             return sum + 64
         }
-        return [UInt8](unsafeUninitializedCapacity: byteCount + OrderedKeyWriter.slackByteCount) { buffer, initialized in
-            guard let memory = buffer.baseAddress else { return }
+        return withUnsafeTemporaryAllocation(byteCount: byteCount + OrderedKeyWriter.slackByteCount, alignment: 8) { buffer in
+            guard let memory = buffer.baseAddress else { return nil }
             var writer = OrderedKeyWriter(memory, limit: byteCount)
             for (form, component) in zip(forms, layout.components) {
                 switch form {
@@ -111,7 +141,7 @@ package struct OrderedIndex: Sendable {
                 case .bytes(let bytes): bytes.withUnsafeBytes { writer.add(component, .bytes($0)) }
                 }
             }
-            initialized = writer.count
+            return body(memory, writer.count)
         }
     }
 

@@ -18,8 +18,8 @@ extension QueryRun {
     func rowsInIndexOrder(_ wantedCount: Int) throws -> FirstRows? {
         guard wantedCount < .max, query.accesses != .scan, query.cursor == nil else { return nil }
         for index in graph.orderedIndexes(of: entity) {
-            guard let isReversed = direction(of: index), let range = range(of: index) else { continue }
-            if let found = try walk(index, range, isReversed, wantedCount) { return found }
+            guard let isReversed = direction(of: index) else { continue }
+            if let found = try walk(index, range(of: index), isReversed, wantedCount) { return found }
         }
         return nil
     }
@@ -40,81 +40,106 @@ extension QueryRun {
         return isReversed
     }
 
-    /// Returns the range of the index in which the first component satisfies the condition.
-    private func range(of index: OrderedIndex) -> IndexRange? {
-        guard let first = index.components.first else { return nil }
+    /// Returns the part of the index that the condition allows in its first component, and whether all of its objects satisfy the whole
+    /// condition.
+    private func range(of index: OrderedIndex) -> (range: IndexRange, isExact: Bool) {
         let parts = (node as? AndNode)?.parts ?? [node]
+        guard let first = index.components.first else { return (index.all, parts.isEmpty) }
         for case let match? in parts.lazy.map(\.match)
         where match.attribute == first.attribute && match.isFolded == (first.comparison == .folded) {
             let ranges = index.ranges(match.values, after: [], isDescending: first.direction == .descending)
-            if let ranges, ranges.count == 1 { return ranges[0] }
+            if let ranges, ranges.count == 1 { return (ranges[0], parts.count == 1) }
         }
-        return index.all
+        return (index.all, parts.isEmpty)
     }
 
-    private func walk(_ index: OrderedIndex, _ range: IndexRange, _ isReversed: Bool, _ wantedCount: Int) throws -> FirstRows? {
-        // The closure uses these constants. If it used the properties of the run, it would copy the run for each row.
-        let (context, node, order) = (context, node, order)
-        let rows = context.reader.rows(table.index)
+    private func walk(
+        _ index: OrderedIndex, _ part: (range: IndexRange, isExact: Bool), _ isReversed: Bool, _ wantedCount: Int
+    ) throws -> FirstRows? {
+        // The loops read these constants. If they read them from the run, each row would copy the run.
+        let (context, node, order, range) = (context, node, order, part.range)
         // A small range is read completely, even if few of its objects satisfy the condition.
-        let readMax = max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2) + Self.cancellationMask
-        var read = 0
-        var (isExhausted, isCancelled) = (false, false)
+        var limit = ReadLimit(countMax: max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2))
         var found = OrderedRows(capacity: min(wantedCount, range.outer.count, Self.reservedCountMax))
-        range.forEach(isReversed: isReversed) { place in
-            read += 1
-            if read & Self.cancellationMask == 0, Task.isCancelled { isCancelled = true }
-            if read > readMax || isCancelled {
-                isExhausted = true
-                return false
+        if part.isExact, index.layout.hasShortKeys, order.keys.count == index.components.count {
+            // The entries alone decide, so the objects are not read.
+            range.forEachRow(isReversed: isReversed) { row, hasLastKey in
+                limit.allowsNext() && found.append(row, hasLastKey: hasLastKey, order, wantedCount)
             }
-            let row = place.row
-            let group = context.group(of: row, rows)
-            if node.bits(group, GroupBits(row)).isEmpty { return true }
-            return found.append(row, group, order, wantedCount)
+        } else {
+            let rows = context.reader.rows(table.index)
+            var lastKey = LastKey()
+            range.forEach(isReversed: isReversed) { place in
+                guard limit.allowsNext() else { return false }
+                let group = context.group(of: place.row, rows)
+                if node.bits(group, GroupBits(place.row)).isEmpty { return true }
+                return found.append(place.row, hasLastKey: lastKey.replace(place.row, group, order), order, wantedCount)
+            }
         }
-        if isCancelled { throw CancellationError() }
-        if isExhausted { return nil }
+        if limit.isCancelled { throw CancellationError() }
+        if limit.isExceeded { return nil }
         let kept = found.finished(order, wantedCount)
         let step = QueryPlan.Step(
             kind: .index, name: index.layout.name, estimatedCount: min(wantedCount, range.outer.count), objectCount: kept.count,
-            readCount: read)
+            readCount: limit.readCount)
         return FirstRows(rows: kept, step: step)
     }
 }
 
-/// Collects rows in the order of an index. An index sorts objects with the same key by row, so these rows are sorted by serial here.
+/// Counts the objects that a walk reads, and ends the walk if there are too many or the task was cancelled.
+private struct ReadLimit {
+    private(set) var readCount = 0
+    private(set) var (isExceeded, isCancelled) = (false, false)
+    private let countMax: Int
+
+    init(countMax: Int) { self.countMax = countMax + QueryRun.cancellationMask }
+
+    /// Returns whether the walk may read another object.
+    @inline(__always) mutating func allowsNext() -> Bool {
+        readCount += 1
+        if readCount & QueryRun.cancellationMask == 0, Task.isCancelled { isCancelled = true }
+        isExceeded = readCount > countMax
+        return !isExceeded && !isCancelled
+    }
+}
+
+/// The key of the row that was read last, in one of two forms.
+private struct LastKey {
+    private var prefix: UInt128?
+    private var entry: SortEntry?
+
+    /// Keeps the key of another row, and returns whether it is equal to the previous key.
+    mutating func replace(_ row: UInt32, _ group: GroupView, _ order: SortSpecification) -> Bool {
+        if let next = order.prefix(row, group) {
+            if next == prefix { return true }
+            prefix = next
+            return false
+        }
+        let next = order.entry(row)
+        if let entry, entry.hasSameKey(as: next) { return true }
+        entry = next
+        return false
+    }
+}
+
+/// Rows in the order of an index. Rows with the same key are put into the order of their serials.
 private struct OrderedRows {
     private var rows: [UInt32] = []
     /// The index of the first of the rows at the end that all have the same key.
     private var tiedPlace = 0
-    /// The key of these rows. One of the two properties has it: the number if the key is short, otherwise the entry.
-    private var lastPrefix: UInt128?
-    private var lastEntry: SortEntry?
 
     init(capacity: Int) { rows.reserveCapacity(capacity) }
 
-    /// Appends a row. Returns whether more rows are needed before the first `wantedCount` rows are known in order.
-    mutating func append(_ row: UInt32, _ group: GroupView, _ order: SortSpecification, _ wantedCount: Int) -> Bool {
-        if !hasLastKey(row, group, order) {
+    /// Appends a row. Returns whether more rows are needed to get `wantedCount` rows in order.
+    ///
+    /// - Parameter hasLastKey: Whether the row has the same key as the row before it.
+    mutating func append(_ row: UInt32, hasLastKey: Bool, _ order: SortSpecification, _ wantedCount: Int) -> Bool {
+        if !hasLastKey {
             finish(order)
             if rows.count >= wantedCount { return false }
         }
         rows.append(row)
         return true
-    }
-
-    /// Stores the key of a row as the last key. Returns whether the row before has the same key.
-    private mutating func hasLastKey(_ row: UInt32, _ group: GroupView, _ order: SortSpecification) -> Bool {
-        if let prefix = order.prefix(row, group) {
-            if prefix == lastPrefix { return true }
-            lastPrefix = prefix
-            return false
-        }
-        let entry = order.entry(row)
-        if let lastEntry, lastEntry.hasSameKey(as: entry) { return true }
-        lastEntry = entry
-        return false
     }
 
     private mutating func finish(_ order: SortSpecification) {
