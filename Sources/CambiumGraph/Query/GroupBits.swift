@@ -134,14 +134,13 @@ struct GroupView {
         page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
     }
 
-    /// The number of bytes of a cache line, and the number of lines that are prefetched at the beginning of a leaf.
+    /// The number of bytes of a cache line.
     private static let lineByteCount = 64
-    private static let lineCount = 9
 
-    /// Prefetches the beginning of the leaf of a column.
-    @inline(__always) func prefetch(_ slot: Int) {
+    /// Prefetches the first bytes of the leaf of a column.
+    @inline(__always) func prefetch(_ slot: Int, byteCount: Int) {
         let leaf = leaf(slot)
-        for line in 0..<Self.lineCount { cmachine_prefetch(leaf + Self.lineByteCount &* line) }
+        for offset in stride(from: 0, to: byteCount, by: Self.lineByteCount) { cmachine_prefetch(leaf + offset) }
     }
 
     /// Prefetches the page of a group.

@@ -1,3 +1,4 @@
+import CambiumBytes
 internal import CambiumModel
 
 extension PageFile {
