@@ -42,7 +42,7 @@
             guard let marker = property.markers.first(where: { $0.kind == .identity }) else { return }
             for option in marker.options where option.name == "json" || option.name == "derived" {
                 let name = option.name ?? ""
-                let reason = name == "json" ? "the same JSON may have several texts" : "the store computes a derived value"
+                let reason = name == "json" ? "one JSON value can be written in several ways" : "the store computes a derived value"
                 let mistake = Mistake(
                     "\(name)Identity", "'\(property.name)' cannot be the identity, because \(reason).",
                     "Write @Attribute instead of @Identity.")

@@ -71,7 +71,7 @@ import Testing
         }
         try place.write(#"{"entities":{"Note":{"attributes":{"id":{"type":"string"}}}}}"#, to: "less.json")
         let outcome = try place.run("schema", "notes", "--set", "less.json", "--dry-run")
-        #expect(outcome.code == 1 && outcome.output.contains("this would be refused, and nothing was written"))
+        #expect(outcome.code == 1 && outcome.output.contains("the store would refuse this schema, and nothing was written"))
         #expect(outcome.output.contains("Memo") && outcome.output.contains("2 objects would be lost"))
         #expect(outcome.output.contains("NEEDS A PROGRAM: int64 is not converted to string automatically: 1 value would be lost"))
         try place.write(Self.renamed, to: "next.json")

@@ -10,10 +10,10 @@ extension Checkpointer {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
     }
 
-    /// Makes unneeded chunks available again, and removes unneeded files. Call it only while `making` is held.
+    /// Makes unneeded chunks available again, and removes unneeded files. Call it only while the lock `making` is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
-    /// - Parameter keepsSpares: whether some MiB of empty chunks keep their memory and disk space, which new pages then need not allocate.
+    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, which new pages then need not allocate.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
         // If a record is corrupt, a process may have opened that checkpoint while it was sound. So no chunk is used again until the record
         // has been removed.

@@ -51,7 +51,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
         case .lessThanOrEqual: relation = .lessOrEqual
         case .greaterThan: relation = .greater
         case .greaterThanOrEqual: relation = .greaterOrEqual
-        @unknown default: throw translation.refusal("has the comparison \(op), which queries do not have")
+        @unknown default: throw translation.refusal("uses the comparison \(op), which queries do not have. Use <, <=, > or >=")
         }
         return try translation.comparison(lhs, relation, rhs)
     }

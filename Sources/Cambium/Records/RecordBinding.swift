@@ -71,7 +71,10 @@ final class RecordBinding: Sendable {
             let relationship = try entity.requiredRelationship(property.name)
             let wanted = target.recordDescription.entity
             guard let destination = graph.schema.entity(wanted), relationship.leads(to: destination, in: graph.schema) else {
-                throw CambiumError(.unknownName, "'\(property.name)' does not lead to the entity '\(wanted)' in the store.")
+                throw CambiumError(
+                    .unknownName,
+                    "'\(property.name)' does not lead to the entity '\(wanted)' in the store. "
+                        + "Declare \(type).\(property.name) with a record of the entity to which the relationship leads.")
             }
             guard relationship.isToMany == (cardinality != .toOne) else {
                 let found =

@@ -7,8 +7,8 @@ struct CheckpointCommand: ParsableCommand {
         commandName: "checkpoint", abstract: "Store the graph, so that the next opening starts from it.",
         discussion: Discussion.text(
             """
-            The store makes checkpoints automatically when the log has grown by some MiB. Nothing is written if nothing has changed \
-            since the last checkpoint. Older checkpoints are kept, spread over the log, so that earlier moments are shown quickly.
+            The store also makes checkpoints automatically, after the log has grown by several MiB. The command writes nothing if nothing \
+            has changed since the last checkpoint. The store keeps older checkpoints, spread over the log, to show earlier moments quickly.
             """,
             examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4"))
 

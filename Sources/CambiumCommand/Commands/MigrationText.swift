@@ -26,7 +26,7 @@ struct MigrationText {
         } else if let transaction = report.transaction {
             Terminal.print("\(count) in transaction \(transaction), \(Readable.of(report.logByteCount, "byte")) of log")
         } else if report.isRefused {
-            Terminal.print("\(count); this would be refused, and nothing was written")
+            Terminal.print("\(count); the store would refuse this schema, and nothing was written")
         } else {
             Terminal.print("\(count) would be made; nothing was written")
         }

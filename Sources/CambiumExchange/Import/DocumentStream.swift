@@ -12,7 +12,7 @@ struct DocumentStream {
     /// The index of the source of the last document.
     var sourceNumber: Int { next - 1 }
 
-    /// - Parameter columns: resolves the names in the first record of each CSV file.
+    /// - Parameter columns: The object that resolves the column names in the first record of each CSV file.
     init(_ sources: [ImportSource], columns: CSVColumns) {
         self.sources = sources
         self.columns = columns

@@ -1,6 +1,6 @@
 extension Draft {
-    /// The tables and columns of the chains of a relationship: an owner has the first and the last member, and each member has its
-    /// neighbours.
+    /// The tables and columns in which a relationship stores its members as doubly linked lists. Columns of an owner contain its first and
+    /// last member and their number. Columns of a member contain the previous and the next member.
     struct Chain {
         let owners: Int
         let members: Int

@@ -97,7 +97,7 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// Lets another thread supply memory for some MiB of pages, if less memory than that is available.
+    /// Lets another thread supply memory for several MiB of pages, if less memory than that is available.
     package borrowing func prepareMemory() { space.memory.prepareAhead() }
 
     /// Prefetches the memory in which a key is looked up.

@@ -26,10 +26,10 @@ struct LiveSections {
         }
     }
 
-    /// Updates the sections after a difference of the objects. Returns the indexes of deleted sections in the old list, and the indexes of
-    /// inserted sections in the new list.
+    /// Updates the sections for the objects that the result lost and gained. Returns the indexes of deleted sections in the old list, and
+    /// the indexes of inserted sections in the new list.
     ///
-    /// - Parameter value: Returns the section key of an object.
+    /// - Parameter value: Returns the value of the section key of an object.
     mutating func update(_ difference: LiveDifference, _ value: (LiveEntry) -> QueryValue) -> (deleted: [Int], inserted: [Int]) {
         var counts: [[UInt8]: Int] = [:]
         for item in difference.removed { counts[item.entry.section, default: 0] -= 1 }

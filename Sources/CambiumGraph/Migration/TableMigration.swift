@@ -146,7 +146,7 @@ extension GraphLayout {
         return found
     }
 
-    /// Returns the contents of each column of a table.
+    /// Returns the role of each column of a table, such as an attribute or a part of a link.
     ///
     /// - Parameter own: The links that have columns in the table.
     func columnRoles(of table: Int, links own: [Int]) -> [ColumnRole] {

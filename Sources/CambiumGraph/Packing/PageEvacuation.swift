@@ -25,8 +25,8 @@ struct PageEvacuation {
         let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
             .sorted { live[$0] < live[$1] }
         for withBlobs in [false, true] {
-            // Chunks that an earlier plan could not empty are omitted, as long as nothing in them changes. They contain blobs, or nodes
-            // without elements.
+            // An earlier plan could not empty some chunks, because they contain blobs, or nodes to which no element leads. Such a chunk is
+            // omitted as long as it has the same number of used granules.
             let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
             var victims = [Bool](repeating: false, count: live.count)
             var chosen: [Int: Int] = [:]

@@ -16,7 +16,8 @@ public struct ObjectPlace: Hashable, Sendable {
         self.row = row
     }
 
-    /// Creates a place for an object that is in no graph. A reader of other objects uses such places to number them.
+    /// Creates a place for an object that is in no graph, such as an object that an edit inserted. The place contains only the number that
+    /// the caller chose for the object.
     package init(unplaced number: Int) {
         table = Self.noTable
         row = UInt32(truncatingIfNeeded: number)

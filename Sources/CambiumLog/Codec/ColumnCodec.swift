@@ -112,7 +112,7 @@ enum ColumnCodec {
                 case .fixed(let width, let bytes): bytes[width * index..<width * (index + 1)].allSatisfy { $0 == 0 }
                 case .variable(let byteCounts, _): byteCounts[index] == 0
                 }
-            guard isEmpty else { throw .invalid("a value that is marked as absent", offset: offset) }
+            guard isEmpty else { throw .invalid("a null that is not stored as zeros", offset: offset) }
         }
     }
 

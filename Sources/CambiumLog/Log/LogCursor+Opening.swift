@@ -73,7 +73,8 @@ extension LogCursor {
         return next
     }
 
-    /// Skips segments that begin inside the last read segment. They remain if the last read segment was split or merged after it was read.
+    /// Skips segments that begin inside the last read segment. Such segments are in the list if another process split or merged
+    /// the last read segment after it was read.
     private mutating func passOverCovered(before wanted: TransactionNumber) throws {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
         guard mayBeWritten, try isSealedByNow(lastRead) else {

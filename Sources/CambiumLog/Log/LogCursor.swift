@@ -355,8 +355,8 @@ struct LogCursor {
             throw damage(path, tail.position, "The log does not end where \(Head.fileName) states that it was closed.")
         }
         end.headFlaw =
-            "\(Head.fileName) is older than the log: it states that the log was closed after transaction \(head.lastTransaction), and "
-            + "the log continues to transaction \(end.lastTransaction) and verifies to its end"
+            "\(Head.fileName) is older than the log: it states that the log was closed after transaction \(head.lastTransaction), but "
+            + "the log continues to transaction \(end.lastTransaction). No transaction is lost, because the log verifies to its end"
     }
 
     /// Returns the offset up to which a segment was durable according to HEAD.

@@ -10,7 +10,7 @@ final class LogReadAhead: Sendable {
     /// bytes of ops, including the batch that the caller is using.
     private static let batchCountMax = 2
     private static let pendingByteCountMax = 32 << 20
-    /// The maximum number of records in a batch, which takes some MiB of memory.
+    /// The maximum number of records in a batch, which takes several MiB of memory.
     static let recordCountMax = 16_384
 
     /// The transactions of one batch of the cursor, or a part of them.

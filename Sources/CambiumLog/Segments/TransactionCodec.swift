@@ -127,7 +127,7 @@ struct TransactionCodec {
         // The checks require a request id for a request digest, and at least one flag in a second byte of flags.
         guard places & (places &- 1) == 0, more != 0, (more ?? 0) & ~Format.MoreFlag.all == 0,
             more == nil || flags & Format.Flag.requestID != 0
-        else { throw .invalid("flags of a transaction that are not valid", offset: offset) }
+        else { throw .invalid("a combination of flags that no transaction has", offset: offset) }
         let delta = try reader.readVarint()
         let sum = time &+ Int64(bitPattern: delta)
         guard UInt64(bitPattern: Int64.max &- time) >= delta else { throw .invalid("a time that is out of range", offset: offset) }
