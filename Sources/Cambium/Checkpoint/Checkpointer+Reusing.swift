@@ -13,7 +13,8 @@ extension Checkpointer {
     /// Makes unneeded chunks available again, and removes unneeded files. Call it only while the lock `making` is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
-    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, which new pages then need not allocate.
+    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, which new pages then need not
+    ///   allocate.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
         // If a record is corrupt, a process may have opened that checkpoint while it was sound. So no chunk is used again until the record
         // has been removed.
@@ -32,8 +33,8 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the files of pages to which no checkpoint refers. Call it only while `making` is held, and only if every checkpoint record
-    /// can be read.
+    /// Removes the files of pages to which no checkpoint refers. Call it only while the lock `making` is held, and only if every
+    /// checkpoint record can be read.
     func removeUnnamedFiles() throws(CambiumError) {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }

@@ -21,7 +21,7 @@ final class WriterState: @unchecked Sendable {
     let environment: StoreEnvironment
     let metrics = MetricsRecord()
     let alarm = UpkeepAlarm()
-    /// Rings after readers see another graph, and ends when the store is closed.
+    /// Wakes the tasks that wait for a newer graph, after the graph becomes visible to readers. Ends when the store is closed.
     let bell = CommitBell()
     let recent: RecentVersions
     /// `nil` for a store in memory.

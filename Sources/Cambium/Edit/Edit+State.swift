@@ -19,7 +19,7 @@ extension Edit {
 
     func requiredEntity(of id: ObjectID) throws(CambiumError) -> Entity {
         if let entity = liveEntity(of: id) { return entity }
-        throw CambiumError(.notFound, "Object \(text(of: id)) does not exist.")
+        throw CambiumError(.notFound, "Object \(text(of: id)) does not exist in the edit. Check it with contains(_:) first.")
     }
 
     func text(of id: ObjectID) -> String { "\((knownEntity(of: id) ?? schema.entity(id.root))?.name ?? "?")/\(id.serialText)" }

@@ -18,12 +18,12 @@ struct RecordTarget: ~Copyable {
     }
 
     consuming func takeTransaction() -> WriteTransaction {
-        guard let transaction else { preconditionFailure("Only the target of an edit has no transaction.") }
+        guard let transaction else { preconditionFailure("Only the target of a transaction can return a transaction.") }
         return transaction
     }
 
     consuming func takeEdit() -> Edit {
-        guard let edit else { preconditionFailure("Only the target of a transaction has no edit.") }
+        guard let edit else { preconditionFailure("Only the target of an edit can return an edit.") }
         return edit
     }
 

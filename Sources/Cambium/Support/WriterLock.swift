@@ -133,7 +133,7 @@ final class WriterLock: @unchecked Sendable {
 }
 
 extension StoreMetrics.LockUse {
-    /// The index at which the longest time of this use is stored, as in `allCases`.
+    /// The index of this use in `allCases`, and of its longest time in `longestTicks`.
     fileprivate var place: Int {
         switch self {
         case .commit: 0

@@ -9,7 +9,7 @@ import CambiumJSON
 struct FindWatch {
     let path: String
     let isJSON: Bool
-    /// The option with the text of the condition.
+    /// The name of the option that contains the condition, such as `--where`. Errors in the condition state it.
     let textOption: String
 
     /// The time between two reads of the log, in microseconds.

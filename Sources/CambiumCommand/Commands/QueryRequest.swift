@@ -107,7 +107,9 @@ struct QueryRequest {
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // If this fails, the text is an id.
         if let id = graph.schema.id(text)?.id, !graph.contains(id) {
-            let message = "There is no object \(text), so no page can follow it. --cursor prints a place that deletions do not change."
+            let message =
+                "Object \(text) does not exist, so no page can follow it. "
+                + "Pass a cursor that --cursor printed; it remains valid if objects are deleted."
             throw CambiumError(.notFound, message)
         }
         let (place, _) = try graph.schema.object(text, in: graph)

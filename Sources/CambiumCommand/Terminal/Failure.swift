@@ -36,8 +36,8 @@ enum Failure {
 
     static func exit(usage message: String, _ fullMessage: String) -> Never {
         Terminal.error("cambium: \(shortened(message))")
-        // The help and the usage follow the message. They are found by counting the lines of the message, because a value in it may have
-        // several.
+        // The help and the usage follow the message. They are found by counting the lines of the message, because a value in the message
+        // may contain line breaks.
         let lineCount = message.split(separator: "\n", omittingEmptySubsequences: false).count
         for line in fullMessage.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(lineCount) {
             Terminal.error(String(line))

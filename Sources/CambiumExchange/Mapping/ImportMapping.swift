@@ -29,7 +29,8 @@ public struct ImportMapping: Sendable, Hashable {
         self.nested = nested
     }
 
-    /// Creates a mapping with the rules for the imported entity, as `ObjectMapping` has them. The names are checked when an import begins.
+    /// Creates a mapping with the rules for the imported entity. `ObjectMapping.init` describes the parameters from `identity` to
+    /// `entityFrom`. The names are checked when an import begins.
     public init(
         entity: String? = nil, identity: [String]? = nil, attributes: [String: PropertyMapping] = [:],
         relationships: [String: PropertyMapping] = [:], entityFrom: Discriminator? = nil, nested: [String: ObjectMapping] = [:]

@@ -3,9 +3,11 @@ import CambiumModel
 /// The members of an owner, stored in columns of both tables as a doubly linked chain or as an ordered tree.
 struct ListLayout: Sendable, Hashable {
     enum Shape: Sendable, Hashable {
-        /// Unordered: the owner has the first member, the last member and the count. Each member has the previous and the next member.
+        /// Unordered: columns of the owner contain the first member, the last member and the count. Columns of each member contain the
+        /// previous and the next member.
         case chain(first: Int, last: Int, count: Int, previous: Int, next: Int)
-        /// Ordered: the owner has the root. Each member has its left and right children, its parent, and the size of its subtree.
+        /// Ordered: a column of the owner contains the root. Columns of each member contain its left and right children, its parent, and
+        /// the size of its subtree.
         case tree(root: Int, left: Int, right: Int, up: Int, size: Int)
     }
 

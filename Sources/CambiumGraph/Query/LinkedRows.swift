@@ -8,8 +8,8 @@ struct LinkedRows {
 
     /// Returns the rows from which a step leads to at least one target.
     ///
-    /// Complexity: O(rows of both tables + links of the targets). If the links are edges and there are many targets, all
-    /// edges are read instead.
+    /// Complexity: O(rows of both tables + links of the targets). If the links are edges and there are many targets, all edges
+    /// are read instead.
     func owners(of targets: RowBits, _ step: LinkStep) -> RowBits {
         var owners = RowBits(groupCount: reader.groupCount(step.ownerTable.index))
         switch step.end.layout {

@@ -24,7 +24,7 @@ struct LogCursor {
     /// The index in `segments` of the current segment, or of the next segment to open.
     var index: Int
     var reader: SegmentReader?
-    /// The offset at which reading the current segment began; 0 for its header.
+    /// The offset at which the cursor began to read the current segment; 0 if it began at the header.
     var begin = 0
     /// The first transaction of the last segment that was read.
     var lastRead: TransactionNumber?
@@ -41,7 +41,7 @@ struct LogCursor {
 
     /// - Parameters:
     ///   - mayBeWritten: whether another process may write at the same time. If so, the log is synced before it is read.
-    ///   - syncs: whether to sync. It is false if everything on which the caller acts is already durable.
+    ///   - syncs: whether the cursor syncs bytes before it reads them. Pass `false` only if the caller uses only durable transactions.
     init(
         _ log: LogReader, from first: TransactionNumber, after base: LogPrefix? = nil, mayBeWritten: Bool, syncs: Bool = true,
         salvages: Bool = false, at place: SegmentPlace? = nil

@@ -108,7 +108,7 @@ package final class LogWriter: @unchecked Sendable {
             return
         }
         if tail.header.kind.isSealed {
-            // The last segment is incomplete, so the writer creates it again.
+            // No complete segment follows the last sealed segment, so the writer creates one.
             try beginSegment(time: lastTime)
         } else {
             try takeOver(tail, end.verdict)

@@ -128,8 +128,8 @@ struct CSVDocuments {
         for field in scan.fields {
             let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }
             let name = field.isDoubled ? text.split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"") : text
-            if name.isEmpty { throw malformed("a column without a name", at: field.start) }
-            guard columns.append(name) else { throw malformed("the column '\(name)' repeats another column", at: field.start) }
+            if name.isEmpty { throw malformed("a column has no name. Name each column in the first record", at: field.start) }
+            guard columns.append(name) else { throw malformed("two columns have the name '\(name)'. Rename one of them", at: field.start) }
         }
         advance(to: end)
         return true
