@@ -104,6 +104,25 @@ import Testing
         #expect(try Store.open(rotating.volume.memory, durability: nil).graph.objectCount == count + 1)
     }
 
+    @Test func `a disk without space for the segment of a compaction leaves the log as it was`() throws {
+        let volume = GatedVolume()
+        var tuning = LogTuning.tiny
+        tuning.sealsSegments = false
+        let store = try Store.create(volume, schema: Notes.schema, durability: .synced, tuning: tuning)
+        try Rotating.insert(store)
+        let log = try #require(store.writer.log)
+        let last = log.lastTransaction
+        volume.isFull.store(true, ordering: .relaxed)
+        #expect(Failing.of { try log.endSegment(with: last) } == .ioFailure)
+        volume.isFull.store(false, ordering: .relaxed)
+        #expect(log.lastTransaction == last)
+        try log.endSegment(with: last)
+        try Rotating.insert(store)
+        try store.close()
+        #expect(try LogDirectory.segments(volume.memory).count == 2)
+        #expect(try Verification(volume.memory).isSound)
+    }
+
     @Test(arguments: durabilities) func `nothing more is written if the full segment cannot be synced`(durability: Durability) throws {
         let rotating = try Rotating(durability)
         let store = rotating.store

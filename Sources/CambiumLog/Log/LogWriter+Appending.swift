@@ -157,9 +157,11 @@ extension LogWriter {
             throw isHandedOver && !isJoint ? .outcomeUnknown(nil, error) : error
         }
         if !isFull { poison = error }
-        if let mark = staged.mark { codec.rollBack(to: mark) }
-        lastTransaction = staged.lastTransaction
-        lastTime = staged.lastTime
+        // If the disk has no space for another segment, there may be nothing to roll back.
+        if let mark = staged.mark {
+            codec.rollBack(to: mark)
+            (lastTransaction, lastTime) = (staged.lastTransaction, staged.lastTime)
+        }
         preallocatedEnd = position
         // If nothing was cut off, the frame may still be on the disk.
         clearStaged(keepsFiles: !isFull)
