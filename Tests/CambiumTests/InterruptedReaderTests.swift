@@ -43,6 +43,25 @@ import Testing
         writer.close()
         #expect(volume.memory.contents == [PageFile.path(7): []])
     }
+
+    @Test func `a note of corruption that a writer removes while it is read is ignored`() throws {
+        let volume = VanishingVolume()
+        _ = try volume.memory.open(PageFile.damageMark, .create)
+        #expect(try PageFile.corruptionNote(volume) == nil)
+    }
+}
+
+/// Files in memory that a writer removes right after a reader has found that they exist.
+private final class VanishingVolume: OverMemory {
+    let memory = MemoryVolume()
+
+    var name: String { "vanishing" }
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile { try memory.open(path, mode) }
+    func exists(_ path: String) throws(CambiumError) -> Bool {
+        guard try memory.exists(path) else { return false }
+        try memory.remove(path)
+        return true
+    }
 }
 
 /// Files in memory that another thread creates right after the caller has found that they do not exist.

@@ -155,7 +155,12 @@ package final class PageFile: @unchecked Sendable {
     /// Returns the message of the process that found a corrupt stored graph, or `nil` if there is no such message.
     package static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
-        return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+        do throws(CambiumError) {
+            return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil  // A writer has made a new checkpoint, and then removed the mark.
+        }
     }
 
     deinit {
