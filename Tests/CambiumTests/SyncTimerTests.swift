@@ -91,6 +91,17 @@ import Testing
         timer.fire()
     }
 
+    @Test func `a store that is released syncs its last writes, because its timer ends`() throws {
+        let syncCount: Int
+        do {
+            let store = try made()
+            try settle(store)
+            try insert(store, 1)
+            syncCount = withExtendedLifetime(store) { volume.syncCount.load(ordering: .relaxed) }
+        }
+        #expect(volume.syncCount.load(ordering: .relaxed) == syncCount + 1)
+    }
+
     @Test func `a store that syncs every commit or no commit has no timer`() throws {
         var environment = clock.environment()
         environment.makeTimer = { [timer] _ in
