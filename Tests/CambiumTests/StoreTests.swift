@@ -150,6 +150,14 @@ import Testing
         #expect(code { try buffered.write(durability: .synced) { try $0.insert("Note", ["id": .int(1)]) } } == nil)
     }
 
+    @Test func `a transaction cannot ask for a longer interval between syncs than the store promises`() throws {
+        let store = try Store.create(MemoryVolume(), schema: Notes.schema, durability: .buffered(every: .seconds(10)))
+        #expect(code { try store.write(durability: .buffered(every: .seconds(11))) { _ in } } == .invalidInput)
+        #expect(code { try store.write(durability: .buffered(every: .seconds(10))) { _ in } } == nil)
+        #expect(code { try store.write(durability: .buffered(every: .seconds(9))) { _ in } } == nil)
+        try store.close()
+    }
+
     @Test func `a digest in the log is compared when it is replayed`() throws {
         let volume = MemoryVolume()
         let store = try filled(volume)

@@ -9,7 +9,9 @@ public enum Durability: Hashable, Sendable {
     case memory
 
     /// Whether this level is at least as strong as another level.
-    func covers(_ other: Durability) -> Bool { strength >= other.strength }
+    func covers(_ other: Durability) -> Bool {
+        strength == other.strength ? interval <= other.interval : strength > other.strength
+    }
 
     /// The maximum time that a commit may stay unsynced, in microseconds.
     var interval: Int64 { if case .buffered(let interval) = self { interval.microseconds } else { 0 } }
