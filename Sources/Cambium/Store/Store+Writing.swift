@@ -42,7 +42,7 @@ extension Store {
     }
 
     /// Does the same as the blocking `write`, for tasks. The closures run one at a time on a queue of the store. No thread waits for the
-    /// disk, and transactions that arrive during a sync share the next sync.
+    /// disk, except for a request that was applied before. Transactions that arrive during a sync share the next sync.
     ///
     /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
     /// begun is finished.
@@ -75,7 +75,8 @@ extension Store {
 
     /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
     ///
-    /// Waits for the preceding transactions, but never for the disk. Later transactions build on this transaction. Readers see this
+    /// Waits for the preceding transactions, but not for the disk. There is one exception: if the author's request was applied before, the
+    /// call throws after the transaction that applied it is durable. Later transactions build on this transaction. Readers see this
     /// transaction once it is as durable as `durability` requires. If the disk fails, the tickets of this transaction and of all
     /// transactions that build on it throw. Throws as `write` does.
     public func enqueue<Result>(
