@@ -21,7 +21,8 @@ extension Graph {
     /// Throws `CancellationError` if the task was cancelled. Complexity: O(objects that the plan reads + found · log limit).
     public func find(_ query: Query) throws -> [ObjectID] {
         var run = try QueryRun(query, self)
-        return run.ids(try run.rows())
+        let rows = try run.rows()
+        return run.ids(rows)
     }
 
     /// Returns the first object of the answer, or `nil` if the answer is empty.
@@ -57,9 +58,10 @@ extension Graph {
         let rows = try run.rows()
         var plan = run.plan
         plan.duration = ContinuousClock.now - start
+        let table = run.table.index
         return QueryAnswer(
-            ids: run.ids(rows), cursor: rows.last.map(run.cursor), plan: plan,
-            places: rows.map { ObjectPlace(table: run.table.index, row: $0) })
+            ids: run.ids(rows), cursor: rows.last.map { run.cursor(after: $0) }, plan: plan,
+            places: rows.map { ObjectPlace(table: table, row: $0) })
     }
 }
 

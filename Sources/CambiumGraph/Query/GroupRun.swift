@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// One execution of a request for aggregates.
-struct GroupRun {
+struct GroupRun: ~Copyable {
     private var run: QueryRun
     private let grouping: Grouping
     private let codes: GroupCodes

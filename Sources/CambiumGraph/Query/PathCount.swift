@@ -23,7 +23,7 @@ extension Graph {
 }
 
 /// Counts paths. Each row has a weight: the number of paths from all starts to the row, or from the row to all ends.
-struct PathCount {
+struct PathCount: ~Copyable {
     private let start: QueryRun
     private let links: [LinkStep]
     private let context: QueryContext

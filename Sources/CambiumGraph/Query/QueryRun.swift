@@ -3,7 +3,7 @@ import CambiumModel
 /// One execution of a query on one graph.
 ///
 /// The run chooses how to find objects, finds them, sorts them, and records its steps in a plan.
-struct QueryRun {
+struct QueryRun: ~Copyable {
     let graph: Graph
     let query: Query
     let entity: Entity
