@@ -26,4 +26,19 @@ import Testing
         #expect(error?.place == .init(file: "m.json", pointer: pointer))
         #expect(store.graph.objectCount == 0)
     }
+
+    @Test func `attributes of the same number in two hierarchies find the objects of their own hierarchy`() throws {
+        let store = try Store.notes()
+        let (note, tag) = (try store.schema.required("Note"), try store.schema.required("Tag"))
+        #expect(note.attribute("title")?.number == tag.attribute("color")?.number)
+        let mapping = try mapping(#"{"identity":["title"],"nested":{"Tag":{"identity":["color"]}}}"#)
+        try store.importing("Note", #"{"id":1,"title":"red"}"#)
+        for name in ["t", "u"] {
+            let row = "{\"id\":2,\"title\":\"blue\",\"items\":[{\"key\":\"k\",\"tags\":[{\"name\":\"\(name)\",\"color\":\"red\"}]}]}"
+            try store.importing("Note", row) { $0.mapping = mapping }
+            #expect(try store.graph.json("Tag/1").contains("\"name\":\"\(name)\",\"color\":\"red\""))
+        }
+        #expect(try store.graph.json("Note/1").contains(#""id":1,"title":"red""#))
+        #expect(store.graph.objectCount == 4)
+    }
 }

@@ -89,17 +89,18 @@ final class ImportEntities {
     let finding: ImportDuplicates.Indexes
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
-        var scanned: [[PropertyNumber]: ScannedIdentity] = [:]
+        var scanned: [[UInt16]: ScannedIdentity] = [:]
         var owned: [ImportEntity] = []
         var keyPlaces: [KeyPlace?] = []
         var finding = ImportDuplicates.Indexes()
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
-            let identity = made.identity.map { made.attributes[$0].number }
-            if !identity.isEmpty, !made.table.hasIndex {
-                // Entities with the same identity attributes share one scan.
-                let own = scanned[identity] ?? ScannedIdentity(made.table, made.identity, draft)
-                scanned[identity] = own
+            if !made.identity.isEmpty, !made.table.hasIndex {
+                // Entities of one hierarchy with the same identity attributes share one scan. Another hierarchy may have attributes with
+                // the same numbers.
+                let place = [entity.root.rawValue] + made.identity.map { made.attributes[$0].number.rawValue }
+                let own = scanned[place] ?? ScannedIdentity(made.table, made.identity, draft)
+                scanned[place] = own
                 made.scanned = own
             }
             let number = Int(entity.number.rawValue)
