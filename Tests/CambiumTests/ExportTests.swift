@@ -110,6 +110,33 @@ extension Graph {
         #expect(code { _ = try graph.exported(nil) { $0.format = .csv } } == .invalidInput)
     }
 
+    @Test func `a reference to an object whose identity is null is empty in CSV`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("City", identity: ["name"]) {
+                    AttributeDefinition("name", .string, .optional)
+                    RelationshipDefinition("people", to: "Person", .toMany, inverse: "home")
+                    RelationshipDefinition("visitors", to: "Person", .toMany, inverse: "visited")
+                }
+                EntityDefinition("Person", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    RelationshipDefinition("home", to: "City", inverse: "people")
+                    RelationshipDefinition("visited", to: "City", .toMany, inverse: "visitors")
+                }
+            })
+        try store.write { transaction in
+            let city = try transaction.insert("City")
+            for (id, name) in [(1, "Rome"), (2, "")] {
+                let person = try transaction.insert("Person", ["id": .int(Int64(id))])
+                try transaction.link(person, "home", city)
+                try transaction.link(person, "visited", city)
+                if !name.isEmpty { try transaction.link(person, "visited", transaction.insert("City", ["name": .string(name)])) }
+            }
+        }
+        let csv = try store.graph.exported("Person") { ($0.format, $0.references) = (.csv, .identity) }
+        #expect(csv == "id,home,visited\r\n1,,Rome\r\n2,,\r\n")
+    }
+
     @Test func `an object of one of several entities states its entity`() throws {
         var definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }

@@ -121,11 +121,14 @@ struct CSVObjectWriter {
             let value = graph.value(of: field, at: place)
             return value.isNull ? nil : Self.text(value)
         case .end(let relationship, let handle):
-            guard relationship.isToMany else { return graph.target(handle, of: place).map(reference) }
+            guard relationship.isToMany else { return graph.target(handle, of: place).flatMap(reference) }
             let members = objects.order.members(relationship, handle, of: place)
             if members.isEmpty { return nil }
             let isSingle = options.references == .id || objects.table.keys(of: members[0]).identity.count == 1
-            if position.tree.child(relationship.name) == nil, isSingle { return CSVList.text(members.map(reference)) }
+            if position.tree.child(relationship.name) == nil, isSingle {
+                let references = members.compactMap(reference)
+                return references.isEmpty ? nil : CSVList.text(references)
+            }
             return array(members, relationship, place, position)
         }
     }
@@ -144,9 +147,11 @@ struct CSVObjectWriter {
         return writer.bytes
     }
 
-    private func reference(_ place: ObjectPlace) -> [UInt8] {
+    /// Returns the text that refers to an object. Returns `nil` if the object's only identity value is null, because no import could find
+    /// the object.
+    private func reference(_ place: ObjectPlace) -> [UInt8]? {
         let identity = objects.table.identity(of: place)
-        if options.references == .identity, identity.count == 1 { return Self.text(identity[0]) }
+        if options.references == .identity, identity.count == 1 { return identity[0].isNull ? nil : Self.text(identity[0]) }
         var writer = JSONWriter()
         if options.references == .id { return Array(graph.schema.text(of: graph.id(of: place), entity: graph.entity(of: place)).utf8) }
         objects.reference(place, &writer)
