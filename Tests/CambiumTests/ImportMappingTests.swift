@@ -27,6 +27,21 @@ import Testing
         #expect(store.graph.objectCount == 0)
     }
 
+    @Test(arguments: [
+        ("created", PropertyMapping(dates: [.pattern("dd.MM.yy")], pivot: .max), "/attributes/created/pivot"),
+        ("rating", PropertyMapping(numbers: NumberFormat(decimal: ",", grouping: ",")), "/attributes/rating/numbers/grouping"),
+        ("rating", PropertyMapping(numbers: NumberFormat(decimal: "0")), "/attributes/rating/numbers/decimal"),
+        ("title", PropertyMapping(.join([], separator: " ")), "/attributes/title"),
+        ("title", PropertyMapping(.coalesce([])), "/attributes/title"),
+    ])
+    func `a rule that a program makes is checked like a rule of a file`(name: String, rule: PropertyMapping, pointer: String) throws {
+        let store = try Store.notes()
+        let mapping = ImportMapping(attributes: [name: rule])
+        let error = #expect(throws: CambiumError.self) { try store.importing("Note", #"{"id":1}"#) { $0.mapping = mapping } }
+        #expect(error?.code == .invalidInput && error?.place?.pointer == pointer)
+        #expect(code { _ = try store.graph.exported("Note") { $0.mapping = mapping } } == .invalidInput)
+    }
+
     @Test func `attributes of the same number in two hierarchies find the objects of their own hierarchy`() throws {
         let store = try Store.notes()
         let (note, tag) = (try store.schema.required("Note"), try store.schema.required("Tag"))

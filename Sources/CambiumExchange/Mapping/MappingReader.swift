@@ -77,8 +77,8 @@ struct MappingReader {
         }
         if let zone = members["zone"] { property.zone = try text(zone, pointer + "/zone") }
         if let pivot = members["pivot"] {
-            guard case .number(let digits) = pivot, let year = Int(digits), (1...9900).contains(year) else {
-                throw mistake(pointer + "/pivot", "expected a year from 1 to 9900")
+            guard case .number(let digits) = pivot, let year = Int(digits), PropertyMapping.pivotRange.contains(year) else {
+                throw mistake(pointer + "/pivot", PropertyMapping.pivotRule)
             }
             property.pivot = year
         }
@@ -113,11 +113,7 @@ struct MappingReader {
         var format = NumberFormat()
         format.decimal = try optionalText(members["decimal"], pointer + "/decimal") ?? format.decimal
         format.grouping = try optionalText(members["grouping"], pointer + "/grouping")
-        for (mark, key) in [(format.decimal, "decimal"), (format.grouping ?? " ", "grouping")] {
-            let isMark = mark.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
-            if !isMark { throw mistake(pointer + "/" + key, "expected a mark that does not begin with a digit") }
-        }
-        if format.decimal == format.grouping { throw mistake(pointer + "/grouping", "the two marks must differ") }
+        if let flaw = format.flaw { throw mistake(pointer + "/" + flaw.mark, flaw.message) }
         return format
     }
 

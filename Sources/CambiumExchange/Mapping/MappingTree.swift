@@ -88,6 +88,7 @@ struct MappingTree {
         var dates: DateReader?
         if !rule.dates.isEmpty {
             guard attribute.type == .date else { throw mistake("/dates", "the attribute '\(attribute.name)' is not a date") }
+            guard PropertyMapping.pivotRange.contains(rule.pivot) else { throw mistake("/pivot", PropertyMapping.pivotRule) }
             do {
                 dates = try DateReader(rule.dates, zone: rule.zone, pivot: rule.pivot)
             } catch {
@@ -97,14 +98,17 @@ struct MappingTree {
         if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
             throw mistake("/numbers", "the attribute '\(attribute.name)' is not a number")
         }
+        if let flaw = rule.numbers?.flaw { throw mistake("/numbers/" + flaw.mark, flaw.message) }
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
         // An export writes the key of a constant, so rows may contain it. An import ignores its value.
         if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
+        let texts = property.rule.source.paths
+        if texts.isEmpty, property.rule.source != .nothing { throw mistake(property.place, "expected at least one path") }
         var paths: [PropertyPath] = []
-        for text in property.rule.source.paths {
+        for text in texts {
             guard let path = PropertyPath(text, delimiter: objects.delimiter, escape: objects.escape) else {
                 throw mistake(property.place, "the path '\(text)' has an empty key")
             }

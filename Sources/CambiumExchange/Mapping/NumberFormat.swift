@@ -15,6 +15,15 @@ public struct NumberFormat: Sendable, Hashable {
         self.grouping = grouping
     }
 
+    /// A fault in the format: the name of a mark, and a message. `nil` if both marks can be used.
+    var flaw: (mark: String, message: String)? {
+        for (text, mark) in [(decimal, "decimal"), (grouping ?? " ", "grouping")] {
+            let isMark = text.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
+            if !isMark { return (mark, "expected a mark that does not begin with a digit") }
+        }
+        return decimal == grouping ? ("grouping", "the two marks must differ") : nil
+    }
+
     /// Returns the number in the form of JSON, except that it may have leading zeros. Returns `nil` if the text is not a number in this
     /// format.
     func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {

@@ -45,6 +45,8 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     package static let standardSeparator = " "
     @usableFromInline package static let standardZone = "UTC"
     @usableFromInline package static let standardPivot = 1950
+    static let pivotRange = 1...9900
+    static let pivotRule = "expected a year from 1 to 9900"
 
     /// Creates the rule for a property. It is checked when an import begins.
     ///
