@@ -42,6 +42,17 @@ import Testing
         #expect(code { _ = try store.graph.exported("Note") { $0.mapping = mapping } } == .invalidInput)
     }
 
+    @Test(arguments: [(512, true), (513, false)])
+    func `a path has at most as many keys as a document has levels`(count: Int, isValid: Bool) throws {
+        let path = String(repeating: "a.", count: count - 1) + "a"
+        for text in ["{\"attributes\":{\"title\":\"\(path)\"}}", "{\"entityFrom\":{\"key\":\"\(path)\"}}"] {
+            let store = try Store.notes()
+            let mapping = try mapping(text)
+            let refused = code { _ = try store.importing("Note", #"{"id":1}"#) { $0.mapping = mapping } }
+            #expect(refused == (isValid ? nil : .invalidInput))
+        }
+    }
+
     @Test func `attributes of the same number in two hierarchies find the objects of their own hierarchy`() throws {
         let store = try Store.notes()
         let (note, tag) = (try store.schema.required("Note"), try store.schema.required("Tag"))

@@ -130,6 +130,7 @@ struct MappingResolver {
             guard let path = PropertyPath(discriminator.key, delimiter: objects.delimiter, escape: objects.escape) else {
                 throw mapping.mistake(pointer + "/entityFrom/key", "the path '\(discriminator.key)' has an empty key")
             }
+            if let flaw = path.flaw { throw mapping.mistake(pointer + "/entityFrom/key", flaw) }
             outcome.discriminator = discriminator
             outcome.discriminatorPath = path
         }

@@ -112,6 +112,7 @@ struct MappingTree {
             guard let path = PropertyPath(text, delimiter: objects.delimiter, escape: objects.escape) else {
                 throw mistake(property.place, "the path '\(text)' has an empty key")
             }
+            if let flaw = path.flaw { throw mistake(property.place, flaw) }
             paths.append(path)
         }
         return paths

@@ -3,6 +3,9 @@ internal import CambiumJSON
 
 /// The keys on the path to a value.
 struct PropertyPath: Hashable {
+    /// The maximum number of keys. A longer path leads to no value, because no JSON document nests that deep.
+    static let keyCountMax = JSONParser.depthMax
+
     let keys: [String]
     /// The whole path as one key. If an object has this key, the path is not followed.
     let literal: String
@@ -50,6 +53,11 @@ struct PropertyPath: Hashable {
     private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
         if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
         return rest.starts(with: escape) ? escape : nil
+    }
+
+    /// A fault in the path, for messages; `nil` if the path can be used.
+    var flaw: String? {
+        keys.count <= Self.keyCountMax ? nil : "a path has at most \(Self.keyCountMax) keys, but this one has \(keys.count)"
     }
 
     /// Returns whether a key is the whole path, or the first key of the path.
