@@ -47,10 +47,13 @@ struct RecordImport {
     /// Imports the rows. An error in a row becomes a `DecodingError` at the row.
     func records<Record: EntityRecord>(_ rows: Rows) throws -> ImportedRecords<Record> {
         var writer = JSONWriter(escapes: .required)
-        for row in rows.all {
+        // An array contains the rows. Otherwise, the import would take a first row that is an array for the array of all rows.
+        writer.beginArray()
+        for (index, row) in rows.all.enumerated() {
+            if index > 0 { writer.separateLine() }
             writer.write(row)
-            writer.endLine()
         }
+        writer.endArray()
         do {
             let source = ImportSource.bytes(writer.bytes, name: Self.sourceName)
             return try store.importRecords(Record.self, from: [source], options, hooks: hooks, author: author)
@@ -63,7 +66,7 @@ struct RecordImport {
 
     /// Returns the error for the value of a row, or `nil` if the error does not concern a row.
     private func decodingError(_ error: CambiumError, _ rows: Rows) -> DecodingError? {
-        // The rows were written one per line, so the number of the line is the number of the row.
+        // Each row begins on a line of its own, so the number of the line is the number of the row.
         guard let place = error.place, place.file == Self.sourceName, let line = place.line, rows.all.indices.contains(line - 1) else {
             return nil
         }

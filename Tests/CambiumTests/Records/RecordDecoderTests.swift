@@ -49,6 +49,15 @@ struct RecordDecoderTests {
         #expect(error.code == .misuse)
     }
 
+    @Test("an array in the place of a row is an error at its index", arguments: ["[[]]", #"[[{"id":1},{"id":2}]]"#])
+    func arrayAsRow(text: String) throws {
+        let store = try Music.store()
+        let error = try #require(throws: DecodingError.self) { try Music.decoder(store).records(Song.self, text) }
+        guard case .dataCorrupted(let context) = error else { throw error }
+        #expect(context.codingPath.map(\.stringValue) == ["Index 0"])
+        #expect(store.graph.objectCount == 0)
+    }
+
     @Test("numbers keep their digits")
     func numbers() throws {
         let text = """
