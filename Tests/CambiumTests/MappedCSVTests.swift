@@ -85,6 +85,16 @@ import Testing
         #expect(object.contains("\"dateValue\":\"1970-01-02T00:00:00Z\""))
     }
 
+    @Test(arguments: ["\"\"", "\"  \"", "  "])
+    func `a cell that functions empty is null for the formats of a mapping`(cell: String) throws {
+        let mapping = Self.mapping([
+            "doubleValue": PropertyMapping(from: "size", functions: [.trim], numbers: NumberFormat(decimal: ",")),
+            "dateValue": PropertyMapping(from: "day", functions: [.trim], dates: [.iso8601]),
+        ])
+        let object = try imported("nr,size,day\n1,\(cell),\(cell)\n", mapping)
+        #expect(object.contains("\"doubleValue\":null") && object.contains("\"dateValue\":null"))
+    }
+
     @Test func `a JSON string is not converted to a number`() throws {
         let store = try Self.store()
         let mapping = Self.mapping(["int64Value": "x"])

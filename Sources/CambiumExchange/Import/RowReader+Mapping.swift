@@ -176,7 +176,7 @@ extension RowReader {
                 let form = try conversion?.form(tokens.bytes(token), kind == .string, kind == .number, type, scratch: &scratch)
                 if let form { return .success(form) }
                 return convert(type, token, tokens)
-            case .value(.string(let text)) where readsTexts && conversion?.hasFormat != true:
+            case .value(.string(let text)) where readsTexts && (conversion?.hasFormat != true || text.isEmpty):
                 return .success(try form(ofCopied: text, type))
             case .value(let value): return .success(try type.scalarForm(value, conversion, scratch: &scratch))
             }
