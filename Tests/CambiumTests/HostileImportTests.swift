@@ -19,6 +19,24 @@ import Testing
         }
     }
 
+    @Test func `a batch keeps a limited number of failures`() {
+        var batch = RowBatch()
+        let failure = RowFailure(code: .typeMismatch, pointer: "/items/0", message: "wrong")
+        let places = (0..<10_000).map { _ in batch.note(failure) }
+        #expect(batch.failures.count == RowBatch.failureCountMax + 1 && batch.failures.last?.code == .tooLarge)
+        #expect(places.prefix(RowBatch.failureCountMax).elementsEqual(0..<Int32(RowBatch.failureCountMax)))
+        #expect(places.last == Int32(RowBatch.failureCountMax))
+    }
+
+    @Test func `a row with many faults is reported with the first one, and the next row with its own`() throws {
+        let store = try Store.notes()
+        let text = "{\"id\":1,\"items\":[" + Self.repeated("[],", 5000) + "[]]}\n{\"id\":2,\"items\":[[]]}\n{\"id\":3}"
+        let report = try store.importing("Note", text) { $0.onError = .skip }
+        #expect(report.errors.map(\.pointer) == ["/items/0", "/items/0"] && report.errors.map(\.row) == [1, 2])
+        #expect(report.errors.allSatisfy { $0.code == .typeMismatch })
+        #expect(store.graph.objectCount == 1)
+    }
+
     private static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
 
     /// A text, and the message or the pointer that its error must have.

@@ -180,9 +180,17 @@ package struct RowBatch: Sendable {
         bytes.append(contentsOf: stored)
     }
 
+    /// The maximum number of failures that are kept. One more failure replaces all others, so that the memory does not grow with the faults
+    /// of a row.
+    static let failureCountMax = 4096
+
     /// Stores the reason why a part of the row cannot be imported, and returns its index in `failures`.
     mutating func note(_ failure: RowFailure) -> Int32 {
-        failures.append(failure)
+        if failures.count < Self.failureCountMax {
+            failures.append(failure)
+        } else if failures.count == Self.failureCountMax {
+            failures.append(RowFailure(code: .tooLarge, pointer: "", message: "the row has too many faults to report each of them"))
+        }
         return Int32(failures.count - 1)
     }
 

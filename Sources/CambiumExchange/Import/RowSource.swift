@@ -4,7 +4,7 @@ import CambiumModel
 
 /// Reads the sources of an import as batches of rows.
 final class RowSource {
-    /// The maximum number of rows in a batch.
+    /// The maximum number of rows in a batch. After as many failures, a batch takes no further row.
     static let rowCountMax = 512
     /// The limits for the bytes and the values in a batch. The row that exceeds a limit becomes the last row of its batch.
     static let byteCountMax = 256 << 10
@@ -56,7 +56,7 @@ final class RowSource {
             reader.batch.rows[reader.batch.rows.count - 1].source = Int32(documents.sourceNumber)
             reader.batch.rows[reader.batch.rows.count - 1].number = documents.row
         } while row % transactionRowCount != 0 && reader.batch.rows.count < rowCountMax && reader.batch.bytes.count < Self.byteCountMax
-            && reader.batch.values.count < Self.valueCountMax
+            && reader.batch.values.count < Self.valueCountMax && reader.batch.failures.count < Self.rowCountMax
         return true
     }
 
