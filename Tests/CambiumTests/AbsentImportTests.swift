@@ -51,6 +51,11 @@ import Testing
         #expect(error?.code == .typeMismatch && error?.row == 1)
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 100.5, -1])
+    func `a limit that is not a percentage from 0 to 100 is refused`(percent: Double) throws {
+        #expect(try sync(4, lines("{\"id\":9}")) { $0.absentMax = .percent(percent) }.1 == nil)
+    }
+
     @Test func `at most half of the objects are deleted unless another limit is set`() throws {
         #expect(ImportOptions().absentMax == .percent(50))
         #expect(try sync(4, lines("[{\"id\":1},{\"id\":2}]")).1 == 2)

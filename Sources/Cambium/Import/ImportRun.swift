@@ -47,6 +47,9 @@ struct ImportRun {
         if options.absent == .delete, options.batchRowCount != nil {
             throw CambiumError(.invalidInput, "Absent objects are known only after all rows are read. Omit the batch size.")
         }
+        if options.absent == .delete, case .percent(let percent) = options.absentMax, !(0...100).contains(percent) {
+            throw CambiumError(.invalidInput, "The limit of absent objects is \(percent)%. Use a percentage from 0 to 100.")
+        }
         if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch size must be 1 or more.") }
         let graph = store.graph
         if let scope = options.absentScope { try graph.check(Query(entity.name, where: scope)) }
