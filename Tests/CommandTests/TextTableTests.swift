@@ -25,4 +25,11 @@ import Testing
         let cells = wide.lines(width: 42).last?.split(separator: " ").map(\.count)
         #expect(cells == [20, 20])
     }
+
+    @Test func `columns with very long texts are cut as columns with long texts`() {
+        let text = String(repeating: "x", count: 1_000_000)
+        let wide = TextTable(["a", "b", "c"], [[text, text, "y"]], alignsRight: [false, false, false])
+        let cells = wide.lines(width: 45).last?.split(separator: " ").map(\.count)
+        #expect(cells == [20, 20, 1])
+    }
 }

@@ -42,6 +42,9 @@ struct TextTable {
             rows.reduce(titles[index].count) { max($0, $1[index].count) }
         }
         guard let limit else { return widths }
+        // No column stays wider than the terminal, and columns of the same width are cut one character at a time. So long texts are cut
+        // first.
+        widths = widths.map { min($0, max(limit, Self.widthMin)) }
         var excess = widths.reduce(0, +) + Self.gap.count * (widths.count - 1) - limit
         while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.widthMin {
             // The widest column is cut to the width of the next one, so that columns of the same width are cut equally.
