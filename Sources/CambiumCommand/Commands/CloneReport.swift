@@ -27,7 +27,7 @@ struct CloneReport {
     /// Creates the report for a request that was applied before. The log contains the result.
     init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
         self.transaction = transaction
-        roots = op.roots.compactMap { graph.copy(of: $0, in: op) }.map { graph.text(of: $0) }
+        roots = graph.copiesOfRoots(in: op).map { graph.text(of: $0) }
         summary = CloneSummary(op, graph.schema)
         logByteCount = byteCount
     }
@@ -85,10 +85,17 @@ extension Graph {
         (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
     }
 
-    /// Returns the copy of an object that an op has created, or `nil` if the op has not copied the object.
-    fileprivate func copy(of id: ObjectID, in op: CloneOp) -> ObjectID? {
-        guard let hierarchy = op.hierarchies.first(where: { $0.root == id.root }) else { return nil }
-        let copies = hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount)
-        return copies.lazy.map { ObjectID(root: id.root, serial: $0) }.first { source(of: $0) == id }
+    /// Returns the copies of an op's roots, in the order of the roots. Omits copies that were deleted. Reads each copy at most once.
+    fileprivate func copiesOfRoots(in op: CloneOp) -> [ObjectID] {
+        let roots = Set(op.roots)
+        var copies: [ObjectID: ObjectID] = [:]
+        for hierarchy in op.hierarchies where roots.contains(where: { $0.root == hierarchy.root }) {
+            for serial in hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount) {
+                if copies.count == roots.count { break }
+                let copy = ObjectID(root: hierarchy.root, serial: serial)
+                if let original = source(of: copy), roots.contains(original) { copies[original] = copy }
+            }
+        }
+        return op.roots.compactMap { copies[$0] }
     }
 }
