@@ -67,4 +67,23 @@ import Testing
         #expect(try store.graph.json("Note/1").contains(#""id":1,"title":"red""#))
         #expect(store.graph.objectCount == 4)
     }
+
+    @Test func `an object is found by the identity of its own entity and by that of its parent`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Animal") {
+                    AttributeDefinition("name", .string)
+                    AttributeDefinition("tag", .string)
+                }
+                EntityDefinition("Dog", parent: "Animal") { AttributeDefinition("breed", .string, .optional) }
+            })
+        let mapping = try mapping(#"{"entity":"Animal","identity":["name"],"nested":{"Dog":{"identity":["tag"]}}}"#)
+        let rows = [
+            #"{"_entity":"Dog","name":"Rex","tag":"7"}"#, #"{"name":"Rex","tag":"7"}"#, #"{"_entity":"Dog","name":"Max","tag":"7"}"#,
+            #"{"name":"Max","tag":"7"}"#,
+        ]
+        let report = try store.importing("Animal", rows.joined(separator: "\n")) { $0.mapping = mapping }
+        #expect(report.counts.inserted == 1 && report.counts.repeated == 3)
+        #expect(store.graph.objectCount == 1)
+    }
 }

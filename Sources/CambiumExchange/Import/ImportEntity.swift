@@ -35,6 +35,8 @@ final class ImportEntity {
     let identity: [Int]
     /// The objects by identity. It is used only if the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
+    /// The scans of all entities of the hierarchy, because a row of this entity may have the identity attributes of another one.
+    @exclusivity(unchecked) fileprivate(set) var scans: [ScannedIdentity] = []
     // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]
     @exclusivity(unchecked) private var linkStamps: [Int]
@@ -65,6 +67,13 @@ final class ImportEntity {
         }
         attributeStamps = [Int](repeating: 0, count: entity.attributes.count)
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
+    }
+
+    /// Records the identities of a row that was inserted or changed, for all entities of the hierarchy.
+    @inline(__always)
+    func note(_ row: UInt32, _ draft: borrowing Draft) {
+        if scans.isEmpty { return }
+        for scan in scans { scan.note(row, draft) }
     }
 
     // MARK: Given properties
@@ -108,6 +117,9 @@ final class ImportEntities {
             keyPlaces[number] = made.table.keyPlace
             finding.insert(made.table)
             owned.append(made)
+        }
+        for made in owned {
+            made.scans = scanned.filter { $0.key[0] == made.entity.root.rawValue }.map(\.value)
         }
         references = EntityReferences(owned) { $0.number }
         self.keyPlaces = keyPlaces

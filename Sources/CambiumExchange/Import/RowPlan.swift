@@ -124,7 +124,7 @@ struct RowPlan {
         }
         for extra in extras[object.extras] where extra.kind == .standard { draft.initializeDefault(table, row, attribute: extra.attribute) }
         draft.endInsert(table, row, isStub: object.isStub, hash: hash)
-        entity.scanned?.note(row, draft)
+        entity.note(row, draft)
         return row
     }
 
@@ -144,6 +144,7 @@ struct RowPlan {
             }
         }
         if object.isFilled, draft.isStub(table, row) { draft.fill(table, row) }
+        entity.note(row, draft)
     }
 
     @inline(__always)

@@ -53,7 +53,7 @@ package struct RowPlanner {
     }
 
     /// Records the identity values of the row's own object, because a hook may have changed them.
-    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.scanned?.note(plan.rootRow, draft) }
+    func noteRoot(_ draft: borrowing Draft) { entities[plan.objects[plan.root].entity].counted.note(plan.rootRow, draft) }
 
     // MARK: Objects
 
