@@ -49,6 +49,39 @@ import Testing
         #expect(try graph.count(Query("Note", where: "next.@sum.real > 1")) == 3)
     }
 
+    /// Returns a graph of notes of one rank, each of which leads to all of them.
+    private static func linked(_ count: Int, rank: Int64) throws -> Graph {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note") {
+                    AttributeDefinition("rank", .int64)
+                    RelationshipDefinition("next", to: "Note", .toMany, inverse: "previous")
+                    RelationshipDefinition("previous", to: "Note", .toMany, inverse: "next")
+                }
+            })
+        try store.write { transaction in
+            var notes: [ObjectID] = []
+            for _ in 0..<count { notes.append(try transaction.insert("Note", ["rank": .int(rank)])) }
+            for note in notes { for other in notes { try transaction.link(note, "next", other) } }
+        }
+        return store.graph
+    }
+
+    private static let longPath = [String](repeating: "next", count: 64).joined(separator: ".")
+
+    @Test(arguments: [4, 8]) func `a function of more values than 127 bits can count has a result`(count: Int) throws {
+        let graph = try Self.linked(count, rank: 2)
+        #expect(try graph.count(Query("Note", where: "\(Self.longPath).@sum.rank > 1e38")) == count)
+        #expect(try graph.count(Query("Note", where: "\(Self.longPath).@avg.rank == 2")) == count)
+        #expect(try graph.count(Query("Note", where: "\(Self.longPath).@max.rank == 2")) == count)
+    }
+
+    @Test func `a whole sum of more than 38 digits is not zero`() throws {
+        // There are 3^64 paths from each note, so the sum is about 1.37e38.
+        let graph = try Self.linked(3, rank: 40_000_001)
+        #expect(try graph.count(Query("Note", where: "\(Self.longPath).@sum.rank > 1.3e38")) == 3)
+    }
+
     @Test(arguments: [Int.max, Int.max - 1, Int.max / 2 + 1])
     func `a limit of any size is allowed with an index in the same order`(limit: Int) throws {
         var query = try Query("Note", sort: "rank", limit: limit)

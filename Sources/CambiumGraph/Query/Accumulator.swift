@@ -4,6 +4,8 @@ import CambiumModel
 struct Accumulator {
     private let function: AggregateFunction
     private var count: Int128 = 0
+    /// The same number as a double. It is not limited, so an average divides by it.
+    private var weight = 0.0
     private var whole: Int128 = 0
     private var decimal = DecimalNumber.zero
     private var real = 0.0
@@ -30,7 +32,8 @@ struct Accumulator {
     /// Adds a value that occurs a number of times.
     mutating func add(_ value: QueryValue, times: Int128 = 1) {
         if value.isNull { return }
-        count += times
+        count = count.saturatingSum(times)
+        weight += Double(times)
         switch function {
         case .count: return
         case .countDistinct: distinct.insert(value.canonical)
@@ -82,18 +85,26 @@ struct Accumulator {
         case .countDistinct: .int(Int64(distinct.count))
         case .min, .max: best
         case .sum: total
-        case .avg: count == 0 ? .null : .double((total.real ?? 0) / Double(count))
+        case .avg: count == 0 ? .null : .double((total.real ?? 0) / weight)
         }
     }
 
     private var total: Value {
         if width == .whole {
             if let sum = Int64(exactly: whole) { return .int(sum) }
-            return .decimal(DecimalNumber(String(whole)) ?? .zero)
+            return DecimalNumber(String(whole)).map { .decimal($0) } ?? .double(Double(whole))
         }
         if width == .decimal, let wholePart = DecimalNumber(String(whole)), let sum = decimal.adding(wholePart) { return .decimal(sum) }
         // If the sum is infinite, its rounding error is not a number, so it is not added.
         return .double(real.isFinite ? real + correction + (Double(decimal.description) ?? 0) + Double(whole) : real)
+    }
+}
+
+extension Int128 {
+    /// Returns the sum, or the greatest number if the sum is greater. Neither number may be negative.
+    @inline(__always) func saturatingSum(_ other: Int128) -> Int128 {
+        let (sum, isOverflowing) = addingReportingOverflow(other)
+        return isOverflowing ? .max : sum
     }
 }
 

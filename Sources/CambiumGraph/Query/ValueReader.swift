@@ -87,7 +87,7 @@ final class PathReader: ValueReader {
     }
 
     /// Returns the rows at the end of all paths from a row, each with the number of paths that lead to it. The key `nil` counts the paths
-    /// that end at a missing object.
+    /// that end at a missing object. The number is at most `Int128.max`.
     ///
     /// All paths are followed together, step by step. So the cost depends on the number of links that each step follows, not on the number
     /// of paths.
@@ -121,15 +121,15 @@ final class PathReader: ValueReader {
         var next: [UInt32?: Int128] = [:]
         for (owner, count) in level {
             guard let owner else {
-                if !step.isToMany { next[nil, default: 0] += count }
+                if !step.isToMany { next[nil] = count.saturatingSum(next[nil] ?? 0) }
                 continue
             }
             var isMissing = true
             context.reader.forEachMember(step.end, owner: owner) { target in
                 isMissing = false
-                next[target, default: 0] &+= count
+                next[target] = count.saturatingSum(next[target] ?? 0)
             }
-            if isMissing, !step.isToMany, !links[depth...].contains(where: \.isToMany) { next[nil, default: 0] += count }
+            if isMissing, !step.isToMany, !links[depth...].contains(where: \.isToMany) { next[nil] = count.saturatingSum(next[nil] ?? 0) }
         }
         return next
     }
