@@ -105,6 +105,16 @@ import Testing
         #expect(rows.allSatisfy { row in if case .list(let ranks) = row[0] { ranks.count == 9 && row[1] == .list([]) } else { false } })
     }
 
+    @Test func `a cancelled task gets no number of paths`() async throws {
+        let graph = graph
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try graph.pathCount(from: Query("Note", where: "next.next.@count > 8"), along: ["next"])
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try graph.pathCount(from: Query("Note", where: "next.next.@count > 8"), along: ["next"]) == .int(9))
+    }
+
     @Test func `a cursor belongs to the types of its sort keys`() throws {
         var definition = SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("rank", .int32) } }
         let store = try Store.inMemory(schema: Schema(definition))

@@ -72,6 +72,7 @@ package struct LiveResult {
         (bounded.limit, bounded.offset) = (keptCount, 0)
         var run = try QueryRun(bounded, graph)
         let found = try run.rows().map { run.liveEntry($0, hasSections: hasSections) }
+        if run.context.isCancelled { throw CancellationError() }
         entries = LiveEntries(found, isInOrderOfSerials: query.sort.isEmpty)
         boundary = found.count == keptCount ? found.last : nil
         runCount += 1
@@ -83,6 +84,7 @@ package struct LiveResult {
         sections = LiveSections()
         let difference = LiveDifference([], visible)
         let changed = hasSections ? sections.update(difference) { run.sectionValue($0, root) } : ([], [])
+        if run.context.isCancelled { throw CancellationError() }
         return update(graph, difference, [], changed, isWhole: true)
     }
 
@@ -102,6 +104,7 @@ package struct LiveResult {
     /// objects whose answer may differ. If there are too many candidates, the cost is that of the query.
     ///
     /// - Parameter touched: All objects that differ between the last graph and this one, and possibly others.
+    /// - Throws: `CancellationError` if the task was cancelled. The result is then incomplete and must not be used again.
     package mutating func advance(_ touched: [TouchedObjects], to graph: Graph) throws -> LiveUpdate? {
         if touched.contains(where: \.changesSchema) { return try reload(in: graph) }
         var run = try QueryRun(query, graph)
@@ -115,6 +118,7 @@ package struct LiveResult {
             difference = LiveDifference(old, visible)
         }
         let changed = hasSections && !difference.isEmpty ? sections.update(difference) { run.sectionValue($0, root) } : ([], [])
+        if run.context.isCancelled { throw CancellationError() }
         let update = update(graph, difference, ownSerials(touched), changed, isWhole: false)
         return update.isEmpty ? nil : update
     }

@@ -58,10 +58,11 @@ extension Graph {
         let rows = try run.rows()
         var plan = run.plan
         plan.duration = ContinuousClock.now - start
+        let cursor = rows.last.map { run.cursor(after: $0) }
+        if run.context.isCancelled { throw CancellationError() }
         let table = run.table.index
         return QueryAnswer(
-            ids: run.ids(rows), cursor: rows.last.map { run.cursor(after: $0) }, plan: plan,
-            places: rows.map { ObjectPlace(table: table, row: $0) })
+            ids: run.ids(rows), cursor: cursor, plan: plan, places: rows.map { ObjectPlace(table: table, row: $0) })
     }
 }
 

@@ -10,7 +10,8 @@ extension Graph {
     /// The paths are not followed one by one: their number is computed from the numbers of links. The sort keys, the limit and the offset
     /// of the query have no effect. The result is a `DecimalNumber` if it is greater than `Int64.max`.
     ///
-    /// Throws `.unknownName` and `.invalidInput` as `find(_:)` does, and `.limitExceeded` if the number has more than 38 digits.
+    /// Throws `.unknownName`, `.invalidInput` and `CancellationError` as `find(_:)` does. Throws `.limitExceeded` if the number has more
+    /// than 38 digits.
     /// Complexity: O(objects) for two steps without a condition, otherwise O(objects + links · steps).
     public func pathCount(from query: Query, along path: [String], to condition: String? = nil) throws -> Value {
         let end = try condition.map { try Condition(parsing: $0) }
@@ -55,6 +56,13 @@ struct PathCount: ~Copyable {
     private typealias Weights = [UInt64]
 
     func value() throws -> Value {
+        let value = try counted()
+        // In a cancelled task, conditions stop early, so the number may be wrong.
+        if context.checkCancellation() { throw CancellationError() }
+        return value
+    }
+
+    private func counted() throws -> Value {
         // Each path passes one object after the first step. There, the paths that lead to it are multiplied by the paths that continue from
         // it.
         if let number = numberOfSameStep() { return try Self.value(number) }

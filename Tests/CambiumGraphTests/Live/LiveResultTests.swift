@@ -107,6 +107,15 @@ struct LiveResultTests {
         #expect(update.deleted.count + 449 == 100 + update.inserted.count)
     }
 
+    @Test func `a cancelled task gets no update whose conditions stopped early`() async throws {
+        let task = Task {
+            var people = try LivePeople("team.members.@count > 2", count: 12)
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try people.commit([people.move(1, toTeam: 1)])
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test func `queries that cannot be live are refused`() throws {
         let people = try LivePeople()
         var query = try Query("Person", sort: "age", limit: 1)
