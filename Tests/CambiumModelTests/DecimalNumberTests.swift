@@ -56,6 +56,13 @@ import Testing
         #expect(DecimalNumber(String(repeating: "7", count: digitCount + 1) + "e\(exponent)") == nil)
     }
 
+    @Test func `a power of ten beyond all numbers is refused`() {
+        for exponent in [Int.max, Int.min, 257, -257, 200, -200] {
+            #expect(DecimalNumber(negative: false, coefficient: 10, exponent: exponent) == nil)
+        }
+        #expect(DecimalNumber(negative: true, coefficient: 0, exponent: .max) == .zero)
+    }
+
     static let samples = [
         "-1e130", "-\(nines)e127", "-\(nines)", "-1000", "-999.9", "-10.1", "-10", "-9.99", "-1", "-0.5", "-0.05", "-1e-128", "0", "1e-128",
         "2e-128", "0.0999", "0.1", "0.10001",

@@ -32,6 +32,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             self = .zero
             return
         }
+        // Normalizing changes the power of ten by at most the number of digits of the coefficient.
+        guard exponent.magnitude <= 256 else { return nil }
         while coefficient % 10 == 0 {
             coefficient /= 10
             exponent += 1
