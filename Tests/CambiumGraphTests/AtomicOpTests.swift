@@ -195,6 +195,21 @@ import Testing
         #expect(PageChecker.findings(in: fixture.timeline) == [])
     }
 
+    @Test func `a replay records no checks after a migration`() throws {
+        var definition = SchemaDefinition { EntityDefinition("Thing") { AttributeDefinition("a", .string) } }
+        let timeline = Timeline()
+        try ProgramRun.commit([.schema(Schema(definition).catalog)], to: timeline)
+        definition.entities[0].attributes.append(AttributeDefinition("b", .string, .optional))
+        let schema = try Schema(definition)
+        let thing = try #require(schema.entity("Thing"))
+        var draft = timeline.draft()
+        draft.beginReplayed(2)
+        try draft.apply(.schema(schema.catalog))
+        try draft.apply(.insert(ObjectID(root: thing.number, serial: 1), entity: thing.number, []))
+        let (isOff, isEmpty) = (draft.pending.isOff, draft.pending.objects.isEmpty)
+        #expect(isOff && isEmpty)
+    }
+
     @Test func `a draft that threw before a write can continue`() throws {
         let fixture = try Fixture()
         var draft = fixture.timeline.draft()

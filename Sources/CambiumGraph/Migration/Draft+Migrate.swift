@@ -82,8 +82,10 @@ extension Draft {
     private mutating func translatePending(_ plan: MigrationPlan) {
         let numbers = Dictionary(
             plan.tables.compactMap { table in table.old.map { ($0.index, table.new.index) } }, uniquingKeysWith: { first, _ in first })
-        let noted = pending.objects
+        let (noted, isOff) = (pending.objects, pending.isOff)
         pending = PendingChecks()
+        // A replay makes no checks after a migration either.
+        pending.isOff = isOff
         for place in noted { if let table = numbers[Int(place.table)] { pending.noteObject(table, place.row) } }
     }
 
