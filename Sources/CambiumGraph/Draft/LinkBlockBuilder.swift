@@ -12,10 +12,17 @@ struct LinkBlockBuilder {
     private var removed: [UInt64] = []
     private var addedCounts: [UInt32] = []
     private var added: [UInt64] = []
+    /// The blocks that are full.
+    private var blocks: [LinkBlock] = []
+    private let memberCountMax: Int
 
-    init(relationship: Relationship, kind: Kind) {
+    /// The maximum number of members in one list of a block. It is half of the limit that a reader of a log sets.
+    static let memberCountMax = 1 << 23
+
+    init(relationship: Relationship, kind: Kind, memberCountMax: Int = Self.memberCountMax) {
         self.relationship = relationship
         self.kind = kind
+        self.memberCountMax = memberCountMax
     }
 
     mutating func addToOne(_ serial: UInt64, _ target: UInt64) {
@@ -24,6 +31,9 @@ struct LinkBlockBuilder {
     }
 
     mutating func addOrdered(_ serial: UInt64, kept: Int, suffix: ArraySlice<UInt64>) {
+        if suffix.count > memberCountMax {
+            return addParts(suffix) { $0.addOrdered(serial, kept: kept + $1.startIndex - suffix.startIndex, suffix: $1) }
+        }
         serials.append(serial)
         removedCounts.append(UInt32(kept))
         addedCounts.append(UInt32(suffix.count))
@@ -31,6 +41,10 @@ struct LinkBlockBuilder {
     }
 
     mutating func addUnordered(_ serial: UInt64, _ removedSerials: [UInt64], _ addedSerials: [UInt64]) {
+        if max(removedSerials.count, addedSerials.count) > memberCountMax {
+            addParts(removedSerials[...]) { $0.addUnordered(serial, Array($1), []) }
+            return addParts(addedSerials[...]) { $0.addUnordered(serial, [], Array($1)) }
+        }
         serials.append(serial)
         removedCounts.append(UInt32(removedSerials.count))
         removed.append(contentsOf: removedSerials)
@@ -49,17 +63,41 @@ struct LinkBlockBuilder {
             var members = UnsafeMutableBufferPointer(rebasing: added[start...])
             members.sort()
         }
+        if added.count - start > memberCountMax {
+            let members = Array(added[start...])
+            added.removeSubrange(start...)
+            return addUnordered(serial, [], members)
+        }
         serials.append(serial)
         removedCounts.append(0)
         addedCounts.append(UInt32(added.count - start))
     }
 
-    mutating func takeFull() -> LinkBlock? {
-        serials.count >= BlockBuilder.objectCountMax || added.count >= 8 * BlockBuilder.objectCountMax ? take() : nil
+    /// Adds a list that is too long for one block, in parts. Each part is in a block of its own.
+    private mutating func addParts(_ list: ArraySlice<UInt64>, _ add: (inout Self, ArraySlice<UInt64>) -> Void) {
+        finishBlock()
+        for start in stride(from: list.startIndex, to: list.endIndex, by: memberCountMax) {
+            add(&self, list[start..<min(start + memberCountMax, list.endIndex)])
+            finishBlock()
+        }
     }
 
-    mutating func take() -> LinkBlock? {
-        guard serials.count > 0 else { return nil }
+    /// Returns the blocks that are full, in order.
+    mutating func takeFull() -> [LinkBlock] {
+        let memberCount = max(removed.count, added.count)
+        if serials.count >= BlockBuilder.objectCountMax || memberCount >= 8 * BlockBuilder.objectCountMax { finishBlock() }
+        defer { blocks = [] }
+        return blocks
+    }
+
+    /// Returns all remaining blocks, in order.
+    mutating func take() -> [LinkBlock] {
+        finishBlock()
+        return takeFull()
+    }
+
+    private mutating func finishBlock() {
+        guard serials.count > 0 else { return }
         let content: LinkBlock.Content =
             switch kind {
             case .toOne: .toOne(targets)
@@ -67,7 +105,8 @@ struct LinkBlockBuilder {
             case .unordered:
                 .unordered(removedCounts: removedCounts, removed: removed, addedCounts: addedCounts, added: added)
             }
-        defer { self = LinkBlockBuilder(relationship: relationship, kind: kind) }
-        return LinkBlock(root: relationship.root, property: relationship.number, serials: serials, content: content)
+        blocks.append(LinkBlock(root: relationship.root, property: relationship.number, serials: serials, content: content))
+        serials = SerialRuns()
+        (targets, removedCounts, removed, addedCounts, added) = ([], [], [], [], [])
     }
 }

@@ -14,11 +14,11 @@ extension OpDerivation {
             if let hub = hubs[row] {
                 try add(hub, row, end, relationship, to: &builder, emit)
             } else {
-                add(row, end, relationship, rows.serial(row), to: &builder)
+                try add(row, end, relationship, rows.serial(row), to: &builder)
             }
-            if let block = builder.takeFull() { try emit(.relink(block)) }
+            for block in builder.takeFull() { try emit(.relink(block)) }
         }
-        if let block = builder.take() { try emit(.relink(block)) }
+        for block in builder.take() { try emit(.relink(block)) }
     }
 
     /// Returns the objects whose members may have changed.
@@ -50,7 +50,7 @@ extension OpDerivation {
 
     private func add(
         _ row: UInt32, _ end: EndLayout, _ relationship: Relationship, _ serial: UInt64, to builder: inout LinkBlockBuilder
-    ) {
+    ) throws(CambiumError) {
         let targets = layout.tableIndex(ofKnown: relationship.destinationRoot)
         let existed =
             before.layout.tables.count > targets
@@ -70,6 +70,13 @@ extension OpDerivation {
         case .toOne: break
         case .ordered:
             let kept = zip(old, after).prefix { $0 == $1 }.count
+            // If the list takes several blocks, the first block removes members that a later block adds again. They would lose their
+            // position in an order of the other end.
+            if after.count - kept > LinkBlockBuilder.memberCountMax, layout.end(end.link, 1 - end.end).orderedList != nil {
+                throw CambiumError(
+                    .limitExceeded,
+                    "One object has \(after.count) members in '\(relationship.name)', whose ends are both ordered. Import in batches.")
+            }
             builder.addOrdered(serial, kept: kept, suffix: after[kept...])
         case .unordered:
             let (oldSet, newSet) = (Set(old), Set(after))
