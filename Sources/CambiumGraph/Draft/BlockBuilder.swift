@@ -17,8 +17,37 @@ struct BlockBuilder {
         min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
     }
 
+    /// The maximum number of bytes of texts and data in one block, unless a single object has more. A change in the log must not exceed
+    /// about 1 GiB.
+    static let byteCountMax = 64 << 20
+
     let rows: Rows
     let table: TableLayout
+    var byteCountMax = Self.byteCountMax
+
+    /// Divides objects into parts whose texts and data fit into one block each. The block will have columns for these properties.
+    func parts(_ members: [UInt32], _ properties: [PropertyNumber]) -> [[UInt32]] {
+        let slots = properties.map { table.slot(of: $0) }.filter { table.columns[$0] == .string }
+        var parts: [[UInt32]] = []
+        var (start, byteCount) = (0, 0)
+        for (place, row) in members.enumerated() where !slots.isEmpty {
+            let added = slots.reduce(0) { $0 + self.byteCount(row, $1) }
+            if byteCount + added > byteCountMax, place > start {
+                parts.append(Array(members[start..<place]))
+                (start, byteCount) = (place, 0)
+            }
+            byteCount += added
+        }
+        parts.append(start == 0 ? members : Array(members[start...]))
+        return parts
+    }
+
+    private func byteCount(_ row: UInt32, _ slot: Int) -> Int {
+        let leaf = rows.leaf(rows.group(row), slot)
+        let cell = StringLeaf.cell(leaf, row)
+        if cell == 0 { return 0 }
+        return StringLeaf.isBlob(cell) ? StringLeaf.blob(leaf, cell).byteCount : StringLeaf.inlineBytes(leaf, cell).count
+    }
 
     func serials(_ members: [UInt32]) -> SerialRuns {
         var serials = SerialRuns()

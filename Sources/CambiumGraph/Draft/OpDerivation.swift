@@ -46,11 +46,14 @@ struct OpDerivation {
             for (shape, members) in shapes {
                 guard let entity = layout.schema.entity(shape.entity) else { continue }
                 let builder = BlockBuilder(rows: rows, table: table)
-                try emit(
-                    .upsert(
-                        UpsertBlock(
-                            entity: shape.entity, kind: shape.isStub ? .insertStub : .insert, serials: builder.serials(members),
-                            identity: [], columns: entity.attributes.filter { !$0.isDerived }.map { builder.column($0.number, members) })))
+                let properties = entity.attributes.filter { !$0.isDerived }.map(\.number)
+                for members in builder.parts(members, properties) {
+                    try emit(
+                        .upsert(
+                            UpsertBlock(
+                                entity: shape.entity, kind: shape.isStub ? .insertStub : .insert, serials: builder.serials(members),
+                                identity: [], columns: properties.map { builder.column($0, members) })))
+                }
             }
         }
     }
@@ -104,15 +107,17 @@ struct OpDerivation {
             guard let entity = layout.schema.entity(shape.entity), let all = shapes[shape] else { continue }
             let sorted = all.sorted { rows.serial($0) < rows.serial($1) }
             for start in stride(from: 0, to: sorted.count, by: objectCountMax) {
-                let members = Array(sorted[start..<min(start + objectCountMax, sorted.count)])
+                let objects = Array(sorted[start..<min(start + objectCountMax, sorted.count)])
                 let builder = BlockBuilder(rows: rows, table: table)
                 let identity = entity.identity.map(\.number).filter { !shape.attributes.contains($0) }
-                try emit(
-                    .upsert(
-                        UpsertBlock(
-                            entity: shape.entity, kind: shape.isFilled ? .fill : .update, serials: builder.serials(members),
-                            identity: identity.map { builder.column($0, members) },
-                            columns: shape.attributes.map { builder.column($0, members) })))
+                for members in builder.parts(objects, identity + shape.attributes) {
+                    try emit(
+                        .upsert(
+                            UpsertBlock(
+                                entity: shape.entity, kind: shape.isFilled ? .fill : .update, serials: builder.serials(members),
+                                identity: identity.map { builder.column($0, members) },
+                                columns: shape.attributes.map { builder.column($0, members) })))
+                }
             }
         }
     }
