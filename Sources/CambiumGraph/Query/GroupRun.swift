@@ -23,17 +23,18 @@ struct GroupRun: ~Copyable {
         // The query for the rows must not get arguments that only the condition on the groups uses.
         let names = (grouping.having?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
         rows.arguments = query.arguments.filter { !names.contains($0.key) }
-        run = try QueryRun(rows, graph)
-        self.grouping = grouping
+        let run = try QueryRun(rows, graph)
         let binder = ConditionBinder(context: run.context, arguments: query.arguments)
+        var sums: [GroupSums] = []
+        let codes: GroupCodes
         do throws(QueryMistake) {
             codes = try binder.codes(grouping.keys, run.entity, run.table)
-            var sums: [GroupSums] = []
             for aggregate in grouping.aggregates { sums.append(try binder.sums(aggregate, run.entity)) }
-            self.sums = sums
         } catch {
             throw error.error(in: nil)
         }
+        (self.grouping, self.codes, self.sums) = (grouping, codes, sums)
+        self.run = run
     }
 
     var plan: QueryPlan { run.plan }

@@ -32,24 +32,26 @@ struct PathCount: ~Copyable {
     private let hasStart: Bool
 
     init(_ query: Query, _ path: QueryPath, _ condition: Condition?, text: String?, _ graph: Graph) throws(CambiumError) {
-        start = try QueryRun(query, graph)
-        context = start.context
-        hasStart = query.condition != nil || start.table.entities.count > 1
+        let start = try QueryRun(query, graph)
+        let context = start.context
+        let hasStart = query.condition != nil || start.table.entities.count > 1
         try path.check()
         try condition?.check()
         let binder = ConditionBinder(context: context, arguments: query.arguments)
+        let links: [LinkStep]
+        var end: ConditionNode?
         do throws(QueryMistake) {
             let resolved = try binder.resolve(path, start.entity, at: TextOffset(nil))
             guard case .object(let target) = resolved.end, !resolved.links.isEmpty else {
                 throw QueryMistake("'\(path)' does not consist of relationships. Name one or more.", at: TextOffset(nil))
             }
             links = resolved.links
-            var bound: ConditionNode?
-            if let condition { bound = try binder.bind(condition, target) }
-            end = bound
+            if let condition { end = try binder.bind(condition, target) }
         } catch {
             throw error.error(in: text)
         }
+        (self.context, self.hasStart, self.links, self.end) = (context, hasStart, links, end)
+        self.start = start
     }
 
     /// The weight of each row of a table.

@@ -15,18 +15,15 @@ struct QueryRun: ~Copyable {
     private(set) var plan = QueryPlan()
 
     init(_ query: Query, _ graph: Graph) throws(CambiumError) {
-        self.graph = graph
-        self.query = query
         let layout = graph.layout
         guard let entity = graph.schema.entity(query.entity), let table = layout.table(of: entity.root) else {
             throw CambiumError(.unknownName, "The schema has no entity '\(query.entity)'. Use the name of an entity of the schema.")
         }
-        self.entity = entity
-        self.table = table
-        context = QueryContext(graph.reader, layout)
+        let context = QueryContext(graph.reader, layout)
         try query.check()
         let binder = ConditionBinder(context: context, arguments: query.arguments)
         var parts: [ConditionNode] = []
+        let order: SortSpecification
         if let slot = table.entitySlot, !table.entities.allSatisfy(entity.family.contains) { parts.append(EntityNode(slot, entity.family)) }
         if query.isForStubs { parts.append(StubNode()) }
         do throws(QueryMistake) {
@@ -39,11 +36,12 @@ struct QueryRun: ~Copyable {
         } catch {
             throw error.error(in: query.text)
         }
-        node = parts.count == 1 ? parts[0] : AndNode(parts)
         if let cursor = query.cursor, cursor.order != order.hash(of: query) {
             throw CambiumError(
                 .invalidInput, "The cursor is from a query with another entity or other sort keys. Use the entity and keys of that query.")
         }
+        node = parts.count == 1 ? parts[0] : AndNode(parts)
+        (self.graph, self.query, self.entity, self.table, self.context, self.order) = (graph, query, entity, table, context, order)
     }
 
     // MARK: Results
