@@ -60,6 +60,7 @@ enum Companies {
         var ref: Ref<EmployeeName>?
 
         static let recordSchema = RecordSchema<EmployeeName>("Employee") { RecordProperty("name", \.name) }
+        init(_ name: String) { self.name = name }
         init(from row: inout RecordReader) throws {
             name = try row.read(0)
             ref = row.ref()

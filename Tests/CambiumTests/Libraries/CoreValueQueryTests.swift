@@ -79,6 +79,36 @@ struct CoreValueQueryTests {
         #expect(error.message.contains("Car/2.kind is hovercraft"))
     }
 
+    @Test("an enum may have whole numbers, which the schema lists, and another stored number is an error")
+    func numbers() throws {
+        enum Wheels: Int16, CaseIterable, AttributeValue {
+            case three = 3
+            case four
+        }
+        struct Car: EntityRecord {
+            var wheels: Wheels
+            var ref: Ref<Car>?
+            static let recordSchema = RecordSchema<Car>("Car") { RecordProperty("wheels", \.wheels) }
+            init(_ wheels: Wheels) { self.wheels = wheels }
+            init(from row: inout RecordReader) throws {
+                wheels = try row.read(0)
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws { try row.write(0, &wheels) }
+        }
+        let store = try Store.inMemory(schema: Schema(of: Car.self))
+        var car = Car(.four)
+        try store.save(&car)
+        #expect(try store.fetch(Car.self).map(\.wheels) == [.four])
+        let refusal = try #require(throws: CambiumError.self) { try store.write { try $0.insert("Car", ["wheels": 5]) } }
+        #expect(refusal.code == .ruleViolated)
+        let other = try Store.inMemory(schema: Schema { EntityDefinition("Car") { AttributeDefinition("wheels", .int16) } })
+        let id = try other.write { try $0.insert("Car", ["wheels": 5]) }.result
+        let error = try #require(throws: CambiumError.self) { try other.graph.load(Car.self, id) }
+        #expect(error.code == .unexpectedValue)
+        #expect(error.message.contains("Car/1.wheels is 5"))
+    }
+
     @Test("a unique struct that is saved twice is one object")
     func savedTwice() throws {
         let store = try Articles.store()

@@ -63,6 +63,49 @@ struct CoreValueStructTests {
         #expect(try employeeCount() == 4)
     }
 
+    @Test("saving an owner twice keeps its nested struct, and nil unlinks it")
+    func nestedSavedTwice() throws {
+        var shop = Shop("Carl's", owner: Employee("Carl", age: 66))
+        try store.save(&shop)
+        let ref = shop.owner?.ref
+        let receipt = try store.save(&shop)
+        #expect(!receipt.hasChanges)
+        #expect(shop.owner?.ref == ref)
+        shop.owner = nil
+        try store.save(&shop)
+        #expect(try store.fetch(Shop.self).map(\.owner) == [nil])
+        #expect(try employeeCount() == 1)
+    }
+
+    @Test("an optional array is read as an array, and nil unlinks its members")
+    func optionalArray() throws {
+        struct Team: EntityRecord {
+            var name: String
+            var employees: [Employee]?
+            var ref: Ref<Team>?
+            static let recordSchema = RecordSchema<Team>("Shop") {
+                RecordProperty("name", \.name)
+                RecordProperty("employees", \.employees)
+            }
+            init(from row: inout RecordReader) throws {
+                (name, employees) = (try row.read(0), try row.read(1))
+                ref = row.ref()
+            }
+            mutating func write(to row: inout RecordWriter) throws {
+                try row.write(0, &name)
+                try row.write(1, &employees)
+            }
+        }
+        var company = company()
+        try store.save(&company)
+        var team = try #require(try store.fetch(Team.self).first)
+        #expect(team.employees?.map(\.name) == ["1", "2", "3", "4"])
+        team.employees = nil
+        try store.save(&team)
+        #expect(try store.fetch(Team.self).first?.employees?.isEmpty == true)
+        #expect(try employeeCount() == 4)
+    }
+
     @Test("a member that was removed is unlinked, and stays in the store")
     func removed() throws {
         var company = company()
@@ -105,6 +148,9 @@ struct CoreValueStructTests {
         #expect(read.map(\.name) == ["Johnny"])
         #expect(read.map(\.age) == [30])
         #expect(read.map(\.position) == ["Clerk"])
+        var jim = Companies.EmployeeName("Jim")
+        try store.save(&jim)
+        #expect(try store.fetch(Employee.self).map(\.age) == [30, 0])
     }
 
     @Test("updates of two structs do not insert")

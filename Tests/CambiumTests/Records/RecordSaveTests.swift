@@ -110,6 +110,16 @@ struct RecordSaveTests {
         #expect(try store.graph.find(Writer.self, identity: 1)?.books.map(\.title) == ["Persuasion"])
     }
 
+    @Test("a member that was removed from a set is unlinked, and not deleted")
+    func removedFromSet() throws {
+        var jane = writer()
+        try store.save(&jane)
+        jane.books[0].tags = []
+        try store.save(&jane)
+        #expect(try store.graph.find(Writer.self, identity: 1)?.books.first?.tags.isEmpty == true)
+        #expect(try store.graph.find(Tag.self, identity: "novel")?.books.count == 0)
+    }
+
     @Test("the order of an array is kept")
     func order() throws {
         var jane = writer()
