@@ -1,4 +1,5 @@
 import Cambium
+import Dispatch
 import FoundationEssentials
 import Testing
 
@@ -135,6 +136,31 @@ struct VokoderTests {
         let report = try await store.importRows(person, from: [.bytes(Array(rows.utf8))], options)
         let names = try report.rowObjects.map { try store.graph[#require($0), "lastName"] }
         #expect(names == ["1", "2", "3", "4", "5"])
+    }
+
+    @Test("an import in a task leaves the actor of its caller free") @MainActor
+    func freeActor() async throws {
+        struct Blocked: Error {}
+        let isFree = DispatchSemaphore(value: 0)
+        let hooks = ImportHooks(prepare: { _ in
+            guard isFree.wait(timeout: .now() + 60) == .success else { throw Blocked() }
+            isFree.signal()  // A row may be prepared more than once.
+        })
+        Task { isFree.signal() }  // It runs on this actor, as soon as the actor is free.
+        let person = try store.schema.required("Person")
+        let report = try await store.importRows(person, from: [.bytes(Array(#"{"lastName": "a"}"#.utf8))], hooks: hooks)
+        #expect(report.counts.inserted == 1)
+    }
+
+    @Test("pages follow each other while objects are inserted and deleted")
+    func pages() throws {
+        try addThings(1...5)
+        var page = try Query("Thing", sort: "numberOfHats", limit: 2)
+        let first = try store.graph.answer(page)
+        page.cursor = first.cursor
+        try store.write { try $0.delete(first.ids) }
+        try addThings(0...0)
+        #expect(try store.graph.find(page).map { try store.graph[$0, "numberOfHats"] } == [3, 4])
     }
 
     @Test("edits of a temporary context are invisible until they are committed")
