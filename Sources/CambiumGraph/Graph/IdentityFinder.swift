@@ -1,4 +1,3 @@
-internal import CMachine
 public import CambiumModel
 
 /// Finds many objects of one entity by identity in one graph: the addresses of buckets and keys are looked up only once.
@@ -68,8 +67,6 @@ public struct IdentityFinder {
         var overflowCount = 0
         while let start = page {
             let bucket = Bucket(start)
-            // A block usually lies in two cache lines: the fragments in one, and most rows in the other.
-            cmachine_prefetch(start + Bucket.homeOffset(of: hash.value) + Bucket.blockStride - 1)
             if let row = bucket.firstRow(Bucket.fragment(hash.value), where: isEqual) {
                 if !isWholeTable, !isOfFamily(row) { return nil }
                 return ObjectPlace(table: table, row: row)

@@ -164,15 +164,6 @@ enum ColumnKind: Hashable, Sendable {
     /// Counts and offsets that start at zero.
     case numbers
 
-    /// The number of bytes of a leaf with 128 values. For texts, the number if they are short.
-    var leafByteCount: Int {
-        switch self {
-        case .fixed(let width): PageLayout.fixedLeafByteCount(width: width)
-        case .string: PageLayout.heapOffset + 8 * PageLayout.fanOut
-        case .rows, .numbers: PageLayout.linkLeafByteCount
-        }
-    }
-
     func emptyLeaf(_ constants: ConstantPages) -> PageRef {
         switch self {
         case .fixed(let width): constants.null(width: width)

@@ -21,8 +21,6 @@ final class ColumnGroups: GroupCodes {
 
     override var count: Int { table.examples.count }
 
-    override func prefetch(_ view: GroupView) { view.prefetch(field.slot, byteCount: field.kind.leafByteCount) }
-
     override func values(_ code: Int) -> [QueryValue] { [reader.value(table.examples[code])] }
 
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {

@@ -18,7 +18,7 @@ final class NumberNode: ConditionNode {
         return present & range.bits(leaf)
     }
 
-    override func prefetch(_ group: GroupView) { group.prefetch(slot, byteCount: range.leafByteCount) }
+    override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 }
 
 /// A condition that is true if a column of fixed width has one of many values, such as the UUIDs of a list.

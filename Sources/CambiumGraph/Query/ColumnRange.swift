@@ -11,18 +11,6 @@ enum ColumnRange {
     case float(Float, Float)
     case double(Double, Double)
 
-    /// The number of bytes of a leaf of the column.
-    @inline(__always) var leafByteCount: Int {
-        let width =
-            switch self {
-            case .uint8: 1
-            case .uint16, .int16: 2
-            case .int32, .float: 4
-            case .int64, .double: 8
-            }
-        return PageLayout.fixedLeafByteCount(width: width)
-    }
-
     /// Returns the rows of a group whose value lies in the range. Null counts as its stored bytes, so the caller must exclude it.
     @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
         let values = leaf + PageLayout.valuesOffset

@@ -134,13 +134,14 @@ struct GroupView {
         page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
     }
 
-    /// The number of bytes of a cache line.
+    /// The number of bytes of a cache line, and the number of lines that are prefetched at the beginning of a leaf.
     private static let lineByteCount = 64
+    private static let lineCount = 9
 
-    /// Prefetches the first bytes of the leaf of a column.
-    @inline(__always) func prefetch(_ slot: Int, byteCount: Int) {
+    /// Prefetches the beginning of the leaf of a column.
+    @inline(__always) func prefetch(_ slot: Int) {
         let leaf = leaf(slot)
-        for offset in stride(from: 0, to: byteCount, by: Self.lineByteCount) { cmachine_prefetch(leaf + offset) }
+        for line in 0..<Self.lineCount { cmachine_prefetch(leaf + Self.lineByteCount &* line) }
     }
 
     /// Prefetches the page of a group.

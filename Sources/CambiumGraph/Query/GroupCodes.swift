@@ -8,9 +8,6 @@ class GroupCodes {
     /// Stores the number of each row's group in `codes`, at the index of the row.
     func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {}
 
-    /// Prefetches the memory of a group that `number` reads.
-    func prefetch(_ view: GroupView) {}
-
     /// Returns the values of the keys of a group.
     func values(_ code: Int) -> [QueryValue] { [] }
 }

@@ -44,12 +44,7 @@ struct GroupRun: ~Copyable {
         var groupCount = codes.count
         for sum in sums { sum.grow(to: groupCount) }
         var numbers = [Int32](repeating: 0, count: PageLayout.fanOut)
-        try run.forEachMatch(
-            prefetch: { view in
-                codes.prefetch(view)
-                for sum in sums { sum.prefetch(view) }
-            }
-        ) { view, bits in
+        try run.forEachMatch { view, bits in
             codes.number(bits, view, &numbers)
             if codes.count > groupCount {
                 groupCount = codes.count

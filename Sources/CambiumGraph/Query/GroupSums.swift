@@ -5,9 +5,6 @@ class GroupSums {
     /// Adds rows to their groups. The caller must have called `grow` for all group numbers in `codes`.
     func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {}
 
-    /// Prefetches the memory of a group that `add` reads.
-    func prefetch(_ view: GroupView) {}
-
     /// Allocates memory for this many groups.
     func grow(to count: Int) {}
 
@@ -64,7 +61,6 @@ final class GeneralSums: GroupSums {
 final class ColumnSums: GroupSums {
     private let function: AggregateFunction
     private let slot: Int
-    private let leafByteCount: Int
     private let type: AttributeType
     private var sums: [Sum] = []
 
@@ -80,7 +76,6 @@ final class ColumnSums: GroupSums {
     init(_ function: AggregateFunction, _ field: Field) {
         self.function = function
         slot = field.slot
-        leafByteCount = field.kind.leafByteCount
         type = field.type
     }
 
@@ -88,8 +83,6 @@ final class ColumnSums: GroupSums {
     static func adds(_ type: AttributeType) -> Bool { [.int16, .int32, .int64, .float, .double].contains(type) }
 
     override func grow(to count: Int) { while sums.count < count { sums.append(Sum()) } }
-
-    override func prefetch(_ view: GroupView) { view.prefetch(slot, byteCount: leafByteCount) }
 
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         let leaf = view.leaf(slot)

@@ -41,13 +41,13 @@ final class QueryContext {
     private static let pageDistance = 8
     private static let columnDistance = 3
 
-    /// With this number of groups or more, columns do not fit into the fastest caches of the processor, so they are prefetched. Small in
-    /// tests with small pages.
-    private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 256
+    /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. Small in tests with
+    /// small pages.
+    private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
 
-    /// Calls `body` with each group until it returns `false`. If the table is large, first calls `prefetch` with the group.
+    /// Calls `body` with each group until it returns `false`. If the table is large, prefetches the columns that `node` reads.
     @inline(__always) func forEachGroup(
-        _ table: TableLayout, prefetch: (GroupView) -> Void, _ body: (GroupView) throws -> Bool
+        _ table: TableLayout, prefetchingFor node: ConditionNode, _ body: (GroupView) throws -> Bool
     ) rethrows {
         let rows = reader.rows(table.index)
         let count = reader.groupCount(table.index)
@@ -60,7 +60,7 @@ final class QueryContext {
             pages[place] = index + Self.pageDistance < count ? rows.group(at: index + Self.pageDistance) : nil
             if let far = pages[place] { GroupView.prefetch(far) }
             if let near = pages[(index + Self.columnDistance) % Self.pageDistance] {
-                prefetch(GroupView(index: index + Self.columnDistance, page: near, chunks: reader.chunks))
+                node.prefetch(GroupView(index: index + Self.columnDistance, page: near, chunks: reader.chunks))
             }
             guard let page else { continue }
             if try !body(GroupView(index: index, page: page, chunks: reader.chunks)) { return }

@@ -146,30 +146,19 @@ struct QueryRun: ~Copyable {
     static let cancellationMask = 63
 
     /// Calls `body` with each group of the table until it returns `false`. Throws `CancellationError` if the task was cancelled.
-    ///
-    /// - Parameter prefetch: Prefetches the columns of a group that `body` reads, except those of the condition.
-    func scan(prefetch: (GroupView) -> Void = { _ in }, _ body: (GroupView) throws -> Bool) throws {
-        let node = node
-        try context.forEachGroup(
-            table,
-            prefetch: { group in
-                node.prefetch(group)
-                prefetch(group)
-            }
-        ) { group in
+    func scan(_ body: (GroupView) throws -> Bool) throws {
+        try context.forEachGroup(table, prefetchingFor: node) { group in
             if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
             return try body(group)
         }
     }
 
-    /// Calls `body` with all rows that satisfy the condition, group by group, in no particular order.
-    ///
-    /// - Parameter prefetch: Prefetches the columns of a group that `body` reads.
-    mutating func forEachMatch(prefetch: (GroupView) -> Void = { _ in }, _ body: (GroupView, GroupBits) -> Void) throws {
+    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group, in no particular order.
+    mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
         if let found = access() { return try forEachMatch(found, body) }
         let node = node
         var (read, count) = (0, 0)
-        try scan(prefetch: prefetch) { group in
+        try scan { group in
             let live = group.live
             let matching = node.bits(group, live)
             read += live.count

@@ -39,7 +39,7 @@ final class TextNode: ConditionNode {
         }
     }
 
-    override func prefetch(_ group: GroupView) { group.prefetch(slot, byteCount: ColumnKind.string.leafByteCount) }
+    override func prefetch(_ group: GroupView) { group.prefetch(slot) }
 
     /// Returns the rows whose text may be the wanted text: the length and the last bytes are the same.
     @inline(__always) private func mayBeEqual(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
