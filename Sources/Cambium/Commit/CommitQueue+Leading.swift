@@ -124,6 +124,8 @@ extension CommitQueue {
             let byteCount = try log.write()
             if let ended = log.takeEndedSegment() { sealing?.add(ended) }
             fate.isWritten = true
+            // A ticket may hold the fate for ever.
+            fate.outcomes = []
             fate = FrameFate()
             writtenGraph = nil
             group.byteCount += byteCount

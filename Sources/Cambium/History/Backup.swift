@@ -17,7 +17,8 @@ public struct Backup: Sendable, Equatable {
         let (copy, lock) = try StoreCreation.make(in: target, store: reader.settings.store, expecting: names) { volume in
             do {
                 return try Self.copy(reader, retiredEnd, to: volume)
-            } catch let error as CambiumError where error.code == .damaged && (try? reader.retiredEnd()) != retiredEnd {
+            } catch let error as CambiumError where error.code == .damaged {
+                if try reader.retiredEnd() == retiredEnd { throw error }
                 // The log only seems corrupt: transactions were retired during the copy, and the copy may lack the checkpoint that replaces
                 // them.
                 throw Self.compacted(error)
