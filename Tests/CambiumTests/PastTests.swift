@@ -163,20 +163,6 @@ import Testing
         #expect(past.memory.viewCount == 0 && past.memory.byteCount == 0)
     }
 
-    @Test func `threads that share earlier graphs receive the moments for which they asked`() throws {
-        let (_, volume, _) = try made(40)
-        let past = EarlierGraphs(volume, viewCountMax: 1)
-        DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var random = SplitMix64(seed: UInt64(thread))
-            for round in 0..<100 {
-                let number = Int.random(in: 31...40, using: &random)
-                do {
-                    #expect(try past.graph(at: moment(number)).transaction.rawValue == UInt64(number))
-                } catch { Issue.record("thread \(thread), round \(round): \(error)") }
-            }
-        }
-    }
-
     @Test func `many threads read moments while another writes, makes checkpoints and compacts`() throws {
         let (store, volume, digests) = try made(80, checkpointEvery: 20)
         let past = EarlierGraphs(volume)
