@@ -5,8 +5,8 @@
     /// The default of an attribute: the initial value of its property, if the value is a constant.
     ///
     /// Only a literal and a case such as `.retail` are constants. A call such as `UUID()` may have another value each time, so it is not a
-    /// default. An initial value that the attribute's options refuse is not a default either: it is a placeholder, which the program must
-    /// replace.
+    /// default. An initial value that the attribute's options refuse is not a default either: the program must set another value before it
+    /// saves the record.
     struct DefaultValue {
         /// The constant, written with the type of the property.
         let expression: ExprSyntax

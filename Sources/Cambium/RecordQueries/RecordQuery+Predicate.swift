@@ -55,7 +55,8 @@ struct PredicateTranslation {
     }
 
     func refusal(_ reason: String) -> CambiumError {
-        CambiumError(.invalidInput, "The predicate cannot be translated: \((way.isEmpty ? "it" : way.joined(separator: ", "))) \(reason).")
+        let subject = way.isEmpty ? "it" : way.joined(separator: ", ")
+        return CambiumError(.invalidInput, "The predicate cannot be translated: \(subject) \(reason).")
     }
 
     /// Translates an expression.

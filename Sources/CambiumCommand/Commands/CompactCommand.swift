@@ -17,7 +17,7 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "The store.", completion: .directory) var store: String
     @Option(
         help: .init(
-            "Keep all, since:MOMENT, or snapshots:N. The last keeps everything since the Nth newest checkpoint, or all if there is none.",
+            "Keep all, since:MOMENT, or snapshots:N, which keeps everything since the Nth newest checkpoint; all if there are fewer.",
             discussion:
                 "A moment is \(Moment.forms). A day such as 2026-11-21, 'today' or 'yesterday' means its beginning in UTC. A time is in "
                 + "UTC, unless it ends with an offset such as +01:00.",

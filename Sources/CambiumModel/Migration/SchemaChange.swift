@@ -18,7 +18,7 @@ public struct SchemaChange: Sendable, Hashable {
     /// The changed aspect, as the key of a schema in JSON, such as `optional`, or `queries/NAME` for a stored query. `order` means the
     /// order of declaration. It is `nil` for all other kinds of change.
     public let aspect: String?
-    /// The old and the new state: a name or a value in JSON, or `nil` if there is none.
+    /// The old and the new state: a name or a value in JSON, or `nil` if the element does not exist in that state.
     public let before: String?
     public let after: String?
     /// The reason why a migration with a closure is required, or `nil` if the change is automatic.

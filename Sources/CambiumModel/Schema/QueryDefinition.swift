@@ -41,7 +41,7 @@ extension QueryDefinition {
     /// The name of the parameter that represents an object of the entity that declares the query.
     package static let sourceName = "source"
 
-    /// Returns the mistake in the name of a query, or `nil` if there is none.
+    /// Returns the mistake in the name of a query, or `nil` if the name is valid.
     package static func mistake(inName name: String) -> String? { SchemaResolver.mistake(inName: name, "query") }
 
     /// Returns the path that a parameter has after `source`, such as `["city"]` for `source.city`. Returns `nil` for all other parameters.
