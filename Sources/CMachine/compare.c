@@ -45,22 +45,29 @@ WITHIN(cmachine_within_i64, int64_t)
 WITHIN(cmachine_within_float, float)
 WITHIN(cmachine_within_double, double)
 
-FAST uint64_t cmachine_may_equal_texts(const void *page, const uint32_t *cells, uint32_t last, cmachine_text text) {
-    uint32_t words[64], far = 0;
+FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text) {
+    uint32_t far = 0;
+    uint64_t bits = 0;
     uint8_t flags[64];
     for (int index = 0; index < 64; index++) far = (cells[index] & 0xFFFF) > far ? cells[index] & 0xFFFF : far;
-    // Usually no word lies beyond the page, and no place needs a check of its own.
-    if (far + text.skipped < last) {
-        const char *start = (const char *)page + text.skipped;
-        for (int index = 0; index < 64; index++) memcpy(&words[index], start + (cells[index] & 0xFFFF), 4);
+    const char *start = (const char *)page + text.skipped;
+    // Usually all words lie in the page, so that no word needs a check of its own.
+    if (far + text.skipped + 8 <= size) {
+        for (int index = 0; index < 64; index++) {
+            uint64_t word;
+            memcpy(&word, start + (cells[index] & 0xFFFF), 8);
+            bits |= (uint64_t)((word & text.mask) == text.word) << index;
+        }
     } else {
         for (int index = 0; index < 64; index++) {
             uint32_t place = (cells[index] & 0xFFFF) + text.skipped;
-            if (place < last) memcpy(&words[index], (const char *)page + place, 4); else words[index] = text.word;
+            uint64_t word = 0;
+            if (place < size) memcpy(&word, (const char *)page + place, size - place < 8 ? size - place : 8);
+            bits |= (uint64_t)((word & text.mask) == text.word) << index;
         }
     }
-    for (int index = 0; index < 64; index++) flags[index] = ((words[index] & text.mask) == text.word) & (cells[index] >> 16 == text.mark);
-    return gather(flags);
+    for (int index = 0; index < 64; index++) flags[index] = cells[index] >> 16 == text.mark;
+    return bits & gather(flags);
 }
 
 /// Returns the number of the group of a key, or a negative number if it is not known.
@@ -82,8 +89,7 @@ uint32_t cmachine_text_codes(
     const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes) {
     for (; rows; rows &= rows - 1) {
         uint32_t index = (uint32_t)__builtin_ctzll(rows);
-        // The upper half of a cell is the tag 1 and the length.
-        uint32_t offset = cells[index] & 0xFFFF, count = (cells[index] >> 16) - 0x100;
+        uint32_t offset = cells[index] & 0xFFFF, count = (cells[index] >> 16) - CMACHINE_TEXT_MARK;
         if ((count > 16) | (offset > last)) return index;
         uint64_t words[2];
         memcpy(words, (const char *)page + offset, 16);
@@ -93,6 +99,35 @@ uint32_t cmachine_text_codes(
         codes[index] = code;
     }
     return 64;
+}
+
+FAST uint64_t cmachine_short_text_codes(
+    const void *page, const uint32_t *cells, uint32_t last, cmachine_groups groups, int32_t *codes) {
+    uint32_t far = 0, longest = 0;
+    uint64_t keys[64], bits = 0;
+    uint8_t flags[64];
+    for (int index = 0; index < 64; index++) {
+        uint32_t offset = cells[index] & 0xFFFF, mark = cells[index] >> 16;
+        far = offset > far ? offset : far;
+        longest = mark > longest ? mark : longest;
+    }
+    if ((far > last) | (longest > CMACHINE_TEXT_MARK + 7)) return 0;
+    // Each loop does one step for all rows, without branches, so that the processor does the same step for several rows at once.
+#pragma clang loop unroll_count(4)
+    for (int index = 0; index < 64; index++) {
+        uint64_t word;
+        memcpy(&word, (const char *)page + (cells[index] & 0xFFFF), 8);
+        keys[index] = cmachine_text_key(word, 0, (cells[index] >> 16) & 7).low;
+    }
+#pragma clang loop unroll_count(4)
+    for (int index = 0; index < 64; index++) {
+        cmachine_key key = {keys[index], 0, CMACHINE_TEXT_TAG};
+        codes[index] = groups.places[cmachine_key_hash(key) & groups.mask];
+    }
+#pragma clang loop unroll_count(4)
+    for (int index = 0; index < 64; index++) bits |= (uint64_t)(groups.short_keys[codes[index] + 1] == keys[index]) << index;
+    for (int index = 0; index < 64; index++) flags[index] = cells[index] != 0;
+    return bits & gather(flags);
 }
 
 int cmachine_contains(const void *bytes, size_t count, const void *part, size_t partCount) {

@@ -23,7 +23,9 @@ import Testing
     private let texts = QueryTextTests.texts()
     private let graph: Graph
 
-    init() throws {
+    init() throws { graph = try Self.graph(of: texts) }
+
+    private static func graph(of texts: [String?]) throws -> Graph {
         let store = try Store.inMemory(
             schema: Schema {
                 EntityDefinition("Note") {
@@ -31,12 +33,12 @@ import Testing
                     AttributeDefinition("size", .int64)
                 }
             })
-        try store.write { [texts] transaction in
+        try store.write { transaction in
             for text in texts {
                 try transaction.insert("Note", ["text": text.map { .string($0) } ?? .null, "size": .int(Int64(text?.count ?? 0))])
             }
         }
-        graph = store.graph
+        return store.graph
     }
 
     @Test func `the texts that equal a text are found`() throws {
@@ -56,7 +58,9 @@ import Testing
         }
     }
 
-    @Test func `groups of texts have the rows of each text`() throws {
+    @Test(arguments: [Int.max, 7]) func `groups of texts have the rows of each text`(lengthMax: Int) throws {
+        let texts = texts.map { $0.map { String($0.suffix(lengthMax)) } }
+        let graph = try Self.graph(of: texts)
         let grouping = Grouping(by: [try Operand(parsing: "text")], [.count, Aggregate(.sum, of: try Operand(parsing: "size"))])
         var counts: [String?: Int] = [:]
         for text in texts { counts[text, default: 0] += 1 }

@@ -89,15 +89,20 @@ uint64_t cmachine_within_i64(const void *values, int64_t low, int64_t high);
 uint64_t cmachine_within_float(const void *values, float low, float high);
 uint64_t cmachine_within_double(const void *values, double low, double high);
 
-/// A text that cells are compared with: up to 4 of its bytes, the bits of these bytes, the number of bytes before them, and the upper half
+/// The upper half of the cell of an empty text. The upper half of the cell of a longer text has its length added. A cell without a value
+/// is 0.
+#define CMACHINE_TEXT_MARK 0x100
+
+/// A text that cells are compared with: up to 8 of its bytes, the bits of these bytes, the number of bytes before them, and the upper half
 /// of the cells that have a text of its length.
 typedef struct {
-    uint32_t word, mask, skipped, mark;
+    uint64_t word, mask;
+    uint32_t skipped, mark;
 } cmachine_text;
 
 /// Returns a bit for each of 64 cells, set if the cell has the mark of a text, and the page has the word of the text. The offset of a value
-/// in the page is in the lower half of its cell. Also sets the bit if the word would be at `last` or after it, where nothing is read.
-uint64_t cmachine_may_equal_texts(const void *page, const uint32_t *cells, uint32_t last, cmachine_text text);
+/// in the page is in the lower half of its cell. The page has `size` bytes, and nothing is read after them.
+uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
 
 /// The key of a group of equal values.
 typedef struct {
@@ -127,9 +132,11 @@ static inline uint64_t cmachine_key_hash(cmachine_key key) {
 }
 
 /// A hash table of groups with linear probing: the keys, the numbers of keys by their hashes, -1 for a free place, and the number of places
-/// less 1.
+/// less 1. The short key of group n is at index n + 1: the low word of the key of a text of less than 8 bytes; for other keys, and at index
+/// 0, a word that no such text has.
 typedef struct {
     const cmachine_key *keys;
+    const uint64_t *short_keys;
     const int32_t *places;
     uint64_t mask;
 } cmachine_groups;
@@ -138,6 +145,10 @@ typedef struct {
 /// Returns the index of the first row that has another value, whose text is after `last` in the page, or whose group is not known; 64 if
 /// there is no such row.
 uint32_t cmachine_text_codes(const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes);
+
+/// Writes a number for each of 64 rows. Returns a bit for each row, set if its cell has a text of less than 8 bytes and the number is that
+/// of its group. Returns 0 if a cell has a longer value, or an offset after `last`. Searches only the first place of each hash.
+uint64_t cmachine_short_text_codes(const void *page, const uint32_t *cells, uint32_t last, cmachine_groups groups, int32_t *codes);
 
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).
 int cmachine_contains(const void *bytes, size_t count, const void *part, size_t partCount);

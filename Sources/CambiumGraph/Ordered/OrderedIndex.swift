@@ -118,15 +118,24 @@ package struct OrderedIndex: Sendable {
     /// `OrderedNode.slackByteCount` bytes after them.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
+        // Most keys have one value, and then no array needs memory.
+        if let value = values.first, values.count == 1 {
+            let form = Self.form(value, layout.components[0].type)
+            return form == nil && !value.isNull ? nil : withKey(CollectionOfOne(form), body)
+        }
         var forms: [StoredForm?] = []
         for (value, component) in zip(values, layout.components) {
-            if value.isNull {
-                forms.append(nil)
-            } else {
-                guard let form = Self.form(value, component.type) else { return nil }
-                forms.append(form)
-            }
+            let form = Self.form(value, component.type)
+            if form == nil, !value.isNull { return nil }
+            forms.append(form)
         }
+        return withKey(forms, body)
+    }
+
+    /// Calls `body` with the bytes of a key, given the stored forms of its values; `nil` stands for null.
+    @inline(__always) private func withKey<Result>(
+        _ forms: some Collection<StoredForm?>, _ body: (UnsafeMutableRawPointer, Int) -> Result
+    ) -> Result? {
         let byteCount = forms.reduce(64) { sum, form in
             if case .bytes(let bytes)? = form { return sum + 6 * bytes.count + 64 }
             return sum + 64
@@ -145,8 +154,8 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Converts a value to its stored form. The text of a URI or JSON attribute is not checked here, because it may be only the beginning
-    /// of a value.
+    /// Converts a value to its stored form; `nil` for null and for a value of the wrong type. The text of a URI or JSON attribute is not
+    /// checked here, because it may be only the beginning of a value.
     private static func form(_ value: Value, _ type: AttributeType) -> StoredForm? {
         if case .string(let text) = value, type == .uri || type == .json { return .bytes(Array(text.utf8)) }
         return StoredForm(value, type: type)

@@ -12,6 +12,9 @@ final class ColumnGroups: GroupCodes {
     private let rows: Rows
     private var table = GroupTable()
 
+    /// From this number of rows on, all 64 rows are looked up together.
+    private static let rowCountMin = 16
+
     init(_ field: Field, _ reader: ValueReader, _ rows: Rows) {
         self.field = field
         negativeZero = field.type.negativeZero
@@ -41,8 +44,8 @@ final class ColumnGroups: GroupCodes {
         swap(&table, &self.table)
     }
 
-    /// Finds the groups of many short texts with each C call. A call stops early at a text that begins a new group, and at a value that is
-    /// not a short text.
+    /// Finds the groups of many short texts with each C call. The first call handles texts of less than 8 bytes whose groups are known.
+    /// Each later call handles other texts of up to 16 bytes, and stops early at a text that begins a new group and at any other value.
     private func numberTexts(
         _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
     ) {
@@ -51,11 +54,13 @@ final class ColumnGroups: GroupCodes {
         codes.withUnsafeMutableBufferPointer { codes in
             for first in stride(from: 0, to: PageLayout.fanOut, by: UInt64.bitWidth) {
                 var bits = rows[first / UInt64.bitWidth]
+                let numbers = codes.baseAddress.map { $0 + first }
+                if bits.nonzeroBitCount >= Self.rowCountMin {
+                    table.withGroups { bits &= ~cmachine_short_text_codes(leaf, cells + first, last, $0, numbers) }
+                }
                 while bits != 0 {
                     var stop: UInt32 = 0
-                    table.withGroups { groups in
-                        stop = cmachine_text_codes(leaf, cells + first, last, bits, groups, codes.baseAddress.map { $0 + first })
-                    }
+                    table.withGroups { stop = cmachine_text_codes(leaf, cells + first, last, bits, $0, numbers) }
                     if stop == UInt64.bitWidth { break }
                     let row = view.row(UInt32(first) + stop)
                     codes[first + Int(stop)] = table.code(textKey(row), row) { hasSameValue(row, $0) }

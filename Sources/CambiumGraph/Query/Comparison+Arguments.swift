@@ -35,7 +35,7 @@ extension Operand {
             }
             return Operand(argument.form, at: offset.value)
         case .list(let elements):
-            if elements.literals != nil { return self }
+            if elements.areLiterals { return self }
             var replaced: [Operand] = []
             replaced.reserveCapacity(elements.count)
             for element in elements {
@@ -54,20 +54,27 @@ extension Operand {
     private var isConstant: Bool {
         switch form {
         case .literal: true
-        case .list(let elements): elements.literals != nil
+        case .list(let elements): elements.areLiterals
         case .path, .aggregate, .parameter: false
         }
     }
 }
 
 extension [Operand] {
-    /// The literals, or `nil` if an element is not a literal.
-    var literals: [QueryLiteral]? {
+    fileprivate var areLiterals: Bool { allSatisfy { if case .literal = $0.form { true } else { false } } }
+
+    /// Returns the literals, with values in place of parameters. Returns `nil` if an element or the value of a parameter is not a literal.
+    func literals(_ arguments: [String: Operand]) -> [QueryLiteral]? {
         var literals: [QueryLiteral] = []
         literals.reserveCapacity(count)
         for element in self {
-            guard case .literal(let literal) = element.form else { return nil }
-            literals.append(literal)
+            switch element.form {
+            case .literal(let literal): literals.append(literal)
+            case .parameter(let name):
+                guard case .literal(let literal)? = arguments[name]?.form else { return nil }
+                literals.append(literal)
+            case .path, .aggregate, .list: return nil
+            }
         }
         return literals
     }

@@ -2,12 +2,18 @@ import CambiumModel
 
 extension ConditionBinder {
     func bind(_ comparison: Comparison, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
+        if case .path(let path) = comparison.left.form, case .list(let elements) = comparison.right.form,
+            let literals = elements.literals(arguments)
+        {
+            return try bind(comparison, path, literals, entity)
+        }
         var comparison = try comparison.substituted(arguments)
         if comparison.left.isLiteral { comparison = try flipped(comparison) }
         switch (comparison.left.form, comparison.right.form) {
         case (.path(let path), .literal(let literal)): return try bind(comparison, path, [literal], entity)
         case (.path(let path), .list(let elements)):
-            if let literals = elements.literals { return try bind(comparison, path, literals, entity) }
+            // The value of a parameter may be a list.
+            if let literals = elements.literals(arguments) { return try bind(comparison, path, literals, entity) }
             return try bindElements(comparison, elements, entity)
         case (.aggregate(let aggregate), .literal(let literal)):
             if let counted = try bind(comparison, aggregate, literal, entity) { return counted }

@@ -13,6 +13,10 @@ class ConditionNode {
     /// Prefetches the memory of a group that the condition reads.
     func prefetch(_ group: GroupView) {}
 
+    /// Whether the condition compares texts. The texts of a group are many times larger than its numbers, so they are prefetched even if
+    /// the table is small.
+    var comparesTexts: Bool { false }
+
     /// A rough estimate of how many rows satisfy the condition: 0 for few rows, larger numbers for more.
     var expectation: Int {
         switch match?.values {
@@ -60,7 +64,12 @@ final class AndNode: ConditionNode {
     }
 
     /// Only the first two parts prefetch, because they often leave no row for the others.
-    override func prefetch(_ group: GroupView) { for part in parts.prefix(2) { part.prefetch(group) } }
+    override func prefetch(_ group: GroupView) {
+        first.prefetch(group)
+        second.prefetch(group)
+    }
+
+    override var comparesTexts: Bool { first.comparesTexts || second.comparesTexts }
 }
 
 final class OrNode: ConditionNode {
@@ -80,6 +89,8 @@ final class OrNode: ConditionNode {
     }
 
     override func prefetch(_ group: GroupView) { for part in parts { part.prefetch(group) } }
+
+    override var comparesTexts: Bool { parts.contains { $0.comparesTexts } }
 }
 
 final class NotNode: ConditionNode {
@@ -90,6 +101,8 @@ final class NotNode: ConditionNode {
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows & ~part.bits(group, rows) }
 
     override func prefetch(_ group: GroupView) { part.prefetch(group) }
+
+    override var comparesTexts: Bool { part.comparesTexts }
 }
 
 /// A condition that is true for the rows of a list.

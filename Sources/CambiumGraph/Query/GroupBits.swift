@@ -5,6 +5,8 @@ typealias GroupBits = SIMD2<UInt64>
 
 extension GroupBits {
     static var none: GroupBits { GroupBits(0, 0) }
+    /// The bits of all rows of a group.
+    static var all: GroupBits { GroupView.halves { _ in .max } }
 
     @inline(__always) init(_ row: UInt32) {
         let bit = UInt64(1) &<< UInt64(row & 63)
@@ -134,14 +136,13 @@ struct GroupView {
         page.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self)
     }
 
-    /// The number of bytes of a cache line, and the number of lines that are prefetched at the beginning of a leaf.
+    /// The number of bytes of a cache line.
     private static let lineByteCount = 64
-    private static let lineCount = 9
 
-    /// Prefetches the beginning of the leaf of a column.
-    @inline(__always) func prefetch(_ slot: Int) {
+    /// Prefetches the beginning of the leaf of a column: by default, numbers of 4 bytes.
+    @inline(__always) func prefetch(_ slot: Int, byteCount: Int = 9 * Self.lineByteCount) {
         let leaf = leaf(slot)
-        for line in 0..<Self.lineCount { cmachine_prefetch(leaf + Self.lineByteCount &* line) }
+        for offset in stride(from: 0, to: byteCount, by: Self.lineByteCount) { cmachine_prefetch(leaf + offset) }
     }
 
     /// Prefetches the page of a group.

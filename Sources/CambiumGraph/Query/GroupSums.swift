@@ -62,14 +62,32 @@ final class ColumnSums: GroupSums {
     private let function: AggregateFunction
     private let slot: Int
     private let type: AttributeType
-    private var sums: [Sum] = []
+    private let isReal: Bool
+    /// The sums of whole numbers; empty if the numbers are real.
+    private var wholes: [WholeSum] = []
+    /// The sums of real numbers; empty if the numbers are whole.
+    private var reals: [RealSum] = []
 
-    private struct Sum {
+    private struct WholeSum {
+        var sum: Int128 = 0
         var count = 0
-        var whole: Int128 = 0
-        var real = 0.0
-        /// The sum of the rounding errors of `real`.
+    }
+
+    private struct RealSum {
+        var sum = 0.0
+        /// The sum of the rounding errors of `sum`.
         var correction = 0.0
+        var count = 0
+
+        /// Adds a number, and adds up the rounding errors separately. Finds the error of each addition by Knuth's algorithm, which needs no
+        /// comparison ("The Art of Computer Programming", volume 2, 4.2.2, theorem B).
+        @inline(__always) mutating func add(_ number: Double) {
+            let next = sum + number
+            let added = next - sum
+            correction += (sum - (next - added)) + (number - added)
+            sum = next
+            count &+= 1
+        }
     }
 
     /// - Parameter function: `sum` or `avg`.
@@ -77,12 +95,19 @@ final class ColumnSums: GroupSums {
         self.function = function
         slot = field.slot
         type = field.type
+        isReal = type == .float || type == .double
     }
 
     /// Returns whether this class can add numbers of this type.
     static func adds(_ type: AttributeType) -> Bool { [.int16, .int32, .int64, .float, .double].contains(type) }
 
-    override func grow(to count: Int) { while sums.count < count { sums.append(Sum()) } }
+    override func grow(to count: Int) {
+        if isReal {
+            while reals.count < count { reals.append(RealSum()) }
+        } else {
+            while wholes.count < count { wholes.append(WholeSum()) }
+        }
+    }
 
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         let leaf = view.leaf(slot)
@@ -98,40 +123,50 @@ final class ColumnSums: GroupSums {
     }
 
     @inline(__always) private func addWholes(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Int64) {
-        sums.withUnsafeMutableBufferPointer { sums in
-            rows.forEach { index in
-                let code = Int(codes[Int(index)])
+        wholes.withUnsafeMutableBufferPointer { sums in
+            Self.forEach(rows, codes) { index, code in
+                sums[code].sum &+= Int128(value(index))
                 sums[code].count &+= 1
-                sums[code].whole &+= Int128(value(Int(index)))
-                return true
             }
         }
     }
 
-    /// Adds floating-point numbers, and adds up the rounding errors separately (Neumaier's variant of Kahan's summation).
     @inline(__always) private func addReals(_ rows: GroupBits, _ codes: [Int32], _ value: (Int) -> Double) {
-        sums.withUnsafeMutableBufferPointer { sums in
-            rows.forEach { index in
-                let code = Int(codes[Int(index)])
-                let number = value(Int(index))
-                let real = sums[code].real
-                let sum = real + number
-                sums[code].count &+= 1
-                sums[code].correction += real.magnitude >= number.magnitude ? (real - sum) + number : (number - sum) + real
-                sums[code].real = sum
-                return true
+        reals.withUnsafeMutableBufferPointer { sums in
+            Self.forEach(rows, codes) { index, code in sums[code].add(value(index)) }
+        }
+    }
+
+    /// Calls `body` with the index and the group number of each row.
+    @inline(__always) private static func forEach(_ rows: GroupBits, _ codes: [Int32], _ body: (Int, Int) -> Void) {
+        codes.withUnsafeBufferPointer { codes in
+            // Usually all rows of a group of rows are wanted, and then no bit needs to be searched for.
+            if rows == .all {
+                for index in 0..<PageLayout.fanOut { body(index, Int(codes[index])) }
+            } else {
+                rows.forEach { index in
+                    body(Int(index), Int(codes[Int(index)]))
+                    return true
+                }
             }
         }
     }
 
     override func result(_ code: Int) -> Value {
-        let sum = sums[code]
-        let isReal = type == .float || type == .double
-        // If the sum is infinite, its rounding error is not a number, so it is not added.
-        let real = isReal ? sum.real.isFinite ? sum.real + sum.correction : sum.real : Double(sum.whole)
-        if function == .avg { return sum.count == 0 ? .null : .double(real / Double(sum.count)) }
-        if isReal { return .double(real) }
-        if let whole = Int64(exactly: sum.whole) { return .int(whole) }
-        return .decimal(DecimalNumber(String(sum.whole)) ?? .zero)
+        isReal ? result(reals[code]) : result(wholes[code])
     }
+
+    private func result(_ sum: RealSum) -> Value {
+        // If a sum is infinite, its rounding error is not a number, so it is not added.
+        let real = sum.sum.isFinite && sum.correction.isFinite ? sum.sum + sum.correction : sum.sum
+        return function == .avg ? mean(real, sum.count) : .double(real)
+    }
+
+    private func result(_ sum: WholeSum) -> Value {
+        if function == .avg { return mean(Double(sum.sum), sum.count) }
+        if let whole = Int64(exactly: sum.sum) { return .int(whole) }
+        return .decimal(DecimalNumber(String(sum.sum)) ?? .zero)
+    }
+
+    private func mean(_ sum: Double, _ count: Int) -> Value { count == 0 ? .null : .double(sum / Double(count)) }
 }

@@ -4,6 +4,10 @@ internal import CMachine
 struct GroupTable {
     static let fixedTag: UInt64 = 2
     static let longTag: UInt64 = 3
+    /// The tag of a text of less than 8 bytes.
+    private static let shortTag = UInt64(CMACHINE_TEXT_TAG)
+    /// A word that is not the key of a short text, because the highest byte of such a key is its length.
+    private static let notShort = UInt64.max
     /// The number of slots for each group. For few groups it is large, to avoid collisions: a collision makes the processor predict a
     /// branch wrongly, which costs more than the rest of a search. For many groups it is small, so that the slots fit into the processor's
     /// cache.
@@ -12,16 +16,23 @@ struct GroupTable {
     /// One row of each group, with which a row is compared if both have the same hash as key.
     private(set) var examples: [UInt32] = []
     private var keys: [cmachine_key] = []
+    /// At index n + 1, the key of group n if it is a text of less than 8 bytes, otherwise `notShort`.
+    private var shortKeys = [Self.notShort]
     /// For each slot, the number of the group that is stored there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
     @inline(__always) private static func hash(_ key: cmachine_key) -> Int { Int(truncatingIfNeeded: cmachine_key_hash(key)) }
 
-    /// Calls `body` with pointers to the table, in the form that the C function for short texts needs.
+    /// Calls `body` with pointers to the table, in the form that the C functions for short texts need.
     @inline(__always) func withGroups(_ body: (cmachine_groups) -> Void) {
         keys.withUnsafeBufferPointer { keys in
-            places.withUnsafeBufferPointer { places in
-                body(cmachine_groups(keys: keys.baseAddress, places: places.baseAddress, mask: UInt64(places.count - 1)))
+            shortKeys.withUnsafeBufferPointer { shortKeys in
+                places.withUnsafeBufferPointer { places in
+                    body(
+                        cmachine_groups(
+                            keys: keys.baseAddress, short_keys: shortKeys.baseAddress, places: places.baseAddress,
+                            mask: UInt64(places.count - 1)))
+                }
             }
         }
     }
@@ -43,6 +54,7 @@ struct GroupTable {
         let code = Int32(truncatingIfNeeded: examples.count)
         examples.append(row)
         keys.append(key)
+        shortKeys.append(key.tag == Self.shortTag ? key.low : Self.notShort)
         places[place] = code
         if examples.count * Self.placesPerGroup(examples.count) > places.count { grow() }
         return code

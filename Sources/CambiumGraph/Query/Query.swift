@@ -103,7 +103,7 @@ extension Query {
         if parsedNames == nil { try condition.check() }
         if arguments.isEmpty { return }
         let names = parsedNames ?? condition.parameterNames
-        if let unused = arguments.keys.filter({ !names.contains($0) }).min() {
+        if !arguments.keys.allSatisfy(names.contains), let unused = arguments.keys.filter({ !names.contains($0) }).min() {
             throw CambiumError(.invalidInput, "The condition has no parameter $\(unused). Remove its value, or use it in the condition.")
         }
     }

@@ -45,13 +45,14 @@ final class QueryContext {
     /// small pages.
     private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
 
-    /// Calls `body` with each group until it returns `false`. If the table is large, prefetches the columns that `node` reads.
+    /// Calls `body` with each group until it returns `false`. If the table is large or `node` compares texts, prefetches the columns that
+    /// `node` reads.
     @inline(__always) func forEachGroup(
         _ table: TableLayout, prefetchingFor node: ConditionNode, _ body: (GroupView) throws -> Bool
     ) rethrows {
         let rows = reader.rows(table.index)
         let count = reader.groupCount(table.index)
-        if count < Self.farCountMin { return try forEachGroup(table, body) }
+        if count < Self.farCountMin, !node.comparesTexts { return try forEachGroup(table, body) }
         // A ring with the pages of the next groups. The page of a group is at the group's index modulo the distance.
         var pages = (0..<Self.pageDistance).map { $0 < count ? rows.group(at: $0) : nil }
         for index in 0..<count {

@@ -9,6 +9,10 @@ final class TextNode: ConditionNode {
     /// that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
+    /// The number of bytes of the leaf that was compared last.
+    private var leafByteCount = PageLayout.heapOffset
+    private static let prefetchedByteCountMax = 4096
+
     /// From this number of rows on, all rows of a group are compared together.
     private static let rowCountMin = 16
 
@@ -25,8 +29,9 @@ final class TextNode: ConditionNode {
     override func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits {
         let leaf = group.leaf(slot)
         if let equal {
-            let candidates = rows.count >= Self.rowCountMin ? rows & mayBeEqual(leaf, equal.end) : rows
-            if candidates.isEmpty { return candidates }
+            let areCompared = rows.count >= Self.rowCountMin
+            let candidates = areCompared ? rows & haveEqualEnds(leaf, equal.end) : rows
+            if candidates.isEmpty || areCompared && equal.bytes.count <= cmachine_text.byteCountMax { return candidates }
             return equal.bytes.withUnsafeBytes { wanted in
                 candidates.filter { Rows.hasBytes(leaf, $0, wanted, group.chunks) }
             }
@@ -39,25 +44,34 @@ final class TextNode: ConditionNode {
         }
     }
 
-    override func prefetch(_ group: GroupView) { group.prefetch(slot) }
+    /// Prefetches as many bytes as the leaf of the previous group has, because the size of a leaf is in the leaf. If the texts are long,
+    /// most of their bytes are not read, so only the cells are prefetched.
+    override func prefetch(_ group: GroupView) {
+        group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : PageLayout.heapOffset)
+    }
 
-    /// Returns the rows whose text may be the wanted text: the length and the last bytes are the same.
-    @inline(__always) private func mayBeEqual(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
-        let granules = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
-        let last = UInt32(truncatingIfNeeded: granules &* PageLayout.granule &- MemoryLayout<UInt32>.size)
+    override var comparesTexts: Bool { true }
+
+    /// Returns the rows whose text has the length and the last bytes of the wanted text. A text of up to 8 bytes then is the wanted text.
+    @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
+        leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
+        let byteCount = UInt32(truncatingIfNeeded: leafByteCount)
         return GroupView.halves { first in
             let cells = (leaf + PageLayout.cellsOffset + 4 &* first).assumingMemoryBound(to: UInt32.self)
-            return cmachine_may_equal_texts(leaf, cells, last, wanted)
+            return cmachine_equal_texts(leaf, byteCount, cells, wanted)
         }
     }
 }
 
 extension cmachine_text {
+    /// The number of bytes that are compared.
+    fileprivate static var byteCountMax: Int { MemoryLayout<UInt64>.size }
+
     /// Takes the last bytes of a text for the comparison, because different texts often begin with the same bytes.
     fileprivate init(_ text: [UInt8]) {
-        let tail = text.suffix(MemoryLayout<UInt32>.size)
-        var (word, mask): (UInt32, UInt32) = (0, 0)
-        for byte in tail.reversed() { (word, mask) = (word << 8 | UInt32(byte), mask << 8 | 0xFF) }
+        let tail = text.suffix(Self.byteCountMax)
+        var (word, mask): (UInt64, UInt64) = (0, 0)
+        for byte in tail.reversed() { (word, mask) = (word << 8 | UInt64(byte), mask << 8 | 0xFF) }
         self.init(
             word: word, mask: mask, skipped: UInt32(text.count - tail.count),
             mark: StringLeaf.inlineMark(byteCount: text.count))
