@@ -58,6 +58,19 @@ public struct JSONTokens {
         return UnsafeRawBufferPointer(start: base + Int(number(token, Layout.offset)), count: Int(number(token, Layout.count)))
     }
 
+    /// Returns whether the arrays and objects of a value nest more than `limit` levels deep.
+    package func nests(_ token: Int, deeperThan limit: Int) -> Bool {
+        guard next(token) - token > limit else { return false }
+        var ends: [Int] = []  // The ends of the arrays and objects that contain the inner token.
+        for inner in token..<next(token) {
+            while let end = ends.last, end <= inner { ends.removeLast() }
+            guard kind(inner) == .array || kind(inner) == .object else { continue }
+            if ends.count == limit { return true }
+            ends.append(next(inner))
+        }
+        return false
+    }
+
     public func string(_ token: Int) -> String { String(decoding: bytes(token), as: UTF8.self) }
 
     /// Calls `body` with the key and the value of each member of an object.

@@ -68,15 +68,15 @@ import Testing
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
-    func `arrays and objects nest 512 deep`(_ open: String, _ close: String) throws {
+    func `arrays and objects nest 700 deep`(_ open: String, _ close: String) throws {
         let inside = open == "[" ? "" : "null"
-        let deepest = String(repeating: open, count: 512) + inside + String(repeating: close, count: 512)
+        let deepest = String(repeating: open, count: 700) + inside + String(repeating: close, count: 700)
         #expect(JSONFixture.error(deepest) == nil)
         #expect(try JSONFixture.value(deepest).text == deepest)
-        let deeper = String(repeating: open, count: 513) + inside + String(repeating: close, count: 513)
+        let deeper = String(repeating: open, count: 701) + inside + String(repeating: close, count: 701)
         let error = try #require(JSONFixture.error(deeper))
-        #expect(error.offset == 512 * open.utf8.count)
-        #expect(error.message.contains("512"))
+        #expect(error.offset == 700 * open.utf8.count)
+        #expect(error.message.contains("700"))
     }
 
     @Test(arguments: [1, 2, 11, 12, 13, 14, 100, 5000])

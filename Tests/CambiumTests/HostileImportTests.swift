@@ -50,10 +50,10 @@ import Testing
     }
 
     static let malformed: [Case] = [
-        Case("{\"x\":" + repeated("[", 600) + repeated("]", 600) + "}", "nest more than 512 levels deep"),
-        Case("{\"x\":" + repeated("{\"a\":", 600) + "1" + repeated("}", 600) + "}", "nest more than 512 levels deep"),
-        Case(repeated("[", 3_000_000), "nest more than 512 levels deep"),
-        Case(repeated("{\"a\":", 1_000_000), "nest more than 512 levels deep"),
+        Case("{\"x\":" + repeated("[", 800) + repeated("]", 800) + "}", "nest more than 700 levels deep"),
+        Case("{\"x\":" + repeated("{\"a\":", 800) + "1" + repeated("}", 800) + "}", "nest more than 700 levels deep"),
+        Case(repeated("[", 3_000_000), "nest more than 700 levels deep"),
+        Case(repeated("{\"a\":", 1_000_000), "nest more than 700 levels deep"),
         Case("{\"id\":1,\"title\":\"\\ud800\"}", "an escape that JSON does not define"),
         Case("{\"id\":1,\"title\":\"\\udc00\\ud800\"}", "an escape that JSON does not define"),
         Case("{\"id\":1,\"title\":\"\\u12\"}", "an escape"),

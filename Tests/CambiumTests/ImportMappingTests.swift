@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [(512, true), (513, false)])
-    func `a path has at most as many keys as a document has levels`(count: Int, isValid: Bool) throws {
+    func `a path has at most 512 keys`(count: Int, isValid: Bool) throws {
         let path = String(repeating: "a.", count: count - 1) + "a"
         for text in ["{\"attributes\":{\"title\":\"\(path)\"}}", "{\"entityFrom\":{\"key\":\"\(path)\"}}"] {
             let store = try Store.notes()

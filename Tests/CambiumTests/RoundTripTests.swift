@@ -93,6 +93,37 @@ import Testing
         }
     }
 
+    @Test func `JSON of the deepest nesting comes back from an export, and deeper JSON is not a value`() throws {
+        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+        func emptyStore() throws -> Store {
+            try Store.inMemory(
+                schema: Schema {
+                    EntityDefinition("Node", identity: ["id"]) {
+                        AttributeDefinition("id", .int64)
+                        AttributeDefinition("json", .json, .optional)
+                        RelationshipDefinition("children", to: "Node", .toMany, inverse: "parent")
+                        RelationshipDefinition("parent", to: "Node", inverse: "children")
+                    }
+                })
+        }
+        let store = try emptyStore()
+        try store.write { transaction in
+            var nodes: [ObjectID] = []
+            for id in 1...3 { nodes.append(try transaction.insert("Node", ["id": .int(Int64(id)), "json": .json(nested(512))])) }
+            try transaction.link(nodes[0], "children", nodes[1])
+            try transaction.link(nodes[1], "children", nodes[2])
+        }
+        let rows = try store.graph.exported("Node", including: ["children.children"]) { $0.references = .identity }
+        let copy = try emptyStore()
+        try copy.importing("Node", rows)
+        #expect(try copy.graph.exported("Node") { $0.references = .identity } == store.graph.exported("Node") { $0.references = .identity })
+        #expect(copy.refusal("Node", "{\"id\":4,\"json\":\(nested(513))}")?.code == .typeMismatch)
+        #expect(throws: CambiumError.self) {
+            try copy.write { transaction in _ = try transaction.insert("Node", ["id": .int(4), "json": .json(nested(513))]) }
+        }
+        #expect(copy.graph.objectCount == 3)
+    }
+
     @Test(arguments: ExportOptions.KeyPaths.allCases)
     func `a second export after an import by the same mapping has the same bytes`(keyPaths: ExportOptions.KeyPaths) throws {
         var rowCount = 0

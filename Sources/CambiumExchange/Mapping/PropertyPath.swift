@@ -3,8 +3,8 @@ internal import CambiumJSON
 
 /// The keys on the path to a value.
 struct PropertyPath: Hashable {
-    /// The maximum number of keys. A longer path leads to no value, because no JSON document nests that deep.
-    static let keyCountMax = JSONParser.depthMax
+    /// The maximum number of keys. A JSON document cannot nest much deeper.
+    static let keyCountMax = 512
 
     let keys: [String]
     /// The whole path as one key. If an object has this key, the path is not followed.

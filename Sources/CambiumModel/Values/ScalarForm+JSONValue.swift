@@ -7,10 +7,7 @@ extension AttributeType {
     /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
     package func scalarForm(_ value: JSONValue, scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
         if value == .null { return .null }
-        if self == .json {
-            scratch = Array(value.text.utf8)
-            return .scratch
-        }
+        if self == .json { return try scalarForm(copying: Array(value.text.utf8), scratch: &scratch) }
         switch (self, value) {
         case (.bool, .bool(let flag)): return .fixed(flag ? 1 : 0, 0)
         case (.int16, .number(let text)), (.int32, .number(let text)), (.int64, .number(let text)), (.float, .number(let text)),

@@ -20,7 +20,7 @@ package enum ConversionError: Error, Hashable, Sendable {
     case wrongKind(AttributeType, found: String)
     /// The value has the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
-    /// A function or format of a mapping does not accept the value; the text gives the reason.
+    /// A limit, or a function or format of a mapping, does not accept the value; the text gives the reason.
     case unfit(String)
 
     package var message: String {
@@ -60,6 +60,9 @@ extension AttributeType {
         let kind = tokens.kind(token)
         if kind == .null { return .null }
         if self == .json {
+            if tokens.nests(token, deeperThan: StoredValueCheck.jsonDepthMax) {
+                throw .unfit("expected JSON whose arrays and objects nest at most \(StoredValueCheck.jsonDepthMax) levels deep")
+            }
             var writer = JSONWriter(escapes: .required)
             writer.write(JSONValue(tokens, token))
             scratch = writer.bytes
@@ -107,11 +110,10 @@ extension AttributeType {
             scratch.removeAll(keepingCapacity: true)
             if Base64.decode(text, to: &scratch) { return .scratch }
         case .json:
-            if let value = try? JSONValue(parsing: text) {  // If this fails, `.malformed` is thrown below.
-                if value == .null { return .null }
-                scratch = Array(value.text.utf8)
-                return .scratch
-            }
+            let parser = JSONParser()
+            defer { withExtendedLifetime(parser) {} }  // The parser owns the tokens.
+            // If this fails, `.malformed` is thrown below.
+            if let tokens = try? parser.parse(text) { return try scalarForm(tokens, 0, scratch: &scratch) }
         }
         throw .malformed(self, String(decoding: text, as: UTF8.self))
     }

@@ -8,6 +8,8 @@ internal import CambiumJSON
 package struct StoredValueCheck {
     /// The maximum number of bytes of a value.
     package static let byteCountMax = 256 << 20
+    /// The maximum depth to which the arrays and objects of a JSON value may nest.
+    package static let jsonDepthMax = 512
 
     let type: AttributeType
     /// The JSON parser, which is created for the first JSON text.
@@ -68,7 +70,7 @@ package struct StoredValueCheck {
         case .date: "is not a date of the years 1 to 9999"
         case .decimal: "is not a decimal number in its shortest form"
         case .string, .uri: "is not UTF-8"
-        case .json: "is not one JSON value without spaces between its parts"
+        case .json: "is not one JSON value of at most \(jsonDepthMax) levels without spaces between its parts"
         case .data, .uuid: "does not fit its type"
         }
     }
@@ -101,7 +103,7 @@ package struct StoredValueCheck {
         let parser = self.parser ?? JSONParser()
         self.parser = parser
         // The parser's error is dropped, because one sentence states the requirements for all JSON texts.
-        guard (try? parser.parse(bytes)) != nil else { return false }
+        guard let tokens = try? parser.parse(bytes), !tokens.nests(0, deeperThan: Self.jsonDepthMax) else { return false }
         return Self.isCompact(bytes)
     }
 
