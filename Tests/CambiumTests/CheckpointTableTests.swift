@@ -173,6 +173,23 @@ import Testing
         #expect(try Verification(volume).findings == [])
     }
 
+    @Test func `chunks of a removed checkpoint are used again only after its removal is durable`() throws {
+        let volume = FaultyVolume()
+        let store = try made(volume)
+        try store.checkpoint()
+        let checkpointer = try #require(store.checkpoints).checkpointer
+        let second = TransactionNumber(rawValue: 2)
+        // The record is removed, and then the sync of its directory fails.
+        volume.fail(at: volume.operationCount + 1, with: 5)
+        #expect(throws: CambiumError.self) { try checkpointer.whileNoneIsMade { try checkpointer.drop([second]) } }
+        #expect(try volume.hasFailed && !CheckpointRecord.list(volume).contains(second))
+        try checkpointer.reclaimChunks()
+        for seed in 0..<8 as Range<UInt64> {
+            let disk = MemoryVolume(contents: volume.image(seed: seed))
+            #expect(try !CheckpointRecord.list(disk).contains(second), "seed \(seed)")
+        }
+    }
+
     @Test func `backups and compressed checkpoints have the tables`() throws {
         for compression in [CheckpointPolicy.Compression.none, .lz4] {
             let volume = MemoryVolume()

@@ -24,10 +24,13 @@ extension Checkpointer {
     /// checkpoint keeps the file of its pages.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
-            if try volume.exists(CheckpointRecord.path(number)) { try volume.remove(CheckpointRecord.path(number)) }
+            if try volume.exists(CheckpointRecord.path(number)) {
+                try volume.remove(CheckpointRecord.path(number))
+                hasUnsyncedRecords = true
+            }
             kept[number] = nil
         }
-        if !passedOver.isEmpty { try volume.syncDirectory(CheckpointRecord.directory) }
+        try syncRecords()
         passedOver = []
         try PageFile.removeDamageMark(volume)
     }
@@ -75,15 +78,23 @@ extension Checkpointer {
         var droppedCount = 0
         for number in roots {
             guard try volume.removeUnlessShared(CheckpointRecord.path(number)) else { continue }
+            hasUnsyncedRecords = true
             let gone = kept.removeValue(forKey: number)
             if let next = kept.keys.filter({ $0 > number }).min(), let before = kept[next]?.logByteCount {
                 kept[next]?.logByteCount = gone?.logByteCount.map { $0 + before }
             }
             droppedCount += 1
         }
-        // The removal must be durable: a record that reappears after a power failure must not refer to chunks that were used again.
-        if droppedCount > 0 { try volume.syncDirectory(CheckpointRecord.directory) }
+        try syncRecords()
         return droppedCount
+    }
+
+    /// Makes the removal and the replacement of records durable. A record that reappears after a power failure must not refer to chunks
+    /// that were used again.
+    func syncRecords() throws(CambiumError) {
+        guard hasUnsyncedRecords else { return }
+        try volume.syncDirectory(CheckpointRecord.directory)
+        hasUnsyncedRecords = false
     }
 
     /// Returns the properties of a checkpoint, or `nil` if its record is corrupt.

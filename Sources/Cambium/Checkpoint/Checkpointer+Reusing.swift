@@ -19,6 +19,8 @@ extension Checkpointer {
         // If a record is corrupt, a process may have opened that checkpoint while it was sound. So no chunk is used again until the record
         // has been removed.
         guard let taken else { return }
+        // An earlier call may have failed after it removed a record.
+        try syncRecords()
         try removeUnnamedFiles()
         try leases.removeEnded(from: volume)
         let owners = ChunkOwners(isRooted: taken, leased: leases.chunks(of: pageFile))

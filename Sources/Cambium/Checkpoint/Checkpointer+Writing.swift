@@ -48,7 +48,9 @@ extension Checkpointer {
             tree: tree.tree)
         // If the next step fails, the file may be the old record or the new one. So the properties of the old record are forgotten.
         kept[snapshot.transaction] = nil
+        hasUnsyncedRecords = true
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }
+        hasUnsyncedRecords = false
         chunks = next
         unstored.subtract(fresh)
         self.inFile.subtract(fresh)

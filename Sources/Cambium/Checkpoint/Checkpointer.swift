@@ -40,6 +40,9 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The leases of graphs that were still in use when earlier stores were closed.
     @exclusivity(unchecked) var leases: ChunkLeases
+    /// Whether records were removed or replaced since their directory was last synced. Until it is synced, a power failure may restore the
+    /// old records.
+    @exclusivity(unchecked) var hasUnsyncedRecords = false
     /// Whether chunks were taken for a table after the chunks of all checkpoints were last examined.
     @exclusivity(unchecked) var holdsTableChunks = false
 
