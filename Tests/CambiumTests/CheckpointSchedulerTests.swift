@@ -1,3 +1,4 @@
+import CambiumBytes
 import CambiumModel
 import CambiumTesting
 import Dispatch
@@ -101,5 +102,34 @@ import Testing
         }
         isDone.wait()
         #expect(canSync)
+    }
+
+    @Test func `a thread that closes a store while another thread closes it waits until the store is closed`() throws {
+        let store = try made()
+        try store.addNote(1)
+        let checkpointer = try #require(store.checkpoints?.checkpointer)
+        let isDone = DispatchSemaphore(value: 0)
+        let hasReturned = Guarded(false)
+        try checkpointer.whileNoneIsMade {
+            let first = Thread {
+                do { try store.close() } catch { Issue.record("\(error)") }
+                isDone.signal()
+            }
+            first.start()
+            // From then on, the first thread waits for the end of this closure.
+            while !store.writer.lock.hold({ store.writer.isClosed }) {}
+            let second = Thread { [volume] in
+                do {
+                    try store.close()
+                    hasReturned.withLock { $0 = true }
+                    try Store.open(volume, durability: nil, environment: fixedEnvironment()).close()
+                } catch { Issue.record("\(error)") }
+                isDone.signal()
+            }
+            second.start()
+            while store.writer.closing.waiterCount == 0, !hasReturned.withLock({ $0 }) {}
+        }
+        isDone.wait()
+        isDone.wait()
     }
 }

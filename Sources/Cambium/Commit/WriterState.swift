@@ -14,6 +14,8 @@ import Synchronization
 final class WriterState: @unchecked Sendable {
     /// The writer's lock. It is taken after the lock for making checkpoints, and before every other lock.
     let lock = WriterLock()
+    /// The lock that a thread holds while it closes the store. It is taken before every other lock.
+    let closing = WriterLock()
     let timeline: Timeline
     /// The log; `nil` for a store in memory.
     let log: LogWriter?

@@ -7,13 +7,18 @@ extension Store {
     ///
     /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of them
     /// exist. Throws `.ioFailure` if all of them are durable and the files cannot be closed. Throws `.misuse` inside the closure of a
-    /// write; the store then stays open.
+    /// write; the store then stays open. If another thread is closing the store, waits until that thread has finished.
     ///
     /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. To ensure this, a lease
     /// (a small file) lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released
     /// only when the last of these graphs is released. Complexity: O(chunks).
     public func close() throws(CambiumError) {
         try writer.checkOutsideOfWrites("close")
+        try writer.closing.hold { () throws(CambiumError) in try closeOnce() }
+    }
+
+    /// Closes the store, unless it was closed before. Call it only while the lock `closing` is held.
+    private func closeOnce() throws(CambiumError) {
         if !(writer.lock.hold { writer.isClosed }) { checkpoints?.makeAtClosing() }
         let wasOpen = writer.lock.hold {
             if writer.isClosed { return false }
@@ -21,7 +26,6 @@ extension Store {
             commits.stopTimer()
             return true
         }
-        // If the store was closed before, there is nothing to do.
         guard wasOpen else { return }
         defer {
             writer.bell.end()
