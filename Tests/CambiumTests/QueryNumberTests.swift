@@ -49,6 +49,20 @@ import Testing
         #expect(try graph.count(Query("Note", where: "next.@sum.real > 1")) == 3)
     }
 
+    @Test func `a sum over several steps adds the numbers in the order of the objects`() throws {
+        let store = try Store.inMemory(schema: graph.schema)
+        try store.write { transaction in
+            let first = try transaction.insert("Note", ["rank": .int(1)])
+            let second = try transaction.insert("Note")
+            try transaction.link(first, "next", second)
+            // In almost any other order, the sum is infinite.
+            for sign in 0..<60 {
+                try transaction.link(second, "next", transaction.insert("Note", ["real": .double(sign % 2 == 0 ? 1.7e308 : -1.7e308)]))
+            }
+        }
+        #expect(try store.graph.count(Query("Note", where: "rank == 1 and next.next.@sum.real == 0")) == 1)
+    }
+
     /// Returns a graph of notes of one rank, each of which leads to all of them.
     private static func linked(_ count: Int, rank: Int64) throws -> Graph {
         let store = try Store.inMemory(

@@ -53,7 +53,9 @@ final class AggregateReader: ValueReader {
                 return true
             }
         } else {
-            for (end, count) in path.ends(of: row) { if let end { add(end, count, reader, to: &sum) } }
+            // The order of a dictionary differs between processes, and a sum of floating-point numbers depends on their order.
+            let ends = path.ends(of: row)
+            for end in ends.keys.compactMap(\.self).sorted() { add(end, ends[end] ?? 0, reader, to: &sum) }
         }
         return sum.result
     }
