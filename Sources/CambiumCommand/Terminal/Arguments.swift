@@ -1,10 +1,23 @@
 import ArgumentParser
 
-/// The bytes of the arguments, before they are converted to strings. A string replaces bytes that are not UTF-8 by other characters, so the
-/// argument would mean something else.
+/// Checks of the arguments before they are parsed.
 enum Arguments {
-    /// Checks that each argument is UTF-8.
+    /// Checks that each argument is UTF-8, and that no condition is given twice.
     static func check() throws {
+        try checkEncoding()
+        try checkConditions(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
+    }
+
+    /// The argument parser would use only the last condition, so a command could find, and thus change, more objects than were meant.
+    private static func checkConditions(_ arguments: some Sequence<String>) throws {
+        var found: Set<Substring> = []
+        for name in arguments.map({ $0.prefix { $0 != "=" } }) where ["--where", "--having", "--scope"].contains(name) {
+            if !found.insert(name).inserted { throw ValidationError("\(name) is given twice. Join the conditions with 'and'.") }
+        }
+    }
+
+    /// A string replaces bytes that are not UTF-8 by other characters, so the argument would mean something else.
+    private static func checkEncoding() throws {
         // SAFETY: the operating system terminates each argument with a zero byte, and the arguments live as long as the process.
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { return }
