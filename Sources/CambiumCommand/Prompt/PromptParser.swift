@@ -38,10 +38,10 @@ struct PromptParser {
 
     private func show() throws(PromptMistake) -> PromptStatement {
         let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
+        if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Write it.", at: open.start) }
         let parts = tokens[1..<(include ?? tokens.count)].map { token in
             // The text is the content of the string, in which escapes are not decoded.
-            let isString = token.kind == .string && token.text.count > 1
-            return PromptClause(text: isString ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
+            PromptClause(text: token.kind == .string ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
         }
         guard !parts.isEmpty else {
             throw PromptMistake(
