@@ -62,6 +62,14 @@ import Testing
         try store.write { try $0.delete(note) }
         #expect(code { _ = try store.graph[note, "title"] } == .notFound)
         #expect(code { _ = try store.graph.members("items", of: note) } == .notFound)
+        let calls: [() throws -> Void] = [
+            { _ = try store.graph[note, "title"] }, { try store.write { try $0.set(note, "title", to: "x") } },
+            { try store.write { try $0.link(note, "items", note) } }, { try store.write { _ = try $0.clone(note) } },
+        ]
+        for call in calls {
+            let error = #expect(throws: CambiumError.self) { try call() }
+            #expect(error?.message.contains("does not exist. Use the id of an object") == true, "\(error?.message ?? "")")
+        }
         #expect(store.graph[note, title] == nil)
         #expect(store.graph.name(of: note) == nil)
     }

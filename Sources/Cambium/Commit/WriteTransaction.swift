@@ -106,7 +106,7 @@ public struct WriteTransaction: ~Copyable {
 
     /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; then no attribute is changed.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
-        guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw missing(id) }
+        guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw schema.missingObject(id) }
         var areCurrent = true
         for (attribute, value) in values where try check(attribute, value, entity) !== attribute { areCurrent = false }
         try checkUsable()
@@ -264,12 +264,8 @@ public struct WriteTransaction: ~Copyable {
     }
 
     borrowing func entity(of id: ObjectID) throws(CambiumError) -> Entity {
-        guard let entity = draft.entity(of: id) else { throw missing(id) }
+        guard let entity = draft.entity(of: id) else { throw schema.missingObject(id) }
         return entity
-    }
-
-    private borrowing func missing(_ id: ObjectID) -> CambiumError {
-        CambiumError(.notFound, "Object \(schema.entity(id.root)?.name ?? "?")/\(id.serial) does not exist.")
     }
 
     /// Checks a value, and returns the attribute of the current schema.

@@ -59,9 +59,7 @@ struct ClonePlanner {
     }
 
     private func place(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
-        guard let place = reader.place(of: id, layout) else {
-            throw CambiumError(.notFound, "Object \(layout.schema.entity(id.root)?.name ?? "\(id.root)")/\(id.serial) does not exist.")
-        }
+        guard let place = reader.place(of: id, layout) else { throw layout.schema.missingObject(id) }
         return place
     }
 

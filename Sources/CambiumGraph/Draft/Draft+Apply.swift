@@ -242,7 +242,7 @@ extension Draft {
     }
 
     func livePlace(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
-        guard let place = place(of: id) else { throw CambiumError(.notFound, "Object \(text(of: id)) does not exist.") }
+        guard let place = place(of: id) else { throw schema.missingObject(id) }
         return place
     }
 

@@ -45,9 +45,7 @@ extension Graph {
     public func name(of id: ObjectID) -> String? { entity(of: id).map { schema.text(of: id, entity: $0) } }
 
     func required(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
-        guard let place = place(of: id) else {
-            throw CambiumError(.notFound, "Object \(schema.entity(id.root)?.name ?? "?")/\(id.serial) does not exist.")
-        }
+        guard let place = place(of: id) else { throw schema.missingObject(id) }
         return place
     }
 }
