@@ -18,23 +18,34 @@ extension Graph {
     ///
     /// Throws as `find(_:)` does, and `.unknownName` if the record does not fit the store's schema.
     public func collect<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> (records: [Record], errors: [any Error]) {
+        try collect(query, nil)
+    }
+
+    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction in progress.
+    func collect<Record: EntityRecord>(
+        _ query: RecordQuery<Record>, _ uncommitted: UncommittedOrigins?
+    ) throws -> (records: [Record], errors: [any Error]) {
         var records: [Record] = []
         var errors: [any Error] = []
-        try forEachRecord(find(query.query)) { _, record in
+        try forEachRecord(find(query.query), uncommitted) { _, record in
             do { records.append(try record()) } catch { errors.append(error) }
         }
         return (records, errors)
     }
 
     /// Returns the first record of a query's answer, or `nil` if the answer is empty. Throws as `fetch(_:where:)` does.
-    public func first<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
-        try first(query.query).map { try load(Record.self, $0) }
+    public func first<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? { try first(query, nil) }
+
+    func first<Record: EntityRecord>(_ query: RecordQuery<Record>, _ uncommitted: UncommittedOrigins?) throws -> Record? {
+        try first(query.query).map { try load(Record.self, $0, uncommitted) }
     }
 
-    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.conflict` for several records, and as
+    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` for several records, and as
     /// `fetch(_:where:)` does.
-    public func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
-        try only(query.query).map { try load(Record.self, $0) }
+    public func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? { try only(query, nil) }
+
+    func only<Record: EntityRecord>(_ query: RecordQuery<Record>, _ uncommitted: UncommittedOrigins?) throws -> Record? {
+        try only(query.query).map { try load(Record.self, $0, uncommitted) }
     }
 
     /// Returns the number of records in a query's answer. Throws as `find(_:)` does.

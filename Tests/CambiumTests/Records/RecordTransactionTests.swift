@@ -139,6 +139,29 @@ struct RecordTransactionTests {
         #expect(try store.fetch(Writer.self) { $0.name == "Zoe" }.map(\.id) == [2])
     }
 
+    @Test("a transaction answers the queries that a graph answers")
+    func answers() throws {
+        try store.write { transaction in
+            var ben = Writer(id: 2, name: "Ben")
+            try transaction.save(&ben)
+            let (all, named) = (RecordQuery<Writer>().sorted(by: \.name), RecordQuery<Writer> { $0.name == "Ben" })
+            #expect(try transaction.first(all)?.ref == ben.ref)
+            #expect(try transaction.only(named)?.ref == ben.ref)
+            #expect(try transaction.collect(all).records.map(\.id) == [2, 1])
+            #expect(try transaction.count(all) == 2)
+            #expect(try transaction.contains(named))
+            let query = try Query("Writer", where: "name == \"Ben\"")
+            #expect(try transaction.first(query) == ben.ref?.id)
+            #expect(try transaction.only(query) == ben.ref?.id)
+            #expect(try transaction.contains(query))
+            let error = try #require(throws: CambiumError.self) { try transaction.only(all) }
+            #expect(error.code == .ruleViolated)
+            try transaction.delete(&ben)
+            #expect(try transaction.first(named) == nil)
+            #expect(try !transaction.contains(named))
+        }
+    }
+
     @Test("a caught error of a save in part fails the import whose hook saved")
     func partialSaveOfHook() throws {
         let other = try Library.store()
