@@ -62,6 +62,8 @@ extension ClonePlanner {
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
         guard !follower.attribute.constraints.isEmpty else { return }
+        // The same attribute has the same constraints, which the value of the ancestor's copy satisfies.
+        if followedIndex(follower, index, entries)?.attribute === follower.attribute { return }
         guard let value = value(of: follower.attribute, index, entries, members, options),
             let violation = follower.attribute.constraints.check(value)
         else { return }
