@@ -23,6 +23,21 @@ import Testing
         #expect(try place.run("verify", "notes", "--json").json.first?["ok"] as? Bool == true)
     }
 
+    @Test func `an object is inserted with its links`() throws {
+        let place = try Workplace.withStore()
+        #expect(try place.run("insert", "notes", "Note", "id=1").code == 0)
+        #expect(try place.run("insert", "notes", "Item", "name=x", "note=Note/1").code == 0)
+        #expect(try place.run("insert", "notes", "Memo").code == 0)
+        #expect(try place.run("insert", "notes", "Memo").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=2", "items=Item/1", "memos=Memo/2,Memo/1").code == 0)
+        #expect(try place.run("show", "notes", "Note/2", "--json").output.contains(#""items":["Item/1"],"memos":["Memo/2","Memo/1"]"#))
+        let refused: [(String, Int32)] = [("note=Note/1,Note/2", 65), ("note:=\"Note/1\"", 65), ("note=Note/9", 66), ("note=", 66)]
+        for (assignment, code) in refused {
+            #expect(try place.run("insert", "notes", "Item", assignment).code == code, "\(assignment)")
+        }
+        #expect(try place.run("find", "notes", "Item", "--count", "--json").json.first?["count"] as? Int == 1)
+    }
+
     @Test func `a memory budget that is not a number is refused before anything is done`() throws {
         let place = try Workplace.withStore()
         let env = URL(filePath: "/usr/bin/env")

@@ -62,21 +62,29 @@ struct InsertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "insert", abstract: "Insert an object.",
         discussion: Discussion.text(
-            "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null.",
-            examples: "cambium insert notes Note id=1 title=Paris --actor jane", "cambium insert notes Item name:=null"))
+            "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null. "
+                + "relationship=id,id links the new object to others.",
+            examples: "cambium insert notes Note id=1 title=Paris --actor jane", "cambium insert notes Item name:=null note=Note/1"))
 
     @Argument(help: "The store.", completion: .directory) var store: String
     @Argument(help: "The entity of the new object.", completion: .custom(NameCompletion.entities)) var entity: String
-    @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument] = []
+    @Argument(help: "The attributes and links to set: key=text, key:=JSON, or relationship=id,id.")
+    var assignments: [AssignmentArgument] = []
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws { try assignments.checkNames() }
 
     func run() throws {
-        try Edit("insert", store: store, author, output, [entity] + assignments.map(\.argument)).run { transaction, schema, _ in
+        try Edit("insert", store: store, author, output, [entity] + assignments.map(\.argument)).run { transaction, schema, graph in
             let entity = try schema.required(self.entity)
-            return try transaction.insert(entity, try assignments.map { try $0.resolved(entity) })
+            let attributes = assignments.filter { entity.relationship($0.name) == nil }
+            let id = try transaction.insert(entity, try attributes.map { try $0.resolved(entity) })
+            for assignment in assignments {
+                guard let relationship = entity.relationship(assignment.name) else { continue }
+                for target in try assignment.targets(relationship, in: graph) { try transaction.link(id, relationship, target) }
+            }
+            return id
         }
     }
 }

@@ -79,6 +79,18 @@ struct AssignmentArgument: ExpressibleByArgument {
         if name.isEmpty { return nil }
     }
 
+    /// Returns the objects to which a relationship of a new object leads.
+    func targets(_ relationship: Relationship, in graph: Graph) throws(CambiumError) -> [ObjectID] {
+        let texts = text.split(separator: ",", omittingEmptySubsequences: false)
+        if isJSON || (texts.count > 1 && !relationship.isToMany) {
+            let ids = relationship.isToMany ? "ids, such as '\(name)=Note/1,Note/2'" : "one id, such as '\(name)=Note/1'"
+            throw CambiumError(.invalidInput, "'\(name)' is a relationship. Write \(ids).")
+        }
+        var targets: [ObjectID] = []
+        for text in texts { targets.append(graph.id(of: try graph.schema.object(String(text), in: graph).place)) }
+        return targets
+    }
+
     /// Returns the attribute and its value.
     func resolved(_ entity: Entity) throws(CambiumError) -> (Attribute, Value) {
         if entity.relationship(name) != nil {
