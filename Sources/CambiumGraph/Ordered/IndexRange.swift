@@ -116,17 +116,27 @@ package struct IndexRange: Sendable {
     /// Calls `body` with the row of each object in the order of the index until it returns `false`. `body` also receives whether the object
     /// has the same values as the previous object. No key of the index may be cut.
     func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
+        var previous: (leaf: OrderedLeaf, place: Int)?
+        forEachEntry(outer, isReversed: isReversed) { leaf, place, row in
+            let hasPreviousKey = previous.map { leaf.hasKey(at: place, of: $0.leaf, at: $0.place) } ?? false
+            previous = (leaf, place)
+            return body(row, hasPreviousKey)
+        }
+    }
+
+    /// Calls `body` with the entries at some places of the index until it returns `false`. `body` receives the leaf of the entry, the place
+    /// of the entry in this leaf, and the row.
+    @inline(__always) private func forEachEntry(
+        _ places: Range<Int>, isReversed: Bool, _ body: (_ leaf: OrderedLeaf, _ place: Int, _ row: UInt32) -> Bool
+    ) {
         let rows = index.graph.reader.rows(index.layout.table)
         let isProven = index.graph.isProven
-        var previous: (leaf: OrderedLeaf, place: Int)?
-        index.reader.forEachLeaf(outer, isReversed: isReversed) { leaf, part in
+        index.reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
             for number in 0..<part.count {
                 let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
                 let row = leaf.row(place)
                 if !isProven { rows.requireLive(row) }
-                let hasPreviousKey = previous.map { leaf.hasKey(at: place, of: $0.leaf, at: $0.place) } ?? false
-                previous = (leaf, place)
-                if !body(row, hasPreviousKey) { return false }
+                if !body(leaf, place, row) { return false }
             }
             return true
         }
@@ -179,37 +189,21 @@ package struct IndexRange: Sendable {
                 places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
                 offset = 0
             }
-            let reader = range.index.reader
-            if hasShortKeys { return reader.forEachLeaf(places, isReversed: isReversed) { giveAll(of: $0, $1, body) } }
+            let table = table
+            if hasShortKeys {
+                return range.forEachEntry(places, isReversed: isReversed) { _, _, row in body(ObjectPlace(table: table, row: row)) }
+            }
             var isWanted = true
-            reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
+            range.index.reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
                 isWanted = visit(leaf, part, body)
                 return isWanted
             }
             if isWanted { _ = endRun(body) }
         }
 
-        /// Returns the index of an entry in its leaf, given its number in the order of the walk.
-        @inline(__always) private func place(_ number: Int, _ part: Range<Int>) -> Int {
-            isReversed ? part.upperBound - 1 - number : part.lowerBound + number
-        }
-
-        private func giveAll(of leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
-            for number in 0..<part.count {
-                let row = leaf.row(place(number, part))
-                check(row)
-                if !body(ObjectPlace(table: table, row: row)) { return false }
-            }
-            return true
-        }
-
-        @inline(__always) private func check(_ row: UInt32) {
-            if !isProven { rows.requireLive(row) }
-        }
-
         private mutating func visit(_ leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
             for number in 0..<part.count {
-                let place = place(number, part)
+                let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
                 let (start, byteCount) = leaf.entry(place)
                 let row = OrderedNode.row(leaf.page + start + byteCount)
                 if leaf.prefixByteCount + byteCount < OrderedNode.entryByteCountMax {
@@ -243,7 +237,7 @@ package struct IndexRange: Sendable {
         }
 
         private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {
-            check(row)
+            if !isProven { rows.requireLive(row) }
             if offset > 0 {
                 offset -= 1
                 return true
