@@ -45,6 +45,30 @@ import Testing
         #expect(shape.bucketCount < 250)
     }
 
+    @Test func `an identity of several attributes is looked up in one page, even if all objects share one of the values`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Thing", identity: ["group", "n"]) {
+                AttributeDefinition("group", .string)
+                AttributeDefinition("n", .int64)
+            }
+        }
+        let schema = try Schema(definition)
+        let thing = try #require(schema.entity("Thing"))
+        let (group, number) = (thing.identity[0].number, thing.identity[1].number)
+        let timeline = Timeline()
+        try ProgramRun.commit([.schema(schema.catalog)], to: timeline)
+        let ops = (1...5000).map { serial in
+            let values = [Assignment(group, .string("all")), Assignment(number, .int(Int64(serial)))]
+            return Op.insert(ObjectID(root: thing.number, serial: UInt64(serial)), entity: thing.number, values)
+        }
+        try ProgramRun.commit(ops, to: timeline)
+        // If one attribute decided the place of a key, all keys would be in one bucket with many pages.
+        let shape = IndexShape(timeline.head.reader)
+        #expect(shape.entryCount == 5000 && shape.pageCountMax == 1 && shape.bucketCount < 125)
+        let found = timeline.head.place(thing, identity: [.string("all"), .int(4711)])
+        #expect(found.map(timeline.head.id(of:))?.serial == 4711)
+    }
+
     @Test func `the secret changes the places of keys, but not the digest of a graph`() throws {
         let numbers = try Numbers()
         let timelines = try [1, 2].map { try numbers.timeline(secret: $0) }
