@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 
 /// Saves, fetches and reads records, beside the same work by names and handles.
 struct Records {
@@ -72,7 +71,7 @@ struct Records {
 
     private func store(_ name: String, _ schema: Schema) throws -> Store {
         let path = settings.store("records-\(name)")
-        if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+        try Tree(path).remove()
         return try Store.create(at: path, schema: schema)
     }
 
