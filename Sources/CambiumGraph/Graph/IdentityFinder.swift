@@ -8,11 +8,11 @@ public struct IdentityFinder {
     private let buckets: [UnsafeMutableRawPointer?]
     private let shift: UInt64
     private let hashKey: HashKey
-    private let keys: LeafDirectory
+    let keys: LeafDirectory
     private let rows: Rows
     private let table: Int
     private let slot: Int
-    private let kind: ColumnKind
+    let kind: ColumnKind
     private let isWholeTable: Bool
     private let entity: Entity
     /// Keeps the pages alive to which the addresses point.
@@ -43,31 +43,50 @@ public struct IdentityFinder {
 
     /// Returns the object whose identity is a string, URI, JSON or data that has the bytes of `text` in UTF-8. Returns `nil` if there is no
     /// such object.
-    public func find(_ text: String) -> ObjectPlace? {
-        guard kind == .string else { return nil }
-        return text.utf8Span.span.bytes.withUnsafeBytes { key in
-            var hash = KeyHash(hashKey)
-            hash.add(key)
-            return find(hash) { row in Rows.hasBytes(keys.leaf(row), row, key, rows.chunks) }
-        }
-    }
+    public func find(_ text: String) -> ObjectPlace? { kind == .string ? find(text, hash(text)) : nil }
 
     /// Returns the object whose identity is this whole number. Returns `nil` if there is no such object, or if the identity is not a whole
     /// number.
-    public func find(_ number: Int64) -> ObjectPlace? {
-        guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
+    public func find(_ number: Int64) -> ObjectPlace? { cell(number).flatMap { find($0, hash($0)) } }
+
+    // MARK: Parts of a lookup
+
+    @inline(__always) func hash(_ text: String) -> UInt64 {
         var hash = KeyHash(hashKey)
-        hash.add(low, high)
-        return find(hash) { row in rows.equals(row, slot, kind, .fixed(low, high)) }
+        text.utf8Span.span.bytes.withUnsafeBytes { hash.add($0) }
+        return hash.value
     }
 
-    @inline(__always) private func find(_ hash: KeyHash, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
+    @inline(__always) func find(_ text: String, _ hash: UInt64) -> ObjectPlace? {
+        text.utf8Span.span.bytes.withUnsafeBytes { key in find(hash) { row in Rows.hasBytes(keys.leaf(row), row, key, rows.chunks) } }
+    }
+
+    /// Returns a number as a value of the identity, or `nil` if the identity cannot have this value.
+    @inline(__always) func cell(_ number: Int64) -> Cell? {
+        guard case .fixed(let low, let high)? = StoredForm(.int(number), type: entity.identity[0].type) else { return nil }
+        return .fixed(low, high)
+    }
+
+    @inline(__always) func hash(_ cell: Cell) -> UInt64 {
+        var hash = KeyHash(hashKey)
+        hash.add(cell)
+        return hash.value
+    }
+
+    @inline(__always) func find(_ cell: Cell, _ hash: UInt64) -> ObjectPlace? { find(hash) { rows.equals($0, slot, kind, cell) } }
+
+    /// Returns the page of the index to which a hash belongs.
+    @inline(__always) func bucket(_ hash: UInt64) -> UnsafeMutableRawPointer? {
         // An index of one bucket would need a shift by 64 bits, which is not defined. So the first bit is shifted separately.
-        var page = buckets[Int((hash.value &>> 1) &>> shift)]
+        buckets[Int((hash &>> 1) &>> shift)]
+    }
+
+    @inline(__always) private func find(_ hash: UInt64, where isEqual: (UInt32) -> Bool) -> ObjectPlace? {
+        var page = bucket(hash)
         var overflowCount = 0
         while let start = page {
             let bucket = Bucket(start)
-            if let row = bucket.firstRow(Bucket.fragment(hash.value), where: isEqual) {
+            if let row = bucket.firstRow(Bucket.fragment(hash), where: isEqual) {
                 if !isWholeTable, !isOfFamily(row) { return nil }
                 return ObjectPlace(table: table, row: row)
             }

@@ -1,0 +1,83 @@
+internal import CMachine
+public import CambiumModel
+
+extension IdentityFinder {
+    /// Returns the object of each identity of a list, or `nil` where `find(_:)` returns `nil`.
+    ///
+    /// Several lookups wait for memory at the same time, so a list takes less time than as many calls of `find(_:)`. Complexity: O(list).
+    public func find(_ texts: [String]) -> [ObjectPlace?] {
+        guard kind == .string else { return texts.map { _ in nil } }
+        return places(texts.count) { hash(texts[$0]) } find: { find(texts[$0], $1) }
+    }
+
+    /// Returns the object of each identity of a list, or `nil` where `find(_:)` returns `nil`. Complexity: as for a list of texts.
+    public func find(_ numbers: [Int64]) -> [ObjectPlace?] {
+        // A number that does not fit the identity has no hash. Its lookup begins with any hash, and then finds no object.
+        places(numbers.count) { cell(numbers[$0]).map(hash) ?? 0 } find: { number, hash in cell(numbers[number]).flatMap { find($0, hash) } }
+    }
+
+    /// The number of lookups that wait for memory at the same time.
+    private static let stepCount = 32
+
+    /// A lookup in progress: the hash of its identity, and the row that the index has for this hash.
+    private struct Step {
+        let hash: UInt64
+        var row = noRow
+    }
+
+    /// Does each step of a lookup for several identities before the next step. Each step prefetches the memory that the next step reads.
+    private func places(
+        _ count: Int, hash: (Int) -> UInt64, find: (_ number: Int, _ hash: UInt64) -> ObjectPlace?
+    ) -> [ObjectPlace?] {
+        var places: [ObjectPlace?] = []
+        places.reserveCapacity(count)
+        withUnsafeTemporaryAllocation(of: Step.self, capacity: Self.stepCount) { steps in
+            for first in stride(from: 0, to: count, by: Self.stepCount) {
+                let part = 0..<min(Self.stepCount, count - first)
+                for place in part {
+                    let hash = hash(first + place)
+                    steps.initializeElement(at: place, to: Step(hash: hash))
+                    prefetchBlock(hash)
+                }
+                for place in part { steps[place].row = prefetchCell(steps[place].hash) }
+                for place in part { prefetchKey(steps[place].row) }
+                for place in part { places.append(find(first + place, steps[place].hash)) }
+            }
+        }
+        return places
+    }
+
+    @inline(__always) private func prefetchBlock(_ hash: UInt64) {
+        guard let page = bucket(hash) else { return }
+        let block = page + Bucket.homeOffset(of: hash)
+        cmachine_prefetch(page)
+        cmachine_prefetch(block)
+        cmachine_prefetch(block + Bucket.blockStride - 1)
+    }
+
+    /// Prefetches the cell of the first row that the index has for a hash. Returns this row, or `noRow` if the index has no row.
+    @inline(__always) private func prefetchCell(_ hash: UInt64) -> UInt32 {
+        guard let page = bucket(hash), let row = Bucket(page).firstRow(Bucket.fragment(hash), where: { _ in true }) else { return noRow }
+        let leaf = keys.leaf(row)
+        let index = Int(row & PageLayout.rowMask)
+        if case .fixed(let width) = kind {
+            cmachine_prefetch(leaf + PageLayout.presenceOffset)
+            cmachine_prefetch(leaf + (PageLayout.valuesOffset &+ width &* index))
+        } else {
+            cmachine_prefetch(leaf + (PageLayout.cellsOffset &+ 4 &* index))
+        }
+        return row
+    }
+
+    /// Prefetches the bytes of a row's key, if the key is a text.
+    @inline(__always) private func prefetchKey(_ row: UInt32) {
+        guard row != noRow, kind == .string else { return }
+        let leaf = keys.leaf(row)
+        let cell = StringLeaf.cell(leaf, row)
+        if cell == 0 || StringLeaf.isBlob(cell) { return }
+        let bytes = StringLeaf.inlineBytes(leaf, cell)
+        guard let start = bytes.baseAddress, let last = bytes.indices.last else { return }
+        cmachine_prefetch(start)
+        cmachine_prefetch(start + last)
+    }
+}
