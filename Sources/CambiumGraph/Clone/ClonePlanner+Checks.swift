@@ -7,6 +7,7 @@ extension ClonePlanner {
         _ present: [CloneMembers.Member], _ hierarchies: [CloneOp.Hierarchy], _ roots: [ObjectPlace], _ options: CloneOptions
     ) throws(CambiumError) {
         var repeated: [String] = []
+        var canShare = false
         for member in present where !member.entity.uniqueSets.isEmpty {
             let rules = Dictionary(uniqueKeysWithValues: member.policy.attributes.map { ($0.attribute.number, $0.rule) })
             let rootCount = roots.count { entity(at: $0) === member.entity }
@@ -19,6 +20,8 @@ extension ClonePlanner {
                         && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed { continue }
+                // Roots are always copied.
+                if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
                 repeated.append("'\(member.entity.name)': \(kind) (\(names)) would equal that of the original")
@@ -26,9 +29,11 @@ extension ClonePlanner {
         }
         guard repeated.isEmpty else {
             let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
+            let sharing = " The option .clone(.share) of the relationship to the objects shares them instead, unless its inverse is to-one."
             throw CambiumError(
                 .ruleViolated,
-                "The clone would repeat unique values. Give one attribute of each set a value, or \(words) in its userInfo.",
+                "The clone would repeat unique values. Give one attribute of each set a value, or \(words) in its userInfo."
+                    + (canShare ? sharing : ""),
                 details: repeated)
         }
     }
