@@ -307,6 +307,7 @@ import Testing
 
     @Test func `the code of the document about records runs`() throws {
         let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        try store.migrate(to: SchemaDefinition(of: Tag.self), Author(actor: "deploy"))
         let data = try code(store, Data(#"[{"name":"b"},{"name":"a","books":[{"title":"x"}]}]"#.utf8))
         #expect(String(decoding: data, as: UTF8.self).contains(#""_id":"Tag\/2""#))
         let hooks = recordHooks()
