@@ -77,6 +77,29 @@ import Testing
         return last
     }
 
+    private func watch(_ store: Store) async throws {
+        for try await committed in store.changes() {
+            print(committed.metadata?.time.description ?? "", committed.metadata?.actor ?? "-")
+            for object in committed.changes {
+                switch object.kind {
+                case .inserted: print("inserted", committed.graph.name(of: object.id) ?? "")
+                case .deleted: print("deleted", committed.changes.before.name(of: object.id) ?? "")
+                case .changed:
+                    for change in object.attributes { print(change.attribute.name, change.before.text, change.after.text) }
+                    for change in object.relationships { print(change.relationship.name, change.added, change.removed) }
+                }
+            }
+        }
+    }
+
+    private func show(_ committed: CommittedChanges) throws -> [String] {
+        let tags = try committed.changes.records(of: Tag.self)
+        for tag in tags.inserted { print("new:", tag.name) }
+        for (before, after) in tags.changed { print("changed:", before.name, after.name) }
+        for tag in tags.deleted { print("deleted:", tag.name) }
+        return tags.inserted.map(\.name) + tags.deleted.map(\.name)
+    }
+
     private func follow(_ path: String) async throws -> [ObjectID] {
         var ids: [ObjectID] = []
         let store = try Store.open(at: path)
@@ -244,6 +267,22 @@ import Testing
         #expect(try await form.save(Author(actor: "jane")).hasChanges)
         #expect(try store.graph.load(tag).name == "rose")
         #expect(try await !form.save(Author(actor: "jane")).hasChanges)
+    }
+
+    @Test func `the code of the document about observation runs`() async throws {
+        try await withFolder { folder in
+            let store = try Store.open(at: "\(folder)/tags", creating: Schema(of: Tag.self))
+            let start = store.graph.transaction
+            _ = try Tag(named: "red", in: store)
+            var names: [String] = []
+            for try await committed in store.changes(from: start) {
+                names += try show(committed)
+                if committed.transaction >= store.graph.transaction { break }
+            }
+            #expect(names == ["red"])
+            try store.close()
+            try await watch(store)
+        }
     }
 
     private func code(_ store: Store, _ json: Data) throws -> Data {
