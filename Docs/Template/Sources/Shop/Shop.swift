@@ -5,12 +5,22 @@ import Foundation
 /// continues with every sale that was printed.
 @main
 struct Shop {
-    static func main() async throws {
+    static func main() async {
         guard CommandLine.arguments.count == 2 else {
             print("usage: Shop PATH")
             exit(64)
         }
-        let store = try Store.open(at: CommandLine.arguments[1], creating: Schema(of: Shelf.self, Sale.self))
+        do {
+            try await run(CommandLine.arguments[1])
+        } catch {
+            say("Shop: \(error)")
+            exit(1)
+        }
+    }
+
+    /// Opens the store, and shows each use of it.
+    private static func run(_ path: String) async throws {
+        let store = try Store.open(at: path, creating: Schema(of: Shelf.self, Sale.self))
         say("opened with \(try store.graph.count(RecordQuery<Sale>())) sales")
         try stock(store)
         try copyShelf(store)
