@@ -2,51 +2,81 @@ import Cambium
 import Foundation
 import Testing
 
+struct Product {
+    var sku: String
+    var name: String
+    var price: Decimal = 0
+    var shelf: Ref<Shelf>?
+    var ref: Ref<Product>?
+}
+
+extension Product: EntityRecord {
+    static let recordSchema = RecordSchema<Product>("Product", indexes: [["name"]]) {
+        RecordProperty("sku", \.sku, .identity)
+        RecordProperty("name", \.name, .minLength(1))
+        RecordProperty("price", \.price, .min(0), .default(Decimal(0)))
+        RecordProperty("shelf", \.shelf)
+    }
+    init(from row: inout RecordReader) throws {
+        sku = try row.read("sku")
+        name = try row.read("name")
+        price = try row.read("price")
+        shelf = try row.read("shelf")
+        ref = row.ref()
+    }
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write("sku", &sku)
+        try row.write("name", &name)
+        try row.write("price", &price)
+        try row.write("shelf", &shelf)
+    }
+}
+
+struct Shelf {
+    var code: String
+    var products: [Product] = []
+    var ref: Ref<Shelf>?
+}
+
+extension Shelf: EntityRecord {
+    static let recordSchema = RecordSchema<Shelf>("Shelf") {
+        RecordProperty("code", \.code, .identity)
+        RecordProperty("products", \.products, .inverse(\Product.shelf), .onDelete(.cascade))
+    }
+    init(from row: inout RecordReader) throws {
+        code = try row.read("code")
+        products = try row.read("products")
+        ref = row.ref()
+    }
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write("code", &code)
+        try row.write("products", &products)
+    }
+}
+
 /// The code of Sources/Cambium/Cambium.docc/BuildAShop.md that needs no macro, word for word. `script/template` builds and runs the rest.
 @Suite struct BuildAShopSnippets {
-    struct Product: EntityRecord {
-        var sku: String
-        var name: String
-        var shelf: Ref<Shelf>?
-        var ref: Ref<Product>?
+    struct Sale: EntityRecord {
+        var number: Int
+        var price: Decimal
+        var product: Ref<Product>
+        var ref: Ref<Sale>?
 
-        static let recordSchema = RecordSchema<Product>("Product") {
-            RecordProperty("sku", \.sku, .identity)
-            RecordProperty("name", \.name)
-            RecordProperty("shelf", \.shelf)
+        static let recordSchema = RecordSchema<Sale>("Sale") {
+            RecordProperty("number", \.number, .identity)
+            RecordProperty("price", \.price)
+            RecordProperty("product", \.product)
         }
-        init(sku: String, name: String) { (self.sku, self.name) = (sku, name) }
         init(from row: inout RecordReader) throws {
-            sku = try row.read("sku")
-            name = try row.read("name")
-            shelf = try row.read("shelf")
+            number = try row.read("number")
+            price = try row.read("price")
+            product = try row.read("product")
             ref = row.ref()
         }
         mutating func write(to row: inout RecordWriter) throws {
-            try row.write("sku", &sku)
-            try row.write("name", &name)
-            try row.write("shelf", &shelf)
-        }
-    }
-
-    struct Shelf: EntityRecord {
-        var code: String
-        var products: [Product]
-        var ref: Ref<Shelf>?
-
-        static let recordSchema = RecordSchema<Shelf>("Shelf") {
-            RecordProperty("code", \.code, .identity)
-            RecordProperty("products", \.products, .inverse(\Product.shelf), .onDelete(.cascade))
-        }
-        init(code: String, products: [Product]) { (self.code, self.products) = (code, products) }
-        init(from row: inout RecordReader) throws {
-            code = try row.read("code")
-            products = try row.read("products")
-            ref = row.ref()
-        }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write("code", &code)
-            try row.write("products", &products)
+            try row.write("number", &number)
+            try row.write("price", &price)
+            try row.write("product", &product)
         }
     }
 
@@ -57,6 +87,35 @@ import Testing
         let found = try store.fetch(Product.self) { $0.shelf.code == "A" }
         print(found.map(\.name))
         #expect(found.map(\.name) == ["Apples"])
+    }
+
+    private func changeTwoObjects(_ store: Store) throws {
+        try store.write(Author(actor: "manager")) { transaction in
+            guard var apples = try transaction.find(Product.self, identity: "a-1") else { return }
+            apples.price += 1
+            try transaction.save(&apples)
+            var shelf = Shelf(code: "C", products: [Product(sku: "c-1", name: "Cherries", price: 4)])
+            try transaction.save(&shelf)
+        }
+    }
+
+    @Test func `an edit of the page keeps its name, and a transaction changes two objects`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shelf.self))
+        try store.migrate(to: SchemaDefinition(of: Shelf.self, Sale.self), Author(actor: "deploy"))
+        #expect(store.schema.entities.map(\.name).sorted() == ["Product", "Sale", "Shelf"])
+        var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])
+        try store.save(&shelf)
+        let id = try #require(try store.graph.find(Product.self, identity: "a-1")?.ref?.id)
+        var edit = store.edit()
+        try edit.set(id, "name", to: "Ripe apples")
+        try edit.set(id, "price", to: .decimal(DecimalNumber(9)))
+        try changeTwoObjects(store)
+        let policy = EditPolicy.byProperty { $0.concerns(\Product.price) ? .theirs : .mine }
+        try store.commit(&edit, policy: policy, author: Author(actor: "form"))
+        let apples = try #require(try store.graph.find(Product.self, identity: "a-1"))
+        #expect(apples.name == "Ripe apples")
+        #expect(apples.price == 1)
+        #expect(try store.graph.find(Shelf.self, identity: "C")?.products.map(\.name) == ["Cherries"])
     }
 
     @Test func `the package of the page is short`() throws {
