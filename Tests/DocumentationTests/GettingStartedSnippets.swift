@@ -64,6 +64,10 @@ import Testing
         try TransactionLog(of: path).forEach { entry in
             print(entry.number, entry.metadata.time, entry.metadata.actor ?? "-", entry.metadata.message ?? "")
         }
+        for try await committed in store.changes(from: draft.transaction) {
+            print(committed.transaction, committed.metadata?.actor ?? "-", committed.changes.count)
+            if committed.transaction >= store.graph.transaction { break }
+        }
         let follower = try StoreFollower(of: path)
         for try await newer in follower.graphs() {
             print(newer.transaction, newer.objectCount)
@@ -88,6 +92,41 @@ import Testing
             #expect(second.counts.updated == 1)
             #expect(second.counts.unchanged == 1)
             #expect(try ReadOnlyStore(at: path).graph.objectCount == objectCount)
+        }
+    }
+
+    @Test func `each definition in the table of the page is part of a valid schema`() throws {
+        let definitions: [any PropertyDefinition] = [
+            AttributeDefinition("due", .date),
+            AttributeDefinition("due", .date, .optional),
+            AttributeDefinition("code", .string, .optional, minLength: 2, regex: "[a-z]+"),
+            AttributeDefinition("state", .string, default: "new", allowed: ["new", "paid"]),
+            RelationshipDefinition("tags", to: "Tag", .toMany),
+        ]
+        for definition in definitions {
+            let schema = try Schema {
+                EntityDefinition("Note") { definition }
+                EntityDefinition("Tag") { AttributeDefinition("name", .string) }
+            }
+            #expect(schema.entities.count == 2)
+        }
+        let items = [
+            RelationshipDefinition("items", to: "Item", .orderedToMany, inverse: "note", min: 1, max: 9),
+            RelationshipDefinition("items", to: "Item", .toMany, inverse: "note", onDelete: .deny),
+        ]
+        let notes = [
+            RelationshipDefinition("note", to: "Note", inverse: "items"),
+            RelationshipDefinition("note", to: "Note", inverse: "items", min: 1),
+        ]
+        for (item, note) in zip(items, notes) {
+            let schema = try Schema {
+                EntityDefinition("Note") {
+                    AttributeDefinition("itemCount", .int64, derived: .count("items"))
+                    item
+                }
+                EntityDefinition("Item") { note }
+            }
+            #expect(schema.entities.count == 2)
         }
     }
 
