@@ -59,6 +59,18 @@ import Testing
         #expect(first["repeated"] == nil && again["repeated"] as? Bool == true)
     }
 
+    @Test func `a repeated label request returns the first result, even if its transaction was retired`() throws {
+        let place = try made()
+        #expect(try place.run("label", "notes", "here", "--request", "q").code == 0)
+        #expect(try place.run("set", "notes", "Note/1", "title=B").code == 0)
+        #expect(try place.run("compact", "notes", "--retain", "since:4").code == 0)
+        #expect(try place.run("stats", "notes", "--at", "3").code == 66)
+        let again = try place.run("label", "notes", "here", "--request", "q", "--json")
+        let report = try again.json.first
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(report?["transaction"] as? Int == 2 && report?["repeated"] as? Bool == true)
+    }
+
     @Test(arguments: ["since:2999-01-01T00:00:00Z", "since:99", "since:label:none"])
     func `a moment that does not exist ends a compaction before it begins`(retain: String) throws {
         let place = try made()
