@@ -108,6 +108,25 @@ import Testing
         #expect(error.description.contains(word), "\(error)")
     }
 
+    @Test func `a negative length or number of members in Swift is refused with its place`() {
+        let error = #expect(throws: CambiumError.self) {
+            try Schema {
+                EntityDefinition("E") {
+                    AttributeDefinition("a", .string, minLength: -2, maxLength: -1)
+                    RelationshipDefinition("r", to: "E", .toMany, min: -2, max: -1)
+                    RelationshipDefinition("s", to: "E", min: -1)
+                }
+            }
+        }
+        #expect(error?.code == .invalidInput)
+        let (attribute, relationships) = ("/entities/E/attributes/a", "/entities/E/relationships")
+        #expect(
+            Set(SchemaFixture.pointers(error)) == [
+                "\(attribute)/minLength", "\(attribute)/maxLength", "\(relationships)/r/min", "\(relationships)/r/max",
+                "\(relationships)/s/min",
+            ])
+    }
+
     // MARK: Many at once
 
     @Test func `all mistakes of the structure are reported at once`() throws {

@@ -34,6 +34,9 @@ struct AttributeResolver {
         where isGiven && !hasLength {
             mistakes.add(place[key].pointer, "only text and data can have a minimum and a maximum length")
         }
+        for (key, length) in [("minLength", attribute.minLength), ("maxLength", attribute.maxLength)] {
+            if let length, length < 0 { mistakes.add(place[key].pointer, "a length is at least 0") }
+        }
         let min = isNumeric ? attribute.min.flatMap { value($0, place["min"], &mistakes) } : nil
         let max = isNumeric ? attribute.max.flatMap { value($0, place["max"], &mistakes) } : nil
         if let min, let max, max.precedes(min) { mistakes.add(place["min"].pointer, "the minimum is greater than the maximum") }

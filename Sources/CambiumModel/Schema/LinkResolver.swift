@@ -46,14 +46,18 @@ struct LinkResolver {
     ) {
         let place = SchemaPlace.entity(entity.name)["relationships"][relationship.name]
         let min = relationship.minCount ?? 0
+        if min < 0 { mistakes.add(place["min"].pointer, "a minimum number of members is at least 0") }
         if relationship.cardinality == .toOne {
             if min > 1 { mistakes.add(place["min"].pointer, "a to-one relationship has at most one member") }
             if let max = relationship.maxCount, max != 1 {
                 mistakes.add(place["max"].pointer, "a to-one relationship has at most one member")
             }
         } else if let max = relationship.maxCount {
-            if max == 0 { mistakes.add(place["max"].pointer, "a maximum of 0 allows no members") }
-            if min > max { mistakes.add(place["min"].pointer, "the minimum number of members is greater than the maximum number") }
+            if max <= 0 {
+                mistakes.add(place["max"].pointer, "a maximum of \(max) allows no members")
+            } else if min > max {
+                mistakes.add(place["min"].pointer, "the minimum number of members is greater than the maximum number")
+            }
         }
         guard let destination = byName[relationship.destination] else {
             mistakes.add(place["to"].pointer, "the schema has no entity '\(relationship.destination)'")
