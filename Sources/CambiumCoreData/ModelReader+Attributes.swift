@@ -129,11 +129,13 @@ extension ModelReader {
     }
 
     private mutating func readRegex(_ element: ModelElement, _ attribute: inout AttributeDefinition, _ place: String) {
-        guard let pattern = text(element["regularExpressionString"]) else { return }
-        if attribute.type == .string {
-            attribute.regex = pattern
-        } else {
-            warnUnfit("regularExpressionString", attribute.type, place)
+        let key = "regularExpressionString"
+        guard let pattern = text(element[key]) else { return }
+        guard attribute.type == .string else { return warnUnfit(key, attribute.type, place) }
+        do throws(LinearRegex.PatternError) {
+            attribute.regex = try LinearRegex(pattern).pattern
+        } catch {
+            warnings.add(place, "'\(key)' is not carried over; '\(pattern)' is not an expression in the syntax of RE2: \(error.message)")
         }
     }
 

@@ -92,6 +92,13 @@ struct ModelAttributeTests {
         #expect(warnings.count == 1)
     }
 
+    @Test(arguments: ["(?=.*[0-9]).+", "(a)\\1", "[a"])
+    func `an expression that RE2 does not have is omitted with a warning`(pattern: String) throws {
+        let (attribute, warnings) = try ModelFixture.attribute("attributeType='String' regularExpressionString='\(pattern)'")
+        #expect(attribute?.type == .string && attribute?.regex == nil)
+        #expect(warnings.count == 1 && warnings[0].contains("RE2"), "\(warnings)")
+    }
+
     @Test func `transient attributes, and derived ones without an equivalent, are stored with a warning`() throws {
         let (transient, warnings) = try ModelFixture.attribute("attributeType='Boolean' transient='YES'")
         #expect(transient?.isTransient == true)
