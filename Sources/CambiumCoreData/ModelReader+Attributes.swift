@@ -14,6 +14,7 @@ extension ModelReader {
         attribute.defaultValue = defaultValue(element, attribute.type, place)
         readBounds(element, &attribute, place)
         readRegex(element, &attribute, place)
+        checkDefault(&attribute, place)
         warnings.addUnsupported(element, .attribute, place)
         for child in element.children {
             if child.name == "userInfo" {
@@ -137,6 +138,20 @@ extension ModelReader {
         } catch {
             warnings.add(place, "'\(key)' is not carried over; '\(pattern)' is not an expression in the syntax of RE2: \(error.message)")
         }
+    }
+
+    /// Removes a default that the constraints refuse. In Core Data, an object with such a default cannot be saved until it gets another
+    /// value.
+    private mutating func checkDefault(_ attribute: inout AttributeDefinition, _ place: String) {
+        let type = attribute.type
+        // All values were converted to the type before, so an error is impossible here.
+        func value(_ json: JSONValue?) -> Value? { json.flatMap { try? Value(json: $0, type: type) } }
+        let constraints = AttributeConstraints(
+            min: value(attribute.min), max: value(attribute.max), minLength: attribute.minLength, maxLength: attribute.maxLength,
+            regex: attribute.regex.map { LinearRegex(compiledBefore: $0) })
+        guard let flaw = value(attribute.defaultValue).flatMap({ constraints.check($0) }) else { return }
+        attribute.defaultValue = nil
+        warnings.add(place, "the default is not carried over; it \(flaw)")
     }
 
     private mutating func warnUnfit(_ key: String, _ type: AttributeType, _ place: String) {

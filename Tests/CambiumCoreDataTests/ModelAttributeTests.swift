@@ -99,6 +99,21 @@ struct ModelAttributeTests {
         #expect(warnings.count == 1 && warnings[0].contains("RE2"), "\(warnings)")
     }
 
+    @Test(arguments: [
+        "attributeType='Integer 32' defaultValueString='0' minValueString='1'",
+        "attributeType='Double' defaultValueString='2' maxValueString='1.5'",
+        "attributeType='Date' defaultDateTimeInterval='0' minDateTimeInterval='1'",
+        "attributeType='String' defaultValueString='' minValueString='1'",
+        "attributeType='String' defaultValueString='b' regularExpressionString='a'",
+    ])
+    func `a default that the constraints refuse is omitted with a warning`(words: String) throws {
+        let (attribute, warnings) = try ModelFixture.attribute(words)
+        let kept = try #require(attribute)
+        #expect(kept.defaultValue == nil)
+        #expect(warnings.count == 1 && warnings[0].contains("the default is not carried over"), "\(warnings)")
+        _ = try Schema { EntityDefinition("Thing") { kept } }
+    }
+
     @Test func `transient attributes, and derived ones without an equivalent, are stored with a warning`() throws {
         let (transient, warnings) = try ModelFixture.attribute("attributeType='Boolean' transient='YES'")
         #expect(transient?.isTransient == true)
