@@ -53,7 +53,7 @@ struct ModelDerivations {
     }
 
     /// Converts derived attributes to the form that a schema requires. If there is no such form, the attribute becomes an ordinary
-    /// attribute.
+    /// attribute. A default is dropped without a warning, because the store computes the first value, too.
     mutating func settle(_ warnings: inout ModelWarnings) {
         var check = DerivationCheck(SchemaDefinition(entities: entities), parents: parents)
         for index in entities.indices {
@@ -79,6 +79,14 @@ struct ModelDerivations {
         }
         if derived.type != attribute.type {
             warnings.add(place, "the derived attribute has the type \(derived.type.rawValue) instead of \(attribute.type.rawValue)")
+        }
+        let rules = [
+            ("minimum", attribute.min != nil || attribute.minLength != nil),
+            ("maximum", attribute.max != nil || attribute.maxLength != nil),
+            ("regular expression", attribute.regex != nil),
+        ]
+        for (rule, isGiven) in rules where isGiven {
+            warnings.add(place, "the \(rule) is not carried over; the store computes the values")
         }
         return derived
     }

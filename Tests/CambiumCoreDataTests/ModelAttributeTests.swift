@@ -144,6 +144,19 @@ struct ModelAttributeTests {
         #expect(try Schema(definition).entity("Thing")?.attribute("a")?.isDerived == true)
     }
 
+    @Test func `rules for the values of a derived attribute cause warnings`() throws {
+        let definition = try ModelFixture.definition(
+            """
+            <entity name='Thing'><attribute name='a' optional='YES' attributeType='Integer 64' defaultValueString='2' minValueString='1'
+            maxValueString='3' derived='YES' derivationExpression='items.@count'/>
+            <relationship name='items' toMany='YES' optional='YES' destinationEntity='Thing'/></entity>
+            """)
+        let attribute = try #require(definition.entities[0].attributes.first)
+        #expect(attribute.derivation == .count("items") && attribute.min == nil && attribute.max == nil)
+        #expect(definition.warnings.count == 2, "\(definition.warnings)")
+        #expect(definition.warnings[0].contains("the minimum is not") && definition.warnings[1].contains("the maximum is not"))
+    }
+
     @Test(arguments: ["uppercase:(name)", "items.@count", "canonical:(price)", "sum:(name)", "@count", "", "folded:(name)", "name.@folded"])
     func `expressions that a schema cannot compute cause a warning`(text: String) throws {
         let definition = try ModelFixture.definition(
