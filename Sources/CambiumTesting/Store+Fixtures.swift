@@ -19,7 +19,14 @@ extension Store {
     /// The entities are imported in the order of the text, by the standard rules of an import. Throws `.invalidInput` if the text is not
     /// such an object, `.unknownName` for an unknown entity, and the errors of `importRows`.
     public func load(fixtures: String) throws {
-        guard case .object(let members) = try JSONValue(parsing: fixtures.utf8) else {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: fixtures.utf8)
+        } catch {
+            let place = CambiumError.Place(line: error.line, column: error.column)
+            throw CambiumError(.invalidInput, "The fixtures are not JSON: \(error.message).", place: place, underlying: error)
+        }
+        guard case .object(let members) = value else {
             throw CambiumError(.invalidInput, "The fixtures are not a JSON object. Write an object such as {\"Note\": [{\"id\": 1}]}.")
         }
         for member in members {

@@ -26,6 +26,8 @@ struct UserTestingTests {
         #expect(try store.graph.count(of: "Item") == 3)
         #expect(throws: CambiumError.self) { try store.load(fixtures: "[1]") }
         #expect(throws: CambiumError.self) { try store.load(fixtures: #"{"Nothing": []}"#) }
+        let error = #expect(throws: CambiumError.self) { try store.load(fixtures: "{\n\"Note\": [}") }
+        #expect(error?.code == .invalidInput && error?.place?.line == 2)
     }
 
     @Test("a fixed environment gives the same times and ids in each run")
