@@ -62,14 +62,21 @@
         private func checkConditions(_ findings: inout Findings) {
             for member in entity.structure.memberBlock.members {
                 guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { continue }
-                let members = condition.clauses.compactMap { $0.elements?.as(MemberBlockItemListSyntax.self) }.flatMap { $0.map(\.decl) }
-                let properties = members.compactMap { $0.as(VariableDeclSyntax.self) }.flatMap(StoredProperty.all)
-                guard let property = properties.first(where: { !$0.isTransient }) else { continue }
+                guard let property = Self.properties(in: condition).first(where: { !$0.isTransient }) else { continue }
                 let mistake = Mistake(
                     "conditionalProperty",
                     "A schema has the same properties in every build, but '#if' makes '\(property.name)' conditional.",
                     "Move the property out of '#if', or mark it with @Transient.")
                 findings.add(mistake, at: property.identifier)
+            }
+        }
+
+        /// Returns the properties in all branches of `#if`, and in the conditions inside of them.
+        private static func properties(in condition: IfConfigDeclSyntax) -> [StoredProperty] {
+            let members = condition.clauses.compactMap { $0.elements?.as(MemberBlockItemListSyntax.self) }.flatMap { $0.map(\.decl) }
+            return members.flatMap { member -> [StoredProperty] in
+                if let inner = member.as(IfConfigDeclSyntax.self) { return properties(in: inner) }
+                return member.as(VariableDeclSyntax.self).map(StoredProperty.all) ?? []
             }
         }
 
