@@ -25,6 +25,16 @@ import Testing
         #expect(try changes(note, spelled).isEmpty)
     }
 
+    @Test func `values that differ only in the encoding of their characters are changes`() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        func note(_ letter: String) -> String {
+            #""Note":{"attributes":{"title":{"type":"string","default":"\#(letter)","regex":"\#(letter)","enum":["\#(letter)"]}},"#
+                + #""queries":{"q":{"where":"title == '\#(letter)'"}}}"#
+        }
+        let aspects = try migration(note(composed), note(decomposed)).changes.map(\.aspect)
+        #expect(aspects == ["queries/q", "default", "regex", "enum"])
+    }
+
     @Test func `added, removed and changed properties are reported`() throws {
         let after = #""Note":{"attributes":{"title":{"type":"string","default":""},"done":{"type":"bool","optional":true}}},"Tag":{}"#
         #expect(

@@ -102,10 +102,13 @@ private struct MemberFamilies {
 }
 
 extension AttributeConstraints {
+    /// The bytes of the regular expression. Swift's `==` for texts ignores how characters with accents are encoded.
+    private var pattern: [UInt8]? { regex.map { Array($0.pattern.utf8) } }
+
     /// Returns whether two attributes have the same rules for their values.
     fileprivate func hasSameRules(as other: AttributeConstraints) -> Bool {
         min == other.min && max == other.max && minLength == other.minLength && maxLength == other.maxLength
-            && regex?.pattern == other.regex?.pattern && allowed == other.allowed
+            && pattern == other.pattern && allowed == other.allowed
     }
 }
 

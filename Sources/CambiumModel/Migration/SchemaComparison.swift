@@ -84,12 +84,19 @@ struct SchemaComparison {
         let parts = ["attributes", "relationships", "queries"]
         for key in keys where !parts.contains(key) && !(isRenamed && key == "renamedFrom") {
             // A null is equivalent to an absent key.
-            let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0 }, after[key].flatMap { $0 == .null ? nil : $0 })
-            if was == becomes { continue }
-            changes.append(
-                SchemaChange(
-                    .changed, entity, property, aspect: key, before: was?.text, after: becomes?.text, old: old, new: new))
+            let (was, becomes) = (before[key].flatMap { $0 == .null ? nil : $0.text }, after[key].flatMap { $0 == .null ? nil : $0.text })
+            if Self.valueKeys.contains(key) ? Self.isSame(was, becomes) : was == becomes { continue }
+            changes.append(SchemaChange(.changed, entity, property, aspect: key, before: was, after: becomes, old: old, new: new))
         }
+    }
+
+    /// The keys that contain values or patterns of values. All other texts in a schema are names.
+    private static let valueKeys: Set = ["default", "enum", "regex", "userInfo"]
+
+    /// Compares texts by their bytes, as the store compares values. Swift's `==` ignores how characters with accents are encoded.
+    private static func isSame(_ one: String?, _ other: String?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return one.utf8.elementsEqual(other.utf8)
     }
 
     /// Records a change for each stored query that differs. The order of the queries has no meaning.
@@ -105,7 +112,8 @@ struct SchemaComparison {
             return Dictionary(texts, uniquingKeysWith: { first, _ in first })
         }
         let (was, becomes) = (json(before.queries) { newNames[$0] ?? $0 }, json(after.queries) { $0 })
-        for name in after.queries.map(\.name) + before.queries.map(\.name).filter({ becomes[$0] == nil }) where was[name] != becomes[name] {
+        for name in after.queries.map(\.name) + before.queries.map(\.name).filter({ becomes[$0] == nil }) {
+            if Self.isSame(was[name], becomes[name]) { continue }
             changes.append(
                 SchemaChange(
                     .changed, after.name, aspect: "queries/\(name)", before: was[name], after: becomes[name], old: old, new: new))

@@ -92,6 +92,15 @@ import Testing
         try notes.migrate { $0["Note"][attribute: "title"].maxLength = 5 }
     }
 
+    @Test func `values are checked if only the encoding of the characters of a rule changes`() throws {
+        let notes = try MigratedNotes()
+        let id = try #require(try notes.store.graph.find("Note", identity: [.int(1)]))
+        try notes.store.write { try $0.set(id, "title", to: .string("\u{E9}")) }
+        try notes.migrate { $0["Note"][attribute: "title"].regex = "[0-9]*|\u{E9}" }
+        let error = try notes.refusal { $0["Note"][attribute: "title"].regex = "[0-9]*|e\u{301}" }
+        #expect(error?.code == .ruleViolated)
+    }
+
     // MARK: Unique sets
 
     @Test func `a unique set is built, or its duplicates are reported`() throws {
