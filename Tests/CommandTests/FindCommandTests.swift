@@ -94,6 +94,15 @@ import Testing
         #expect(try place.run("find", "notes", "Note", "--count", "--cursor").code == 64)
     }
 
+    @Test func `selected values and groups with control characters are JSON`() throws {
+        let place = try Workplace.withStore()
+        let text = "a\u{200F}b\u{2028}\u{7F}\u{85}"
+        #expect(try place.run("insert", "notes", "Memo", "text=\(text)").code == 0)
+        #expect(try place.run("find", "notes", "Memo", "--select", "text", "--json").json.first?["text"] as? String == text)
+        let groups = try place.run("find", "notes", "Memo", "--group-by", "text", "--json").json
+        #expect((groups.first?["group"] as? [String: Any])?["text"] as? String == text)
+    }
+
     @Test func `selected values are rows, and equal rows are listed once on request`() throws {
         let place = try workplace()
         #expect(

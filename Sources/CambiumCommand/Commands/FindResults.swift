@@ -27,7 +27,7 @@ struct FindResults {
     func print(_ cursor: QueryCursor?) {
         let text = cursor?.description
         if isJSON {
-            Terminal.print(JSONValue.object([JSONValue.Member("_cursor", text.map { .string($0) } ?? .null)]).text)
+            print(json: .object([JSONValue.Member("_cursor", text.map { .string($0) } ?? .null)]))
         } else {
             Terminal.print("cursor  \(text ?? "none")")
         }
@@ -70,7 +70,7 @@ struct FindResults {
     }
 
     func print(_ plan: QueryPlan) {
-        if isJSON { return Terminal.print(plan.json.text) }
+        if isJSON { return print(json: plan.json) }
         for step in plan.steps {
             let estimate = step.estimatedCount.map { ", \(Readable.count($0)) expected" } ?? ""
             Terminal.print(
@@ -80,8 +80,15 @@ struct FindResults {
         Terminal.print(Readable.seconds(plan.duration))
     }
 
+    /// Prints JSON in which the escapes of JSON replace all control characters. The escapes for people are not valid in JSON.
+    private func print(json value: JSONValue) {
+        var writer = JSONWriter()
+        writer.write(value)
+        Terminal.print(writer.text)
+    }
+
     private func printRow(_ members: [JSONValue.Member]) {
-        if isJSON { return Terminal.print(JSONValue.object(members).text) }
+        if isJSON { return print(json: .object(members)) }
         let texts = members.flatMap { member -> [String] in
             guard case .object(let parts) = member.value else { return ["\(member.key): \(ObjectText.text(member.value))"] }
             return parts.map { part in
