@@ -74,8 +74,8 @@ final class PromptSession {
             for (name, value) in arguments.sorted(by: { $0.key < $1.key }) { Terminal.print("$\(name) = \(value)") }
             return
         }
-        guard let assignment = AssignmentArgument(argument: clause.text) else {
-            throw PromptMistake("Expected a parameter and its value, such as 'set limit=10'.", at: clause.start)
+        guard let assignment = AssignmentArgument(argument: clause.text), !assignment.name.contains(where: \.isWhitespace) else {
+            throw PromptMistake("Expected a parameter and its value without spaces around '=', such as 'set limit=10'.", at: clause.start)
         }
         // A text in quotation marks is a JSON string, as in conditions.
         let isQuoted = !assignment.isJSON && assignment.text.hasPrefix("\"")
