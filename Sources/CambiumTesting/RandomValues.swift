@@ -60,7 +60,7 @@ struct RandomValues: Sendable {
         case .data: return .data([UInt8](repeating: 7, count: byteCount))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000))
         case .uuid: return .uuid(Self.uuid(.max))
-        case .uri: return .uri(String(repeating: "u", count: byteCount))
+        case .uri: return .uri(String(repeating: "u", count: max(1, byteCount)))
         case .json: return .json("\"" + String(repeating: "j", count: byteCount) + "\"")
         }
     }

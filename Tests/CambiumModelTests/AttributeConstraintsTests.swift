@@ -68,6 +68,12 @@ import Testing
         #expect(AttributeConstraints().check(.date(Date(timeIntervalSinceReferenceDate: seconds))) != nil)
     }
 
+    @Test(arguments: ["", "a b", "a\n", "\u{7F}"])
+    func `a URI that cannot be read back is refused without any rule`(_ text: String) {
+        #expect(AttributeConstraints().check(.uri(text)) != nil)
+        #expect(throws: ConversionError.self) { try Value(text: text, type: .uri) }
+    }
+
     @Test(arguments: [
         Value.double(.greatestFiniteMagnitude), .float(.leastNonzeroMagnitude),
         .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000)), .date(Date(timeIntervalSinceReferenceDate: 252_423_993_599.9)),

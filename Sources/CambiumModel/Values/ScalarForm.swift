@@ -100,7 +100,7 @@ extension AttributeType {
             if text.elementsEqual("false".utf8) { return .fixed(0, 0) }
         case .date: if let seconds = DateText.seconds(text), DateText.range.contains(seconds) { return .fixed(seconds.bitPattern, 0) }
         case .uuid: if let (low, high) = Self.uuid(text) { return .fixed(low, high) }
-        case .uri: if !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) { return .text }
+        case .uri: if Self.isURI(text) { return .text }
         case .decimal:
             if let number = DecimalNumber(text) {
                 scratch = number.storedBytes
@@ -117,6 +117,9 @@ extension AttributeType {
         }
         throw .malformed(self, String(decoding: text, as: UTF8.self))
     }
+
+    /// Whether a text can be a URI: it is not empty, and has neither spaces nor ASCII control characters. Complexity: O(bytes).
+    static func isURI(_ text: some Collection<UInt8>) -> Bool { !text.isEmpty && text.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
 
     private static func uuid(_ text: UnsafeRawBufferPointer) -> (UInt64, UInt64)? {
         guard text.count == 36 else { return nil }

@@ -15,6 +15,7 @@ public enum Value: Sendable {
     case data([UInt8])
     case date(Date)
     case uuid(UUID)
+    /// A text that is not empty, and has neither spaces nor ASCII control characters.
     case uri(String)
     /// Compact JSON text whose numbers keep their original digits.
     case json(String)
