@@ -74,6 +74,11 @@ import Testing
         #expect(throws: ConversionError.self) { try Value(text: text, type: .uri) }
     }
 
+    @Test func `null in JSON is refused without any rule`() {
+        #expect(AttributeConstraints().check(.json("null")) != nil)
+        #expect(AttributeConstraints().check(.json("[null]")) == nil)
+    }
+
     @Test(arguments: [
         Value.double(.greatestFiniteMagnitude), .float(.leastNonzeroMagnitude),
         .date(Date(timeIntervalSinceReferenceDate: -63_113_904_000)), .date(Date(timeIntervalSinceReferenceDate: 252_423_993_599.9)),

@@ -134,7 +134,8 @@ extension URL: AttributeValue {
 
 extension JSONValue: AttributeValue {
     public static var attributeType: AttributeType { .json }
-    public var attributeValue: Value { .json(text) }
+    /// Null for the JSON value null.
+    public var attributeValue: Value { self == .null ? .null : .json(text) }
     public init(attributeValue: Value) throws {
         guard case .json(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }
         self = try JSONValue(parsing: text.utf8)

@@ -124,6 +124,15 @@ struct RecordEncodingTests {
         #expect(json.contains(#""price":0.1,"#))
     }
 
+    @Test("null in JSON is a missing value")
+    func nullInJSON() throws {
+        var song = Song(9)
+        song.extra = JSONValue.null
+        try store.save(&song)
+        let id = try #require(try store.graph.find("Song", identity: [9]))
+        #expect(try store.graph[id, "extra"].isNull)
+    }
+
     @Test("a number that no type holds is an error")
     func hugeNumber() throws {
         let source = ImportSource.bytes(Array(#"{"id":9,"extra":1e400}"#.utf8))
