@@ -13,10 +13,11 @@ struct FaultyDisk: Sendable {
     private var pending: [[String: Int?]] = []
 
     private(set) var operationCount = 0
-    var crashOperation: Int?
-    var failure: (operation: Int, code: Int32)?
+    var crashOperation: Int? { didSet { if oldValue == nil { hasFailed = false } } }
+    var failure: (operation: Int, code: Int32)? { didSet { if crashOperation == nil { hasFailed = false } } }
     private(set) var readCount = 0
-    var readFailure: (read: Int, code: Int32)?
+    var readFailure: (read: Int, code: Int32)? { didSet { if crashOperation == nil { hasFailed = false } } }
+    /// Whether the fault that was requested last has happened. After a crash, it stays true until another process begins.
     private(set) var hasFailed = false
 
     init(_ contents: [String: [UInt8]] = [:]) {

@@ -81,6 +81,19 @@ struct UserTestingTests {
         #expect(count == written || count == written + 1)
     }
 
+    @Test("a second fault has not happened when it is requested")
+    func secondFault() throws {
+        let disk = TestDisk()
+        let store = try disk.create(schema: schema())
+        disk.fillUp()
+        #expect(throws: CambiumError.self) { try store.write { _ = try $0.insert("Note", ["id": 1]) } }
+        #expect(disk.hasFailed)
+        disk.fail(after: 1000)
+        #expect(!disk.hasFailed)
+        disk.crash(after: 1000)
+        #expect(!disk.hasFailed)
+    }
+
     @Test("a process that ends loses nothing that was acknowledged")
     func crash() throws {
         let disk = TestDisk()
