@@ -30,6 +30,13 @@ import Testing
         #expect(demo.code == 64 && demo.errors.contains("TMPDIR is not UTF-8") && demo.output.isEmpty)
     }
 
+    @Test(arguments: [["-", "-"], ["-", "--mapping", "-"]])
+    func `an import cannot read standard input twice`(arguments: [String]) throws {
+        let place = try Workplace.withStore()
+        let outcome = try place.run(executable: Workplace.binary, ["import", "notes", "Note"] + arguments, input: "{}")
+        #expect(outcome.code == 64 && outcome.errors.contains("only once"), "\(outcome.errors)")
+    }
+
     @Test func `transaction 0 is not a moment`() throws {
         let place = try Workplace.withStore()
         for arguments in [

@@ -32,7 +32,10 @@ struct ImportCommand: ParsableCommand {
         if batch != nil, author.request != nil {
             throw ValidationError("--request is for one transaction, and --batch makes several. Omit one of them.")
         }
-        if files.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input can be read only once. Give - only once.") }
+        let inputs = files + (input.mapping.map { [$0] } ?? [])
+        if inputs.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("Standard input can be read only once. Give - only once.")
+        }
     }
 
     func run() throws {
