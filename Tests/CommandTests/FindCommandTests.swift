@@ -103,6 +103,19 @@ import Testing
         #expect((groups.first?["group"] as? [String: Any])?["text"] as? String == text)
     }
 
+    @Test func `objects with the deepest JSON are shown`() throws {
+        let place = try Workplace()
+        try place.write(#"{"entities":{"Doc":{"attributes":{"data":{"type":"json"}}}}}"#, to: "schema.json")
+        #expect(try place.run("init", "docs", "--schema", "schema.json").code == 0)
+        let deep = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
+        #expect(try place.run("insert", "docs", "Doc", "data:=\(deep)").code == 0)
+        for arguments in [["find", "docs", "Doc"], ["show", "docs", "Doc/1"]] {
+            let outcome = try place.run(executable: Workplace.binary, arguments)
+            #expect(outcome.code == 0 && outcome.output.contains("Doc/1") && outcome.output.contains("[[[["), "\(outcome.errors)")
+        }
+        #expect(try place.run("query", "docs", input: "show Doc/1").output.contains(deep))
+    }
+
     @Test func `selected values are rows, and equal rows are listed once on request`() throws {
         let place = try workplace()
         #expect(
