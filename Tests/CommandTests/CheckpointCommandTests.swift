@@ -105,11 +105,11 @@ import Testing
         #expect(try place.run("restore", "notes", "other", "--at", "99").code == 66)
     }
 
-    @Test func `the log of a store with an interrupted compaction is listed`() throws {
+    @Test func `the log of a store with an interrupted compaction is listed, and its requests are known`() throws {
         let place = try made()
         for number in 7...9 {
             #expect(try place.run("checkpoint", "notes").code == 0)
-            #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t").code == 0)
+            #expect(try place.run("insert", "notes", "Note", "id=\(number)", "title=t", "--request", "r\(number)").code == 0)
         }
         #expect(try place.run("compact", "notes", "--retain", "since:8").code == 0)
         let segments = try FileManager.default.contentsOfDirectory(atPath: place.directory.appending(path: "notes/log").path).sorted()
@@ -125,5 +125,9 @@ import Testing
         }
         let applied = try place.run("apply", "notes", "other")
         #expect(applied.code == 66 && applied.errors.contains("log/\(segments[0])") && applied.errors.contains("archive"))
+        // The transaction is not retired, but no checkpoint leads to its moment.
+        let again = try place.run("insert", "notes", "Note", "id=8", "title=t", "--request", "r8", "--json")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try again.json.first?["transaction"] as? Int == 9 && again.json.first?["id"] as? String == "Note/8")
     }
 }

@@ -41,18 +41,9 @@ struct LabelCommand: ParsableCommand {
 
     /// Prints the result of the first call again, because the request was applied before.
     private func print(_ name: String, _ request: RepeatedRequest) throws {
-        let labels = try labels(after: request.transaction)
+        // If the moment was retired, the newest graph still has the label, unless it was moved.
+        let labels = try ReadOnlyStore.graph(of: store, after: request.transaction).labels
         print(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)
-    }
-
-    /// Returns the labels after a transaction. If this moment was retired, returns the newest labels, because a label keeps its moment
-    /// until it is moved.
-    private func labels(after number: TransactionNumber) throws -> [String: TransactionNumber] {
-        do {
-            return try ReadOnlyStore(at: store, point: .transaction(number)).graph.labels
-        } catch let error as CambiumError where error.code == .notFound {
-            return try ReadOnlyStore(at: store).graph.labels
-        }
     }
 
     private func print(_ name: String, _ number: TransactionNumber, verb: String?, isRepeated: Bool = false) {

@@ -65,21 +65,11 @@ struct LogCommand: ParsableCommand {
         if reading.isObjectNamed { return }
         if let retired = reading.reportedRetired {
             // If the object is in this graph, one of the retired transactions created it.
-            if try graph(after: retired).contains(id) { return }
+            if try ReadOnlyStore.graph(of: store, after: retired).contains(id) { return }
             let message = "The remaining log does not name \(object), and it did not exist after transaction \(retired). Check the id."
             throw CambiumError(.notFound, message)
         }
         throw CambiumError(.notFound, "The object \(object) never existed. Check the id.")
-    }
-
-    /// Returns the graph after the retired transactions. An interrupted compaction has retired only a part of the transactions before its
-    /// checkpoint. In this case, no checkpoint has this graph, so the newest graph replaces it.
-    private func graph(after retired: TransactionNumber) throws -> Graph {
-        do {
-            return try ReadOnlyStore(at: store, point: .transaction(retired)).graph
-        } catch let error as CambiumError where error.code == .notFound {
-            return try ReadOnlyStore(at: store).graph
-        }
     }
 
     private func reportRetired(_ reading: inout Reading) {
@@ -99,7 +89,7 @@ struct LogCommand: ParsableCommand {
         if entry.isRetired {
             reading.retired = entry.number
         } else if let retired = reading.retired {
-            reading.schema = try graph(after: retired).schema
+            reading.schema = try ReadOnlyStore.graph(of: store, after: retired).schema
             reportRetired(&reading)
             reading.retired = nil
         }

@@ -15,14 +15,12 @@ struct Repetition {
         self.request = request
         var ops: [Op] = []
         var byteCount = 0
-        var isRetired = false
         try TransactionLog(of: path).forEach(from: request.transaction) { entry in
             if entry.number != request.transaction { return }
-            (byteCount, isRetired) = (entry.byteCount, entry.isRetired)
-            if !isRetired { ops = try entry.ops() }
+            byteCount = entry.byteCount
+            if !entry.isRetired { ops = try entry.ops() }
         }
-        // The moment of a retired transaction may not be available, so the newest graph is used. The object may still exist there.
-        let graph = try ReadOnlyStore(at: path, point: isRetired ? .latest : .transaction(request.transaction)).graph
+        let graph = try ReadOnlyStore.graph(of: path, after: request.transaction)
         object = ops.first?.object.map(graph.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
         if case .clone(let op)? = ops.first {
             clone = CloneReport(op, request.transaction, byteCount, graph)
@@ -55,6 +53,21 @@ struct Repetition {
         writer.bool(true)
         writer.endObject()
         Terminal.print(writer.text)
+    }
+}
+
+extension ReadOnlyStore {
+    /// Returns the graph after a transaction. If this moment was retired, returns the newest graph, in which objects and names of that time
+    /// may still exist.
+    ///
+    /// A compaction that was interrupted has retired only a part of the transactions before its checkpoint. In this case, the moments from
+    /// that part to the checkpoint are not available either.
+    static func graph(of path: String, after number: TransactionNumber) throws -> Graph {
+        do {
+            return try ReadOnlyStore(at: path, point: .transaction(number)).graph
+        } catch let error as CambiumError where error.code == .notFound {
+            return try ReadOnlyStore(at: path).graph
+        }
     }
 }
 
