@@ -71,6 +71,18 @@ import Testing
         #expect(report?["transaction"] as? Int == 2 && report?["repeated"] as? Bool == true)
     }
 
+    @Test func `a repeated request creates a store only once`() throws {
+        let place = try made()
+        func create(_ arguments: String...) throws -> Workplace.Outcome {
+            try place.run(executable: Workplace.binary, ["init", "new", "--schema", "schema.json", "--json"] + arguments, input: "")
+        }
+        #expect(try create("--request", "q").output == "{\"store\":\"new\",\"entities\":3}\n")
+        #expect(try create("--request", "q").output == "{\"store\":\"new\",\"entities\":3,\"repeated\":true}\n")
+        #expect(try create().code == 73 && create("--request", "other").code == 73)
+        try place.write(#"{"entities":{"Other":{}}}"#, to: "schema.json")
+        #expect(try create("--request", "q").code == 73)
+    }
+
     @Test(arguments: ["since:2999-01-01T00:00:00Z", "since:99", "since:label:none"])
     func `a moment that does not exist ends a compaction before it begins`(retain: String) throws {
         let place = try made()

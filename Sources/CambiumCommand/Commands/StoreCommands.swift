@@ -16,22 +16,50 @@ struct InitCommand: ParsableCommand {
 
     func run() throws {
         let schema = try SchemaFile.read(schema)
-        let made = try Store.create(at: store, schema: schema, author: author.author(of: ["init", schema.definition.json.text]))
-        Terminal.note("The store '\(store)' was created, and transaction \(made.graph.transaction) was committed.")
-        try made.close()
+        let author = author.author(of: ["init", schema.definition.json.text])
+        do {
+            let made = try Store.create(at: store, schema: schema, author: author)
+            Terminal.note("The store '\(store)' was created, and transaction \(made.graph.transaction) was committed.")
+            try made.close()
+        } catch let error as CambiumError where error.code == .cannotCreate {
+            guard try wasMade(by: author) else { throw error }
+            return print(schema, isRepeated: true)
+        }
+        print(schema, isRepeated: false)
+    }
+
+    /// Returns whether the same request has created the store.
+    private func wasMade(by author: Author) throws -> Bool {
+        guard let request = author.requestID else { return false }
+        do {
+            guard let entry = try ReadOnlyStore(at: store).graph.request(request) else { return false }
+            return entry.transaction == TransactionNumber(rawValue: 1) && entry.digest == author.requestDigest
+        } catch let error as CambiumError where error.code == .notFound {
+            return false
+        }
+    }
+
+    private func print(_ schema: Schema, isRepeated: Bool) {
+        let count = schema.entities.count
         if output.json {
             var writer = JSONWriter()
             writer.beginObject()
             writer.key("store")
             writer.string(store)
             writer.key("entities")
-            writer.number(schema.entities.count)
+            writer.number(count)
+            if isRepeated {
+                writer.key("repeated")
+                writer.bool(true)
+            }
             writer.endObject()
-            Terminal.print(writer.text)
-        } else {
-            let count = schema.entities.count
-            Terminal.print("Created the store \(store) with \(count == 1 ? "1 entity" : "\(count) entities").")
+            return Terminal.print(writer.text)
         }
+        let entities = count == 1 ? "1 entity" : "\(count) entities"
+        Terminal.print(
+            isRepeated
+                ? "The store \(store) with \(entities) exists: the request was applied before, and is not repeated."
+                : "Created the store \(store) with \(entities).")
     }
 }
 
