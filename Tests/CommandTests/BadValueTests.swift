@@ -57,6 +57,15 @@ import Testing
         #expect(!outcome.errors.contains(String(repeating: "x", count: 61)), "\(outcome.errors)")
     }
 
+    @Test func `a to-one relationship is not linked to several objects`() throws {
+        let place = try place()
+        #expect(try place.run("insert", "notes", "Item", "name=x").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=2").code == 0)
+        let outcome = try place.run("link", "notes", "Item/1", "note", "Note/1", "Note/2")
+        #expect(outcome.code == 64 && outcome.errors.contains("'note' leads to one object, but 2 are given"), "\(outcome.errors)")
+        #expect(try place.run("show", "notes", "Item/1", "--json").output.contains(#""note":null"#))
+    }
+
     @Test func `a value with a line end does not forge a line of an error`() throws {
         let outcome = try place().run("show", "notes", "Note/1", "--at", "a\ncambium: forged\u{1B}[2J")
         #expect(outcome.code == 64 && outcome.errors.contains(#"'a\ncambium: forged\u{1B}[2J' is invalid"#))

@@ -130,6 +130,10 @@ struct LinkCommand: ParsableCommand {
         try Edit("link", store: store, author, output, [id, relationship] + targets, subject: id).run { transaction, schema, graph in
             let (place, entity) = try schema.object(id, in: graph)
             let relationship = try entity.requiredRelationship(self.relationship)
+            if !relationship.isToMany, targets.count > 1 {
+                let message = "'\(relationship.name)' leads to one object, but \(targets.count) are given. Name one object."
+                throw CambiumError(.unknownName, message)
+            }
             for target in targets {
                 try transaction.link(graph.id(of: place), relationship, graph.id(of: try schema.object(target, in: graph).place))
             }
