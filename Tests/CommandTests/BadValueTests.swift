@@ -39,6 +39,7 @@ import Testing
         (["show", "notes", "Note/1", "--depth", "1000"], 64, "--depth is 1000, but must be between 0 and "),
         (["clone", "notes", "Note/1", "--depth=-1"], 64, "--depth is -1, but must be at least 0"),
         (["clone", "notes", "Note/1", "--max-objects", "0"], 64, "--max-objects is 0, but must be at least 1"),
+        (["clone", "notes", "Note/1", "--key", "exclude=a", "--key", "exclude=b"], 64, "--key exclude is given twice"),
         (["clone", "notes", "Note/1", "--key", "other=x"], 64, "'other=x' is invalid for '--key <key=name>'"),
         (["checkpoint", "notes", "--keep", "0"], 64, "--keep is 0, but must be at least 1"),
         (["checkpoint", "notes", "--past-percent=-1"], 64, "--past-percent is -1, but must be at least 0"),

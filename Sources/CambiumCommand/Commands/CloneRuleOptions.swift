@@ -13,6 +13,9 @@ struct CloneRuleOptions: ParsableArguments {
 
     func validate() throws {
         if let depth, depth < 0 { throw ValidationError("--depth is \(depth), but must be at least 0.") }
+        if let repeated = key.first(where: { one in key.count { $0.name == one.name } > 1 }) {
+            throw ValidationError("--key \(repeated.name) is given twice. Give it once.")
+        }
         let named = names(exclude) + names(copy) + names(share)
         if let name = named.first(where: { name in named.count { $0 == name } > 1 && Set(rules(named: name)).count > 1 }) {
             throw ValidationError("'\(name)' has more than one rule. Name it in one of --exclude, --copy and --share only.")
