@@ -40,4 +40,31 @@ import Testing
         refill()
         #expect(space.memory.heapByteCount == reserved)
     }
+
+    @Test func `releasing the disk space of new chunks omits the chunks that graphs of closed stores map`() {
+        let storage = ReleasedChunks()
+        space.storage = storage
+        let leased = space.chunkCount + 3
+        _ = space.reuse(ChunkOwners(isRooted: [], leased: [leased]), spareCount: 0)
+        #expect(!storage.chunks.contains(leased))
+        #expect(storage.chunks.contains(leased - 1) && storage.chunks.contains(leased + 1))
+    }
+}
+
+/// A storage that records the chunks whose disk space is released.
+///
+/// SENDABLE: a test uses it from one thread.
+private final class ReleasedChunks: PageStorage, @unchecked Sendable {
+    private(set) var chunks: [Int] = []
+
+    func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? { nil }
+
+    func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool { false }
+
+    func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool { false }
+
+    func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
+        self.chunks += chunks
+        return nil
+    }
 }

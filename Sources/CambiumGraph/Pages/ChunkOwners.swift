@@ -81,8 +81,11 @@ extension PageSpace {
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
         // The storage also has disk space for chunks beyond the existing ones. Writers may open these chunks at any time, so their space is
-        // released at once instead of by the task.
-        if spareCount == 0 { storage?.discard(chunkCount..<chunkCount + PageSpace.spareChunkCount)?() }
+        // released at once instead of by the task. Graphs of closed stores may still map some of them.
+        if spareCount == 0 {
+            let next = chunkCount..<min(chunkCount + PageSpace.spareChunkCount, PageLayout.chunkCountMax)
+            discard(next.filter(mayUse)).run()
+        }
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
