@@ -42,12 +42,13 @@ extension ClonePlanner {
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
+        var known: [CopiedAttribute: Value?] = [:]
         for (index, entry) in entries.enumerated() {
             let entity = member(Int(entry.table), entry.row)
             for follower in members[entity.number].followers {
                 if entry.parent == CloneWalk.noParent, isGiven(follower.attribute, options) { continue }
                 if followed(follower, index, entries) != nil {
-                    try checkFollowed(follower, index, entries, members, options)
+                    try checkFollowed(follower, index, entries, members, options, &known)
                     continue
                 }
                 if follower.follow.fallback != .fail { continue }
@@ -64,12 +65,11 @@ extension ClonePlanner {
 
     /// Checks whether the attribute of a copy allows the value that it takes from an ancestor.
     private func checkFollowed(
-        _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
+        _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
+        _ known: inout [CopiedAttribute: Value?]
     ) throws(CambiumError) {
         guard !follower.attribute.constraints.isEmpty else { return }
-        // The same attribute has the same constraints, which the value of the ancestor's copy satisfies.
-        if followedIndex(follower, index, entries)?.attribute === follower.attribute { return }
-        guard let value = value(of: follower.attribute, index, entries, members, options),
+        guard let value = value(of: follower.attribute, index, entries, members, options, &known),
             let violation = follower.attribute.constraints.check(value)
         else { return }
         let entry = entries[index]
@@ -82,31 +82,64 @@ extension ClonePlanner {
     }
 
     /// Returns the value that the attribute of a copy gets, or `nil` if the clone creates this value.
+    ///
+    /// - Parameter known: The values that earlier calls found. Without them, each object of a long chain would follow the chain to its
+    ///   beginning.
     private func value(
-        of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
+        of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
+        _ known: inout [CopiedAttribute: Value?]
     ) -> Value? {
-        var attribute = attribute
-        var index = index
+        var (index, attribute) = (index, attribute)
+        var passed: [CopiedAttribute] = []
         while true {
-            let entry = entries[index]
-            let entity = member(Int(entry.table), entry.row)
-            if entry.parent == CloneWalk.noParent,
-                let given = options.rootValues.first(where: { $0.root == attribute.root && $0.attribute == attribute.number })
-            {
-                return given.value
+            let place = CopiedAttribute(index: index, attribute: attribute.number)
+            passed.append(place)
+            let value: Value?
+            if let found = known[place] {
+                value = found
+            } else {
+                switch origin(of: attribute, index, entries, members, options) {
+                case .value(let found): value = found
+                case .above(let above, let other):
+                    (index, attribute) = (above, other)
+                    continue
+                }
             }
-            let follower = members[entity.number].followers.first { $0.attribute.number == attribute.number }
-            if let follower, let (above, other) = followedIndex(follower, index, entries) {
-                (index, attribute) = (above, other)
-                continue
-            }
-            if follower?.follow.fallback == .blank { return attribute.defaultValue }
-            let rule = members[entity.number].policy.attributes.first { $0.attribute.number == attribute.number }?.rule
-            switch rule?.source {
-            case .newUUID, .now: return nil
-            case .defaultValue: return attribute.defaultValue
-            default: return reader.value(of: layout.field(attribute), at: ObjectPlace(table: Int(entry.table), row: entry.row))
-            }
+            for place in passed { known.updateValue(value, forKey: place) }
+            return value
+        }
+    }
+
+    /// An attribute of a copy. `index` is the index of the original's entry.
+    private struct CopiedAttribute: Hashable {
+        let index: Int
+        let attribute: PropertyNumber
+    }
+
+    /// The value of an attribute of a copy (`nil` if the clone creates this value), or the ancestor's attribute from which it is taken.
+    private enum Origin {
+        case value(Value?)
+        case above(Int, Attribute)
+    }
+
+    private func origin(
+        of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
+    ) -> Origin {
+        let entry = entries[index]
+        let entity = member(Int(entry.table), entry.row)
+        if entry.parent == CloneWalk.noParent,
+            let given = options.rootValues.first(where: { $0.root == attribute.root && $0.attribute == attribute.number })
+        {
+            return .value(given.value)
+        }
+        let follower = members[entity.number].followers.first { $0.attribute.number == attribute.number }
+        if let follower, let (above, other) = followedIndex(follower, index, entries) { return .above(above, other) }
+        if follower?.follow.fallback == .blank { return .value(attribute.defaultValue) }
+        let rule = members[entity.number].policy.attributes.first { $0.attribute.number == attribute.number }?.rule
+        switch rule?.source {
+        case .newUUID, .now: return .value(nil)
+        case .defaultValue: return .value(attribute.defaultValue)
+        default: return .value(reader.value(of: layout.field(attribute), at: ObjectPlace(table: Int(entry.table), row: entry.row)))
         }
     }
 

@@ -126,6 +126,18 @@ import Testing
         #expect(try members.count == count - 1 && members.first == made.id("Node", count + 2) && members.last == made.id("Node", 2 * count))
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a value with a rule that each object of a long chain follows is looked up once for each object`() throws {
+        let count = 30_000
+        let links = #""next": {"to": "Node", "inverse": "previous"}, "previous": {"to": "Node", "inverse": "next"}"#
+        let keys = #"{"followParent": "label", "withoutParent": "keep"}"#
+        let label = #""label": {"type": "string", "optional": true, "maxLength": 9, "userInfo": \#(keys)}"#
+        let made = try Made(CloneModels.schema(node: links, attributes: label))
+        try made.insert("Node", count)
+        try made.link("Node", "next", from: 1, count: count - 1) { $0 + 1 }
+        #expect(try made.store.graph.previewClone(of: [made.id("Node", 1)]).objectCount == count)
+    }
+
     @Test func `a clone adds one link to an object with very many members`() throws {
         let count = Self.count
         let made = try Made(CloneModels.nodes)
