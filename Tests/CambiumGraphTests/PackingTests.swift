@@ -295,6 +295,27 @@ private struct PackedRun {
         run.check("packed around a hub")
     }
 
+    @Test func `a long value that very many objects share stays where it is`() throws {
+        let schema = try Schema(SchemaDefinition { EntityDefinition("Note") { AttributeDefinition("text", .string, .optional) } })
+        let note = try #require(schema.entity("Note"))
+        let text = Assignment(try #require(note.attribute("text")).number, .string(String(repeating: "long ", count: 100)))
+        let timeline = Timeline()
+        let inserts = (1...2).map { Op.insert(ObjectID(root: note.number, serial: $0), entity: note.number, [text]) }
+        try ProgramRun.commit([.schema(schema.catalog)] + inserts, to: timeline)
+        while timeline.head.objectCount <= PackingLimits.cellCountMax + 1 {
+            let roots = timeline.head.objects(of: note).filter { $0.serial != 2 }
+            let plan = try timeline.draft().planClone(roots, CloneOptions())
+            try ProgramRun.commit([.clone(plan.op(time: Timestamp(microsecondsSince1970: 1)) { CloneSeed(low: 1, high: 2) })], to: timeline)
+        }
+        var finder = EvacuationFinder([Bool](repeating: true, count: timeline.space.chunkCount))
+        finder.find(in: timeline.head.reader, timeline.head.layout, withBlobs: true)
+        let cellCounts = finder.places.compactMap { place -> Int? in
+            guard case .blob(_, let cells) = place.kind else { return nil }
+            return cells.count
+        }
+        #expect(cellCounts == [1])
+    }
+
     @Test func `an object that is inserted again gets another place if its old place is in use`() throws {
         var run = try PackedRun(seed: 9)
         try run.insert(PageLayout.fanOut * 8)

@@ -105,14 +105,16 @@ struct EvacuationFinder {
     // MARK: Blobs
 
     private mutating func findBlobs(_ layout: GraphLayout, _ reader: Reader) {
-        // Several cells may refer to a blob. One step must change all of them.
+        // Several cells may refer to a blob. One step must change all of them, so a blob with very many cells stays in place.
         var cells: [PageRef: [EvacuationPlace.Cell]] = [:]
         for table in layout.tables {
             for slot in table.columns.indices where table.columns[slot] == .string {
                 for index in 0..<reader.groupCount(table.index) { findBlobs(table.index, index, slot, reader, &cells) }
             }
         }
-        for page in cells.keys.sorted() { if let cells = cells[page] { note(.blob(page, cells)) } }
+        for page in cells.keys.sorted() {
+            if let cells = cells[page], cells.count <= PackingLimits.cellCountMax { note(.blob(page, cells)) }
+        }
     }
 
     private func findBlobs(_ table: Int, _ index: Int, _ slot: Int, _ reader: Reader, _ cells: inout [PageRef: [EvacuationPlace.Cell]]) {
@@ -122,6 +124,8 @@ struct EvacuationFinder {
             let cell = StringLeaf.cell(leaf, place)
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
             let page = StringLeaf.blob(leaf, cell).page
+            // One cell more than the maximum shows that the blob has too many cells.
+            if cells[page, default: []].count > PackingLimits.cellCountMax { continue }
             guard Blob.pages(page, reader.chunks).contains(where: { $0.lies(in: victims) }) else { continue }
             cells[page, default: []].append(.init(table: table, row: UInt32(index) << PageLayout.rowShift | place, slot: slot))
         }
