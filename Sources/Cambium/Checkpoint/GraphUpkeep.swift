@@ -27,7 +27,9 @@ struct GraphUpkeep: Sendable {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
         var (hasGained, vainCount) = (false, 0)
-        while found.packingStepCount < stepCountMax, vainCount < Self.vainPlanCountMax, var plan = packingPlan(limits) {
+        // Each table whose rows cannot be gathered takes one plan that saves nothing, before chunks are emptied.
+        let vainCountMax = Self.vainPlanCountMax + writer.graph.schema.entities.count
+        while found.packingStepCount < stepCountMax, vainCount < vainCountMax, var plan = packingPlan(limits) {
             while !plan.isDone, found.packingStepCount < stepCountMax {
                 try writer.lock.hold(as: .packing) { try step(&plan) }
                 found.packingStepCount += 1
@@ -57,8 +59,8 @@ struct GraphUpkeep: Sendable {
     /// The maximum number of packing steps before a checkpoint. They move several hundred thousand rows, or copy 256 MiB of pages.
     static let stepCountMax = 1024
 
-    /// The maximum number of consecutive plans that save nothing. Without this limit, packing might never end while writers change
-    /// everything.
+    /// The maximum number of consecutive plans that save nothing, in addition to one for each entity. Without this limit, packing might
+    /// never end while writers change everything.
     private static let vainPlanCountMax = 4
 
     /// Does one step of a plan. Call it only while the writer's lock is held.
