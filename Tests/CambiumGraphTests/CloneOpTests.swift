@@ -1,7 +1,8 @@
-import CambiumGraph
 import CambiumModel
 import CambiumTesting
 import Testing
+
+@testable import CambiumGraph
 
 /// Ops that a log might contain although no clone produces them. Each is refused before anything changes.
 @Suite struct CloneOpTests {
@@ -85,6 +86,17 @@ import Testing
             #expect(fixture.timeline.head.objectCount == count)
         }
         #expect(fixture.timeline.head.invariantFindings() == [] && PageChecker.findings(in: fixture.timeline) == [])
+    }
+
+    @Test func `all copies of a small clone are checked instead of searching the many checks of its transaction`() throws {
+        let fixture = try Fixture()
+        var draft = fixture.timeline.draft()
+        for serial in 2...6 { try draft.apply(.insert(fixture.id(fixture.leaf, serial), entity: fixture.leaf.number, [])) }
+        let before = draft.pending.objectCount
+        let plan = try draft.planClone([fixture.id(fixture.node, 1)], CloneOptions())
+        try draft.apply(.clone(plan.op(time: Timestamp(microsecondsSince1970: 5)) { CloneSeed(low: 1, high: 2) }))
+        let after = draft.pending.objectCount
+        #expect(before == 5 && after == 9)
     }
 
     @Test func `hierarchies that differ from the plan are refused`() throws {

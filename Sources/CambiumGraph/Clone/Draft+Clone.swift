@@ -43,7 +43,7 @@ extension Draft {
     /// Writes a clone that was checked before, so that writing cannot fail.
     private mutating func carryOut(_ plan: consuming ClonePlan, _ values: CloneValues) {
         precondition(touched == nil, "An import must not clone, because it derives its ops from its changes.")
-        let originalsPending = pending.objects
+        let pendingCount = pending.objectCount
         space.memory.prepare(byteCount: byteCount(of: plan), freeByteCount: space.freeByteCount)
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
@@ -65,7 +65,7 @@ extension Draft {
             guard let table = layout.table(of: hierarchy.root) else { continue }
             indexCopies(table, plan)
         }
-        noteCopies(plan, originalsPending)
+        noteCopies(plan, pendingCount)
     }
 
     /// Estimates the number of bytes of the copies' pages from the average size of all objects.
@@ -153,14 +153,21 @@ extension Draft {
         }
     }
 
-    /// Schedules checks of the copies of `originals`, and of copies that have a wrong number of members. The changes that follow schedule
-    /// checks of the objects that they affect.
-    private mutating func noteCopies(_ plan: borrowing ClonePlan, _ originals: [ObjectPlace]) {
-        for place in originals where plan.rows[Int(place.table)].contains(place.row) {
-            pending.noteObject(Int(place.table), plan.rows[Int(place.table)].copy(of: place.row))
+    /// Schedules checks of the copies of objects that must be checked themselves, and of copies that have a wrong number of members. The
+    /// changes that follow schedule checks of the objects that they affect.
+    ///
+    /// - Parameter pendingCount: The number of checks that were scheduled before the clone. If there are fewer copies, all copies are
+    ///   checked. Otherwise, many small clones in one transaction would look through all of its checks again and again.
+    private mutating func noteCopies(_ plan: borrowing ClonePlan, _ pendingCount: Int) {
+        let checksAll = plan.objectCount < pendingCount
+        for index in 0..<(checksAll ? 0 : pendingCount) {
+            let place = pending.objects[index]
+            let rows = plan.rows[Int(place.table)]
+            if rows.contains(place.row) { pending.noteObject(Int(place.table), rows.copy(of: place.row)) }
         }
         for hierarchy in plan.hierarchies {
             guard let table = layout.table(of: hierarchy.root) else { continue }
+            if checksAll { plan.rows[table.index].forEach { pending.noteObject(table.index, $1) } }
             if !layout.derived.isEmpty { plan.rows[table.index].forEach { noteDerived(ofObject: table.index, $1) } }
             for number in hierarchy.counts.map(\.entity) {
                 for relationship in plan.members[number].entity.relationships where layout.needsCount(table.index, relationship.number) {
