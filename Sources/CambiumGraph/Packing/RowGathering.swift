@@ -1,3 +1,5 @@
+import CambiumModel
+
 /// A plan to gather the rows of the sparse groups of one table.
 struct RowGathering {
     let table: TableLayout
@@ -27,9 +29,8 @@ struct RowGathering {
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
             // The last plan for this table found no two groups that fit together. Another plan is made only after a change: there are a
             // quarter more sparse groups, or half of the live rows have disappeared.
-            if let vain = survey.memory.vainCounts[table.index], 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live {
-                continue
-            }
+            let vain = survey.memory.vainCounts[layout.root(ofTable: table.index)]
+            if let vain, 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live { continue }
             if sources.isEmpty { continue }
             (self.table, sparseness, self.sources, liveCount) = (table, limits.sparseness, sources, live)
             return

@@ -44,7 +44,7 @@ extension Timeline {
         switch plan.work {
         case .rows(let gathering):
             let vain = (gathering.sources.count, gathering.liveCount)
-            packing.vainCounts[gathering.table.index] = gathering.gainedCount == 0 ? vain : nil
+            packing.vainCounts[plan.layout.root(ofTable: gathering.table.index)] = gathering.gainedCount == 0 ? vain : nil
         case .pages(let evacuation):
             for (chunk, live) in evacuation.live {
                 let rest = live - evacuation.moved[chunk, default: 0]
