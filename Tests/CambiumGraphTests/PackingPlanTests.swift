@@ -29,4 +29,35 @@ import Testing
         #expect(try timeline.pack(limits))
         #expect(timeline.head.invariantFindings() == [])
     }
+
+    @Test func `a group that waits for another group stays where it is if an object of it gets many members`() throws {
+        let schema = try Schema(
+            SchemaDefinition {
+                EntityDefinition("Thing") {
+                    RelationshipDefinition("parent", to: "Thing", inverse: "children")
+                    RelationshipDefinition("children", to: "Thing", .toMany, inverse: "parent")
+                }
+            })
+        let thing = try #require(schema.entity("Thing"))
+        let children = try #require(thing.relationship("children")).number
+        func id(_ group: Int, _ place: Int) -> ObjectID {
+            ObjectID(root: thing.number, serial: UInt64(group * PageLayout.fanOut + place))
+        }
+        let timeline = Timeline()
+        let all = (1..<6 * PageLayout.fanOut).map { id(0, $0) }
+        try ProgramRun.commit([.schema(schema.catalog)] + all.map { Op.insert($0, entity: thing.number, []) }, to: timeline)
+        let kept = [id(0, 1), id(1, 2), id(2, 1), id(3, 3), id(4, 2)]
+        try ProgramRun.commit([.delete(all.filter { $0.serial < id(5, 0).serial && !kept.contains($0) })], to: timeline)
+        var limits = PackingLimits()
+        (limits.groupCountMin, limits.rowCountMax, limits.wasteByteCountMin) = (2, 1, .max)
+        let survey = try #require(timeline.survey(limits))
+        var plan = try #require(PackingPlan(timeline.head, survey))
+        // After two steps, the third group waits, because its object has the place of an object in the shared group.
+        for _ in 0..<2 { try timeline.pack(&plan) }
+        let row = timeline.head.place(of: kept[2])?.row
+        try ProgramRun.commit((1...6).map { Op.link(kept[2], children, target: id(5, $0), index: nil) }, to: timeline)
+        while !plan.isDone { try timeline.pack(&plan) }
+        #expect(plan.rowCount == 3 && timeline.head.place(of: kept[2])?.row == row)
+        #expect(timeline.head.invariantFindings() == [])
+    }
 }

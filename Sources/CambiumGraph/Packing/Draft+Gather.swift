@@ -15,6 +15,9 @@ extension Draft {
         }
         // A group that fits no shared group waits for another group that it fits with. Moving it alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
+        let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
+        // Objects of the waiting group may have got members since the last step.
+        if let group = waiting, memberCount(of: group, reader.rows(table.index).liveBits(group), lists) > memberCountMax { waiting = nil }
         var (rowCount, work, lookCount) = (0, 0, 0)
         while !plan.isDone, work < rowCountMax, lookCount < PackingLimits.lookCountMax {
             let source = plan.sources[plan.next]
@@ -25,7 +28,7 @@ extension Draft {
             else { continue }
             let live = reader.rows(table.index).liveBits(source)
             let memberCount = memberCount(of: source, live, lists)
-            if memberCount > PackingLimits.memberFactorMax * rowCountMax { continue }
+            if memberCount > memberCountMax { continue }
             if let place = targets.firstIndex(where: { $0.live & live == 0 }) {
                 move(table, from: source, to: targets[place].group)
                 targets[place].live |= live
