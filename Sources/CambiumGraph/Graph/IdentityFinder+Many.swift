@@ -1,5 +1,4 @@
 internal import CMachine
-public import CambiumModel
 
 extension IdentityFinder {
     /// Returns the object of each identity of a list, or `nil` where `find(_:)` returns `nil`.
