@@ -18,7 +18,7 @@ struct FindResults {
                 writer.endLine()
                 Terminal.write(writer.bytes)
             } else {
-                Terminal.print(ObjectText.line(ObjectText.tree(writer)))
+                Terminal.print(ObjectText.line(try JSONValue(parsing: writer.bytes)))
             }
         }
     }

@@ -52,7 +52,7 @@ struct FindWatch {
     private func line(_ id: ObjectID, _ graph: Graph, _ tree: IncludeTree) throws -> String {
         var writer = JSONWriter()
         write(id, graph, tree, to: &writer)
-        return ObjectText.line(ObjectText.tree(writer))
+        return ObjectText.line(try JSONValue(parsing: writer.bytes))
     }
 
     private func write(_ id: ObjectID, _ graph: Graph, _ tree: IncludeTree, to writer: inout JSONWriter) {

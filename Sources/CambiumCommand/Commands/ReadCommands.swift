@@ -20,7 +20,7 @@ struct ShowCommand: ParsableCommand {
         var writer = JSONWriter()
         ObjectWriter(graph).write(place, including: tree, to: &writer)
         if output.json { return Terminal.print(writer.text) }
-        ObjectText.print(ObjectText.tree(writer), indent: "")
+        ObjectText.print(try JSONValue(parsing: writer.bytes), indent: "")
         if let source = graph.source(of: graph.id(of: place)) {
             Terminal.print("a copy of \(graph.text(of: source)), made in transaction \(graph.provenance(of: place).created)")
         }
@@ -29,13 +29,9 @@ struct ShowCommand: ParsableCommand {
 
 /// Objects in a form for human readers.
 enum ObjectText {
-    /// Returns the tree of an object that was written as JSON. A value may nest as deep as a document may, so an object that contains it
-    /// may be too deep for the parser. In that case, returns the whole text as a string.
-    static func tree(_ writer: JSONWriter) -> JSONValue { (try? JSONValue(parsing: writer.bytes)) ?? .string(writer.text) }
-
     /// Returns one line with the id and the attributes that fit into it.
     static func line(_ object: JSONValue) -> String {
-        guard case .object(let members) = object, let id = members.first else { return shortened(text(object), to: 160) }
+        guard case .object(let members) = object, let id = members.first else { return object.text }
         let rest = members.dropFirst().filter { $0.value != .null && $0.value != .array([]) }
         let texts = rest.map { "\($0.key): \(shortened(text($0.value), to: 40))" }
         return shortened("\(text(id.value))  " + texts.joined(separator: "  "), to: 160)
@@ -62,7 +58,8 @@ enum ObjectText {
     static func text(_ value: JSONValue) -> String {
         switch value {
         case .string(let text): text
-        case .array(let elements): elements.isEmpty ? "none" : elements.map(text).joined(separator: " ")
+        case .array(let elements) where !elements.contains(where: \.isArray):
+            elements.isEmpty ? "none" : elements.map(text).joined(separator: " ")
         default: value.text
         }
     }
@@ -74,4 +71,5 @@ enum ObjectText {
 
 extension JSONValue {
     var isObject: Bool { if case .object = self { true } else { false } }
+    fileprivate var isArray: Bool { if case .array = self { true } else { false } }
 }
