@@ -10,8 +10,7 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 
 /// The options of a deep clone, in addition to the rules of the schema. Docs/CLONE.md has the rules.
 ///
-///     var request = CloneRequest(excluding: ["tags"])
-///     request.rootValues = ["title": .string("A copy")]
+///     let request = CloneRequest(excluding: ["tags"], rootValues: ["title": .string("A copy")])
 ///     try store.write { try $0.clone(note, request) }
 public struct CloneRequest: Hashable, Sendable {
     /// Rules of relationships at every level, by `name` or `Entity.name`. They override the rules of the schema.
