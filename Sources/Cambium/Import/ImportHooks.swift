@@ -13,9 +13,9 @@ public struct ImportHooks: Sendable {
     /// Receives an applied row and its object, and may change the transaction, but cannot delete objects.
     public typealias Finish = @Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void
 
-    public var prepare: Prepare?
+    package var prepare: Prepare?
     /// The hook is not called for an object that `existing: .skip` leaves unchanged.
-    public var finish: Finish?
+    package var finish: Finish?
     /// The entity whose rows are prepared; `nil` for the rows of any entity.
     var preparedEntity: String?
 

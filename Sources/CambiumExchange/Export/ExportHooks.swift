@@ -14,7 +14,7 @@ public struct ExportHooks: Sendable {
 
     /// The hook that is called for each row, but not for objects that are nested in a row. The export writes the result without checking
     /// it. The program must ensure that an import can read the result.
-    public var willExport: WillExport?
+    package var willExport: WillExport?
 
     /// Creates hooks. `nil` means no hook.
     public init(willExport: WillExport? = nil) { self.willExport = willExport }

@@ -10,7 +10,7 @@ public struct IncludeTree: Sendable, Hashable {
     private var depth = 0
 
     /// Creates a tree that includes nothing.
-    public init() {}
+    package init() {}
 
     /// Includes all relationships down to a depth. With depth 1, only the objects at the end of an exported object's relationships are
     /// nested. With 0 or less, nothing is included.
