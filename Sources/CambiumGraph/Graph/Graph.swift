@@ -39,7 +39,7 @@ public struct Graph: Sendable {
     }
 
     /// The number of links. A relationship and its inverse count once. Complexity: O(objects that have to-one ends).
-    public var linkCount: Int {
+    package var linkCount: Int {
         layout.links.indices.reduce(0) { $0 + linkCount(layout.links[$1]) }
     }
 

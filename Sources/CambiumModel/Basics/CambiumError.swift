@@ -90,7 +90,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     public var description: String { ([headline] + details).joined(separator: "\n  ") }
 
     /// The place and the message.
-    public var headline: String {
+    package var headline: String {
         guard let place else { return message }
         var parts = [place.file ?? ""]
         if let line = place.line { parts.append(String(line)) }

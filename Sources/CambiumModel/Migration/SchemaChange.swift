@@ -53,7 +53,7 @@ public struct SchemaChange: Sendable, Hashable {
         self.new = new
     }
 
-    public var isAutomatic: Bool { reason == nil }
+    package var isAutomatic: Bool { reason == nil }
 
     /// The name of the changed entity or property: `Note`, or `Note.title`.
     package var subject: String { property.map { "\(entity).\($0)" } ?? entity }
