@@ -4,21 +4,21 @@ internal import CambiumGraph
 ///
 ///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
 ///     print(found.bytesPerRow)
-public struct IndexMeasurement {
+package struct IndexMeasurement {
     /// The seconds to sort and merge all keys into an empty tree.
-    public let bulkSeconds: Double
+    package let bulkSeconds: Double
     /// The seconds to add more random keys to the tree, one by one. Their number is a twentieth of the first keys.
-    public let insertSeconds: Double
-    public let insertCount: Int
+    package let insertSeconds: Double
+    package let insertCount: Int
     /// The seconds to walk through the tree once, row by row.
-    public let scanSeconds: Double
+    package let scanSeconds: Double
     /// The sum of all rows. It is a result of the walk, so that the compiler cannot omit the walk.
-    public let rowSum: UInt64
+    package let rowSum: UInt64
     /// The bytes of pages for each row, after all keys were merged in bulk.
-    public let bytesPerRow: Double
+    package let bytesPerRow: Double
 
     /// - Parameter timed: A closure that runs its argument and returns the seconds that it took.
-    public init(keyCount: Int, seed: UInt64, timed: (() -> Void) -> Double) {
+    package init(keyCount: Int, seed: UInt64, timed: (() -> Void) -> Double) {
         var random = SplitMix64(seed: seed)
         let keys = (0..<keyCount).map { _ in random.next() }
         let timeline = Timeline()
