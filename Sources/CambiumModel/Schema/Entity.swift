@@ -66,7 +66,7 @@ public final class Entity: Sendable {
 package struct UniqueSet: Sendable, Hashable {
     /// The entity that declares the set.
     package let entity: EntityNumber
-    public let attributes: [PropertyNumber]
+    package let attributes: [PropertyNumber]
     package let isIdentity: Bool
 
     package init(entity: EntityNumber, attributes: [PropertyNumber], isIdentity: Bool) {
