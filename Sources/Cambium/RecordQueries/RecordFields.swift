@@ -17,8 +17,7 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
 /// A property at the end of a path of to-one relationships, in a condition.
 @dynamicMemberLookup
 public struct RecordField<V: PropertyValue>: Sendable {
-    /// The operand for the value, for the untyped parts of the API.
-    public let operand: Operand
+    package let operand: Operand
 
     init(_ operand: Operand) { self.operand = operand }
 
