@@ -85,6 +85,6 @@ private struct WalkRows {
             return Terminal.write(writer.bytes)
         }
         objects.write(place, to: &writer)
-        Terminal.print("\(distance)  \(ObjectText.line(ObjectText.tree(writer)))")
+        Terminal.print("\(distance)  \(ObjectText.line(try JSONValue(parsing: writer.bytes)))")
     }
 }

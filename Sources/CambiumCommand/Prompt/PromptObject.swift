@@ -18,7 +18,7 @@ struct PromptObject {
         let tree = try (include ?? parts[0]).located { try IncludeTree(paths, from: graph.entity(of: place), graph.schema, depth: 0) }
         var writer = JSONWriter()
         ObjectWriter(graph).write(place, including: tree, to: &writer)
-        ObjectText.print(shortened(ObjectText.tree(writer)), indent: "")
+        ObjectText.print(shortened(try JSONValue(parsing: writer.bytes)), indent: "")
     }
 
     private func place(_ parts: [PromptClause]) throws -> ObjectPlace {
