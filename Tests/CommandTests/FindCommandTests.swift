@@ -44,6 +44,7 @@ import Testing
     @Test func `keys sort, and pages follow an object`() throws {
         let place = try workplace()
         #expect(try ids(place, "--sort", "-items.@count,title") == ["Note/3", "Note/1", "Note/2", "Note/4"])
+        #expect(try ids(place, "--sort", "-items.@count", "--sort", "title") == ["Note/3", "Note/1", "Note/2", "Note/4"])
         #expect(try ids(place, "--sort", "title nulls last", "--limit", "2") == ["Note/4", "Note/2"])
         #expect(try ids(place, "--sort", "title nulls last", "--after", "Note/1") == ["Note/3"])
         #expect(try ids(place, "--sort", "-id", "--offset", "1", "--limit", "2") == ["Note/3", "Note/2"])

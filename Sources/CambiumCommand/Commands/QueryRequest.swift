@@ -34,11 +34,11 @@ struct ConditionOptions: ParsableArguments {
 /// The order of the objects, and which part of the objects `find` lists.
 struct OrderOptions: ParsableArguments {
     @Option(
-        parsing: .unconditional,
+        parsing: .unconditionalSingleValue,
         help: .init(
-            "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key.",
-            valueName: "keys"), completion: .custom(NameCompletion.paths))
-    var sort: String?
+            "Sort by these keys, such as name,-born. A key with - before it descends. 'nulls first' or 'nulls last' may follow a key. "
+                + "Repeat the option, or separate keys with commas.", valueName: "keys"), completion: .custom(NameCompletion.paths))
+    var sort: [String] = []
     @Option(help: .init("List at most this many objects.", valueName: "count")) var limit: Int?
     @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
     @Option(
@@ -80,7 +80,7 @@ struct QueryRequest {
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
         var query = try unordered(entity, graph)
-        if let sort = order.sort { query.sort = try Self.named("--sort") { try SortKey.list(parsing: sort) } }
+        if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
         query.limit = order.limit ?? query.limit
         query.offset = order.offset ?? 0
         query.isForStubs = condition.stubs
