@@ -25,6 +25,18 @@ import Testing
         #expect(String(decoding: try place.bytes(of: "history"), as: UTF8.self).hasPrefix("1500\n"))
     }
 
+    @Test func `a line that is entered again at once is not added again`() throws {
+        let place = try Workplace()
+        let file = HistoryFile(directory: place.directory.path)
+        var editor = LineEditor(LineHistory(file))
+        for line in ["a", "a", " ", "b", "a", "a"] {
+            for character in line { _ = editor.handle(.character(character)) }
+            #expect(editor.handle(.enter) == .submit(line))
+        }
+        #expect(file.lines() == ["a", "b", "a"])
+        #expect(LineHistory(file).lines == ["a", "b", "a"])
+    }
+
     @Test func `the directory follows from the environment`() {
         #expect(HistoryFile { _ in nil } == nil)
         #expect(HistoryFile { $0 == "HOME" ? "/home/a" : nil } == HistoryFile(directory: "/home/a/.local/state/cambium"))

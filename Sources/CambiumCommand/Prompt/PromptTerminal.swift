@@ -6,13 +6,9 @@ final class PromptTerminal {
     private var decoder = KeyDecoder()
     /// The bytes that were read but belong to later lines.
     private var bytes: ArraySlice<UInt8> = []
-    private let file: HistoryFile?
     private static let standardWidth = 80
 
-    init(_ file: HistoryFile?) {
-        self.file = file
-        editor = LineEditor(LineHistory(file?.lines() ?? []))
-    }
+    init(_ file: HistoryFile?) { editor = LineEditor(file.map { LineHistory($0) } ?? LineHistory()) }
 
     /// Returns the next line, or `nil` if the person ends the input.
     ///
@@ -26,7 +22,6 @@ final class PromptTerminal {
             case .edit: break
             case .submit(let line):
                 Terminal.write(Array("\n".utf8))
-                if editor.history.lines.last == line { file?.add(line) }
                 return line
             case .cancel: Terminal.write(Array("^C\n".utf8))
             case .end:

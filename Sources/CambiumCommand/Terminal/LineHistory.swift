@@ -9,11 +9,17 @@ struct LineHistory {
     private var position: Int
     /// The new line, kept while an earlier line is shown.
     private var draft = ""
+    /// The file to which each new line is added; `nil` if the history ends with the process.
+    private let file: HistoryFile?
 
-    init(_ lines: [String] = []) {
+    init(_ lines: [String] = [], file: HistoryFile? = nil) {
         self.lines = lines.suffix(Self.countMax)
+        self.file = file
         position = self.lines.count
     }
+
+    /// Begins with the lines of a file.
+    init(_ file: HistoryFile) { self.init(file.lines(), file: file) }
 
     /// Adds a line. Returns `false` and adds nothing if the line is empty or the same as the last one.
     @discardableResult
@@ -22,6 +28,7 @@ struct LineHistory {
         if line.allSatisfy(\.isWhitespace) || line == lines.last { return false }
         lines.append(line)
         if lines.count > Self.countMax { lines.removeFirst() }
+        file?.add(line)
         return true
     }
 
