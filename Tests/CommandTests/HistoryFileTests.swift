@@ -25,6 +25,15 @@ import Testing
         #expect(String(decoding: try place.bytes(of: "history"), as: UTF8.self).hasPrefix("1500\n"))
     }
 
+    @Test func `a file that is too long to be read begins again`() throws {
+        let place = try Workplace()
+        try place.write(String(repeating: "x", count: 17 << 20), to: "history")
+        let file = HistoryFile(directory: place.directory.path)
+        #expect(file.lines().isEmpty)
+        file.add("Note count")
+        #expect(file.lines() == ["Note count"])
+    }
+
     @Test func `a line that is entered again at once is not added again`() throws {
         let place = try Workplace()
         let file = HistoryFile(directory: place.directory.path)

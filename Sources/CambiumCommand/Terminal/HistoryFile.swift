@@ -33,10 +33,16 @@ struct HistoryFile: Equatable {
         HistoryFile { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// Returns the lines, the newest one last. Omits lines with control characters.
+    /// Returns the lines, the newest one last. Omits lines with control characters. Empties a file with more than `byteCountMax` bytes.
     func lines() -> [String] {
-        // A missing or unreadable file is treated as an empty file.
-        guard let bytes = try? Terminal.contents(of: path, byteCountMax: Self.byteCountMax) else { return [] }
+        let bytes: [UInt8]
+        do {
+            bytes = try Terminal.contents(of: path, byteCountMax: Self.byteCountMax)
+        } catch {
+            // A missing or unreadable file is treated as an empty file. A file that is too long would otherwise grow for ever.
+            if (error as? CambiumError)?.code == .limitExceeded { write([String](), O_TRUNC) }
+            return []
+        }
         let lines = bytes.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }.filter { ControlText.escaped($0) == $0 }
         if lines.count > Self.lineCountMax { write(lines.suffix(LineHistory.countMax), O_TRUNC) }
         return lines.suffix(LineHistory.countMax)
