@@ -117,6 +117,8 @@ import Testing
         #expect(try complete("positional@1", "notes", "") == ["Note", "Item", "Memo"])
         #expect(try complete("positional@1", "notes", "N") == ["Note"])
         #expect(try complete("positional@1", "nowhere", "N").isEmpty)
+        #expect(try complete("positional@1", "--json", "--limit", "3", "--sort", "title", "notes", "N") == ["Note"])
+        #expect(try complete("--select", "--limit", "3", "notes", "Note", "--select", "ti") == ["title"])
         #expect(try complete("--select", "notes", "Note", "--select", "title,items.na") == ["title,items.name"])
         #expect(try complete("--sort", "notes", "Note", "--sort", "-ti") == ["-title"])
     }

@@ -2,7 +2,7 @@ import Cambium
 
 /// Completes names of a store's schema for the shell. If the store cannot be read, there are no names to complete.
 ///
-/// The words of the command line begin with the name of the program and the name of the command, followed by the store.
+/// The words of the command line begin with the name of the program and the name of the command. The store follows, after any options.
 enum NameCompletion {
     /// Returns the names of entities.
     @Sendable static func entities(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
@@ -31,18 +31,21 @@ enum NameCompletion {
         return paths.map { prefix[..<split] + sign + $0 }
     }
 
-    /// Returns the words after the command that are not options.
-    private static func arguments(_ words: [String]) -> [String] { words.dropFirst(2).filter { !$0.hasPrefix("-") } }
-
     private static func entity(_ words: [String]) -> (schema: Schema, entity: Entity)? {
-        guard let schema = schema(words), let entity = arguments(words).dropFirst().compactMap({ schema.entity($0) }).first else {
-            return nil
-        }
+        guard let (schema, rest) = store(words), let entity = rest.lazy.compactMap({ schema.entity($0) }).first else { return nil }
         return (schema, entity)
     }
 
-    private static func schema(_ words: [String]) -> Schema? {
-        // The shell cannot show an error, so an unreadable store has no names.
-        arguments(words).first.flatMap { try? ReadOnlyStore(at: $0).graph.schema }
+    private static func schema(_ words: [String]) -> Schema? { store(words)?.schema }
+
+    /// Returns the schema of the first word after the command that is the path of a store, and the following words that are not options.
+    /// The words before the path may be values of options.
+    private static func store(_ words: [String]) -> (schema: Schema, rest: ArraySlice<String>)? {
+        let words = words.dropFirst(2).filter { !$0.hasPrefix("-") }
+        for (index, word) in words.enumerated() {
+            // The shell cannot show an error, so an unreadable store has no names.
+            if let schema = try? ReadOnlyStore(at: word).graph.schema { return (schema, words[(index + 1)...]) }
+        }
+        return nil
     }
 }
