@@ -21,6 +21,7 @@ struct ModelQueries {
         guard let schema = try? Schema(SchemaDefinition(entities: entities)) else { return }
         let places = Dictionary(entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
         var names = Names(schema)
+        var check = StoredQueryCheck(schema)
         for fetch in fetches.dropFirst(Self.countMax) {
             warnings.add(fetch.place, Self.warning("a model has at most \(Self.countMax) queries"))
         }
@@ -30,7 +31,7 @@ struct ModelQueries {
                 continue
             }
             do throws(Refusal) {
-                let query = try query(fetch, owner, schema)
+                let query = try query(fetch, owner, schema, &check)
                 try names.take(fetch.name, owner)
                 entities[place].queries.append(query)
             } catch {
@@ -60,7 +61,9 @@ struct ModelQueries {
         }
     }
 
-    private func query(_ fetch: ModelFetch, _ owner: Entity, _ schema: Schema) throws(Refusal) -> QueryDefinition {
+    private func query(
+        _ fetch: ModelFetch, _ owner: Entity, _ schema: Schema, _ check: inout StoredQueryCheck
+    ) throws(Refusal) -> QueryDefinition {
         guard let target = schema.entity(fetch.target) else { throw Refusal(reason: "the model has no entity '\(fetch.target)'") }
         var condition: Condition?
         if let predicate = fetch.predicate {
@@ -80,7 +83,7 @@ struct ModelQueries {
         }
         let query = QueryDefinition(
             fetch.name, of: target.name == owner.name ? nil : target.name, where: condition?.description, limit: fetch.limit)
-        if let mistake = StoredQueryCheck(schema).mistakes(query, in: owner).first {
+        if let mistake = check.mistakes(query, in: owner).first {
             throw Refusal(reason: "its predicate does not fit the model: \(mistake.message.withoutPeriod)")
         }
         return query

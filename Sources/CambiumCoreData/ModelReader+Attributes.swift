@@ -134,7 +134,11 @@ extension ModelReader {
         guard let pattern = text(element[key]) else { return }
         guard attribute.type == .string else { return warnUnfit(key, attribute.type, place) }
         do throws(LinearRegex.PatternError) {
-            attribute.regex = try LinearRegex(pattern).pattern
+            guard let expression = try expressions.expression(pattern) else {
+                let reason = "a schema has at most \(SchemaExpressions.countMax) different expressions"
+                return warnings.add(place, "'\(key)' is not carried over; \(reason)")
+            }
+            attribute.regex = expression.pattern
         } catch {
             warnings.add(place, "'\(key)' is not carried over; '\(pattern)' is not an expression in the syntax of RE2: \(error.message)")
         }
@@ -148,7 +152,7 @@ extension ModelReader {
         func value(_ json: JSONValue?) -> Value? { json.flatMap { try? Value(json: $0, type: type) } }
         let constraints = AttributeConstraints(
             min: value(attribute.min), max: value(attribute.max), minLength: attribute.minLength, maxLength: attribute.maxLength,
-            regex: attribute.regex.map { LinearRegex(compiledBefore: $0) })
+            regex: attribute.regex.flatMap { try? expressions.expression($0) })  // The pattern was compiled before.
         guard let flaw = value(attribute.defaultValue).flatMap({ constraints.check($0) }) else { return }
         attribute.defaultValue = nil
         warnings.add(place, "the default is not carried over; it \(flaw)")

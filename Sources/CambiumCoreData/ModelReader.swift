@@ -5,6 +5,8 @@ struct ModelReader {
     let file: String
     var warnings = ModelWarnings()
     var fetches: [ModelFetch] = []
+    /// The expressions of all attributes, so that each pattern is compiled only once.
+    let expressions = SchemaExpressions()
 
     init(file: String) { self.file = file }
 

@@ -99,6 +99,16 @@ struct ModelAttributeTests {
         #expect(warnings.count == 1 && warnings[0].contains("RE2"), "\(warnings)")
     }
 
+    @Test func `a model has at most 1,000 different expressions`() throws {
+        let attributes = (0...1001).map { number in
+            "<attribute name='a\(number)' attributeType='String' regularExpressionString='b{\(number / 2)}c\(max(1, number))'/>"
+        }
+        let definition = try ModelFixture.definition("<entity name='Thing'>\(attributes.joined())</entity>")
+        #expect(definition.entities.first?.attributes.count { $0.regex == nil } == 1)
+        #expect(definition.warnings.count == 1 && definition.warnings[0].contains("at most 1000 different expressions"))
+        _ = try Schema(definition)
+    }
+
     @Test(arguments: [
         "attributeType='Integer 32' defaultValueString='0' minValueString='1'",
         "attributeType='Double' defaultValueString='2' maxValueString='1.5'",

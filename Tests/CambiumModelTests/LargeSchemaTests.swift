@@ -54,6 +54,36 @@ import Testing
         #expect(constraints.regex?.isCompiled == true)
     }
 
+    /// Returns an entity with an attribute for each pattern.
+    private func matched(_ patterns: [String]) -> String {
+        let attributes = patterns.enumerated().map { #""a\#($0)":{"type":"string","optional":true,"regex":"\#($1)"}"# }
+        return #""E":{"attributes":{\#(attributes.joined(separator: ","))}}"#
+    }
+
+    @Test func `attributes with the same pattern share an expression`() throws {
+        let schema = try reopen(SchemaFixture.schema(matched(Array(repeating: "a*", count: 2000))))
+        let attributes = try #require(schema.entity("E")?.attributes)
+        #expect(attributes.first?.constraints.check(.string("aa")) == nil)
+        #expect(attributes.count == 2000 && attributes.last?.constraints.regex?.isCompiled == true)
+    }
+
+    @Test func `1,000 different expressions are the most that a schema has`() throws {
+        let patterns = (0...SchemaExpressions.countMax).map { "a{\($0 % 10)}\($0)" }
+        #expect(try SchemaFixture.schema(matched(Array(patterns.dropLast()))).entity("E")?.attributes.count == 1000)
+        let error = SchemaFixture.error(matched(patterns))
+        #expect(error?.code == .limitExceeded && error?.message.contains("regular expressions") == true)
+    }
+
+    @Test func `1,000 patterns are the most that the queries of a schema have`() throws {
+        func entities(_ count: Int) -> String {
+            let queries = (0..<count).map { #""q\#($0)":{"where":"a matches \"x\#($0)\" or a like \"y*\""}"# }.joined(separator: ",")
+            return #""E":{"attributes":{"a":{"type":"string"}},"queries":{\#(queries)}}"#
+        }
+        #expect(try SchemaFixture.schema(entities(500)).entity("E")?.queries.count == 500)
+        let error = SchemaFixture.error(entities(501))
+        #expect(SchemaFixture.pointers(error) == ["/entities/E/queries/q500/where"])
+    }
+
     @Test func `a large schema is compared with another one`() throws {
         func definition(_ renamed: String) throws -> SchemaDefinition {
             try SchemaFixture.definition(

@@ -34,6 +34,21 @@ extension Condition {
         "The condition has more than \(patternCountMax) patterns of 'like' and 'matches'. Join them in one expression, such as \"a|b\"."
     }
 
+    /// The number of comparisons with a pattern. Complexity: O(operands).
+    var patternCount: Int {
+        var count = 0
+        var stack = [self]
+        while let condition = stack.popLast() {
+            switch condition {
+            case .constant: break
+            case .comparison(let comparison): count += comparison.relation.hasPattern ? 1 : 0
+            case .and(let parts), .or(let parts): stack += parts
+            case .not(let part), .related(_, _, let part): stack.append(part)
+            }
+        }
+        return count
+    }
+
     /// The names of the parameters of the condition, without the `$`. Complexity: O(operands).
     package var parameterNames: Set<String> {
         var names: Set<String> = []

@@ -4,9 +4,9 @@ internal import CambiumJSON
 struct AttributeResolver {
     let attribute: AttributeDefinition
     let place: SchemaPlace
-    let expressions: SchemaResolver.Expressions
+    let expressions: SchemaExpressions
 
-    init(_ attribute: AttributeDefinition, _ place: SchemaPlace, _ expressions: SchemaResolver.Expressions) {
+    init(_ attribute: AttributeDefinition, _ place: SchemaPlace, _ expressions: SchemaExpressions) {
         self.attribute = attribute
         self.place = place
         self.expressions = expressions
@@ -55,10 +55,8 @@ struct AttributeResolver {
             mistakes.add(place.pointer, "only text can be matched with a regular expression")
             return nil
         }
-        if expressions == .compileAtFirstUse { return LinearRegex(compiledBefore: pattern) }
         do {
-            // This compilation is only a check, and its result is released. Most processes that set a schema use few of its expressions.
-            return LinearRegex(compiledBefore: try LinearRegex(pattern).pattern)
+            return try expressions.expression(pattern)
         } catch {
             mistakes.add(place.pointer, "\(error.message), at byte \(error.offset) of the pattern")
             return nil

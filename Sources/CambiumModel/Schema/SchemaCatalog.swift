@@ -53,7 +53,9 @@ extension Schema {
         var resolver = SchemaResolver(definition, expressions)
         let (entities, links) = try resolver.resolve()
         self.init(entities: entities, links: links, definition: definition)
-        if expressions == .compileAll { try StoredQueryCheck(self).check() }
+        guard expressions == .compileAll else { return }
+        var check = StoredQueryCheck(self)
+        try check.check()
     }
 
     /// The form of the schema that the log stores.

@@ -8,7 +8,7 @@ struct SchemaResolver {
     enum Expressions { case compileAll, compileAtFirstUse }
 
     let definition: SchemaDefinition
-    let expressions: Expressions
+    private let expressions: SchemaExpressions
     var mistakes = SchemaMistakes()
     private(set) var byName: [String: EntityDefinition] = [:]
     private var tree = SchemaTree(parents: [])
@@ -20,7 +20,7 @@ struct SchemaResolver {
 
     init(_ definition: SchemaDefinition, _ expressions: Expressions) {
         self.definition = definition
-        self.expressions = expressions
+        self.expressions = SchemaExpressions(expressions)
     }
 
     mutating func resolve() throws(CambiumError) -> (entities: [Entity], links: [Link]) {
@@ -36,6 +36,11 @@ struct SchemaResolver {
         var derivations = DerivationResolver(definition, tree)
         let attributes = definition.entities.indices.map { place in
             definition.entities[place].attributes.map { attribute($0, of: place, &derivations) }
+        }
+        if expressions.isExceeded {
+            throw CambiumError(
+                .limitExceeded,
+                "The schema has more than \(SchemaExpressions.countMax) different regular expressions. Use fewer of them.")
         }
         for place in definition.entities.indices { checkSets(place) }
         try CloneRules.check(definition, tree, &mistakes)

@@ -6,11 +6,16 @@ package struct StoredQueryCheck {
     /// time.
     private static let mistakeCountMax = 100
 
+    /// The maximum number of patterns of `like` and `matches` in all queries of a schema. The check compiles each expression.
+    static let patternCountMax = 1000
+    /// The number of patterns in the queries that were checked so far.
+    private var patternCount = 0
+
     package init(_ schema: Schema) { self.schema = schema }
 
     /// Checks all stored queries, and throws one error with all mistakes. Complexity: O(bytes of the texts + mistakes · properties of the
     /// schema).
-    func check() throws(CambiumError) {
+    mutating func check() throws(CambiumError) {
         var mistakes = SchemaMistakes()
         for definition in schema.definition.entities {
             guard let entity = schema.entity(definition.name) else { continue }
@@ -23,7 +28,9 @@ package struct StoredQueryCheck {
     }
 
     /// Returns the mistakes of a query that an entity declares. Each mistake has the key of the query's JSON form that contains it.
-    package func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {
+    ///
+    /// The patterns of the query count together with those of the queries that were checked before.
+    package mutating func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {
         var entity = source
         if let name = query.target {
             guard let target = schema.entity(name) else { return [("of", "the schema has no entity '\(name)'")] }
@@ -33,14 +40,20 @@ package struct StoredQueryCheck {
         let check = ConditionCheck(schema, source: source)
         var mistakes: [(key: String, message: String)] = []
         if let text = query.condition {
-            let message = mistake(in: text) { () throws(CambiumError) in
+            let message = Self.mistake(in: text) { () throws(CambiumError) in
                 let condition = try Condition(parsing: text)
+                patternCount += condition.patternCount
+                guard patternCount <= Self.patternCountMax else {
+                    throw CambiumError(
+                        .limitExceeded,
+                        "The queries have more than \(Self.patternCountMax) patterns of 'like' and 'matches'. Use fewer of them.")
+                }
                 do throws(QueryMistake) { try check.check(condition, found) } catch { throw error.error(in: text) }
             }
             if let message { mistakes.append(("where", message)) }
         }
         if let text = query.sort {
-            let message = mistake(in: text) { () throws(CambiumError) in
+            let message = Self.mistake(in: text) { () throws(CambiumError) in
                 let keys = try SortKey.list(parsing: text)
                 try SortKey.check(count: keys.count)
                 do throws(QueryMistake) { for key in keys { try check.check(key, found) } } catch { throw error.error(in: nil) }
@@ -52,7 +65,7 @@ package struct StoredQueryCheck {
     }
 
     /// Returns the mistake in a text, with its line and column if they are known.
-    private func mistake(in text: String, _ body: () throws(CambiumError) -> Void) -> String? {
+    private static func mistake(in text: String, _ body: () throws(CambiumError) -> Void) -> String? {
         do throws(CambiumError) {
             try body()
             return nil
