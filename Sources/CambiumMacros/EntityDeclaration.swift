@@ -11,8 +11,12 @@
         private(set) var properties: [StoredProperty]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
-        /// Whether the struct is private in another type. In that case, no extension can refer to it.
-        let isOutOfReach: Bool
+        /// The name of the private type inside another type that contains the struct; `nil` if there is no such type.
+        let privateOuter: String?
+        /// The name of the generic type that contains the struct; `nil` if there is no such type.
+        let genericOuter: String?
+        /// Whether the struct itself is private in another type.
+        let isPrivateInside: Bool
         /// Whether mistakes prevent the expansion from reading the properties.
         private(set) var hasMistakes = false
 
@@ -23,12 +27,19 @@
             guard let structure = declaration.as(StructDeclSyntax.self) else { return nil }
             self.structure = structure
             arguments = EntityArguments(node)
-            isOutOfReach = !context.isEmpty && structure.modifiers.contains { $0.name.text == "private" }
+            isPrivateInside = !context.isEmpty && structure.modifiers.isPrivate
+            // In the outermost declaration, `private` means `fileprivate`.
+            privateOuter = context.dropLast().first { $0.asProtocol(WithModifiersSyntax.self)?.modifiers.isPrivate == true }?.declaredName
+            genericOuter =
+                context.first { $0.asProtocol(WithGenericParametersSyntax.self)?.genericParameterClause != nil }?.declaredName
             access = Self.access(of: structure, context)
             let members = structure.memberBlock.members.map(\.decl)
             properties = members.compactMap { $0.as(VariableDeclSyntax.self) }.flatMap(StoredProperty.all)
             ownRequirements = Set(members.compactMap(Self.requirement))
         }
+
+        /// Whether no extension can refer to the struct.
+        var isOutOfReach: Bool { isPrivateInside || privateOuter != nil }
 
         /// The properties whose values are stored.
         var persistent: [StoredProperty] { properties.filter { !$0.isTransient } }
@@ -79,6 +90,15 @@
             guard let parameter = parameterClause.parameters.first, parameterClause.parameters.count == 1 else { return false }
             return parameter.firstName.text == label && parameter.type.trimmedDescription.hasSuffix(type)
         }
+    }
+
+    extension DeclModifierListSyntax {
+        fileprivate var isPrivate: Bool { contains { $0.name.text == "private" } }
+    }
+
+    extension Syntax {
+        /// The name of a declaration without backquotes; `nil` for other nodes.
+        fileprivate var declaredName: String? { asProtocol(NamedDeclSyntax.self)?.name.bareText }
     }
 
     extension TokenSyntax {

@@ -23,6 +23,12 @@
                     "Remove the generic parameters.")
                 findings.add(mistake, at: clause)
             }
+            if let outer = entity.genericOuter {
+                let mistake = Mistake(
+                    "genericOuter", "'\(name)' is inside the generic '\(outer)', but all objects of an entity have the same properties.",
+                    "Move '\(name)' out of '\(outer)'.")
+                findings.add(mistake, at: entity.structure.name)
+            }
             for parent in entity.structure.inheritanceClause?.inheritedTypes ?? [] where parent.type.is(SuppressedTypeSyntax.self) {
                 let mistake = Mistake(
                     "noncopyableStruct", "'\(name)' cannot be copied, but a record is a value that programs copy.",
@@ -32,7 +38,15 @@
         }
 
         private func checkAccess(_ findings: inout Findings) {
-            guard let access = entity.structure.modifiers.first(where: { $0.name.text == "private" }), entity.isOutOfReach else { return }
+            if let outer = entity.privateOuter {
+                let mistake = Mistake(
+                    "privateOuter",
+                    "@Entity adds an extension of '\(entity.typeName)', which cannot see the private type '\(outer)' around it.",
+                    "Write 'fileprivate' before '\(outer)'.")
+                findings.add(mistake, at: entity.structure.name)
+            }
+            guard entity.isPrivateInside else { return }
+            guard let access = entity.structure.modifiers.first(where: { $0.name.text == "private" }) else { return }
             let mistake = Mistake(
                 "privateStruct",
                 "@Entity adds an extension of '\(entity.typeName)', which cannot see a private struct inside another type.",

@@ -83,6 +83,27 @@
             #expect(text.contains("public var ref: Ref<Till>?"))
         }
 
+        @Test(arguments: [
+            "private struct Shop { @Entity struct Till { var id: UUID } }",
+            "private extension Shop { @Entity struct Till { var id: UUID } }",
+            "extension Shop { fileprivate enum Office { @Entity struct Till { var id: UUID } } }",
+        ]) func `a struct inside a type that the whole file sees is a record`(source: String) {
+            #expect(MacroSource(source).reports.isEmpty)
+            #expect(expansion(source).contains("Till: EntityRecord"))
+        }
+
+        @Test func `a struct inside a private type gets no extension`() {
+            let source = "struct Shop { private enum Office { @Entity struct Till { var id: UUID } } }"
+            #expect(!expansion(source).contains("EntityRecord"))
+        }
+
+        @Test func `a generic struct has no stored static property`() {
+            let sources = ["@Entity struct Note<Content> { var id: UUID }", "enum Shelf<Content> { @Entity struct Note { var id: UUID } }"]
+            for source in sources {
+                #expect(expansion(source).contains("static var recordSchema: RecordSchema<Self> {"))
+            }
+        }
+
         @Test func `the arguments of the macro become arguments of the schema`() {
             let text = expansion(#"@Entity(parent: Item.self, isAbstract: true, renamedFrom: "Memo") struct Note { var id: UUID }"#)
             #expect(text.contains(#"RecordSchema<Self>("Note", parent: Item.self, isAbstract: true, renamedFrom: "Memo")"#))
