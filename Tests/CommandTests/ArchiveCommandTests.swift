@@ -15,10 +15,16 @@ import Testing
         try place.run("find", store, "Note", "--count", "--json", "--at", moment).json.first?["count"] as? Int
     }
 
+    /// Returns the transactions that changed the first note, with their ops. Omits their sizes, which depend on the segments.
+    private func changes(_ place: Workplace, _ store: String) throws -> String {
+        try place.run("log", store, "--object", "Note/1", "--ops", "--json").output.replacing(/"bytes":\d+,/, with: "")
+    }
+
     @Test func `retired segments go into the archive, and a restore brings them back`() throws {
         let place = try made()
         let root = try #require(try place.run("verify", "notes", "--json").json.first?["root"] as? String)
-        let shown = try place.run("history", "notes", "Note/1").output
+        let shown = try changes(place, "notes")
+        #expect(shown.contains(#""title":"t1""#) && !shown.contains("bytes"))
         let compact = ["compact", "notes", "--retain", "since:8", "--archive", "kept", "--json"]
         let planned = try #require(try place.run(executable: Workplace.binary, compact + ["--dry-run"]).json.first)
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "kept").path))
@@ -30,8 +36,8 @@ import Testing
         #expect(try place.run("restore", "notes", "plain").code == 0 && place.run("show", "plain", "Note/1", "--at", "3").code == 66)
         #expect(try place.run("restore", "notes", "whole", "--archive", "kept", "--json").json.first?["transaction"] as? Int == 10)
         #expect(try place.run("verify", "whole", "--against", root).code == 0)
-        #expect(try count(place, "whole", "3") == 2 && place.run("history", "whole", "Note/1").output == shown)
-        #expect(try place.run("log", "whole", "--ops", "--json").json.allSatisfy { $0["ops"] != nil && $0["retired"] == nil })
+        #expect(try count(place, "whole", "3") == 2 && changes(place, "whole") == shown)
+        #expect(try place.run("log", "whole", "--ops", "--json").json.count { $0["ops"] != nil && $0["retired"] == nil } == 10)
         #expect(try place.run("restore", "notes", "early", "--archive", "kept", "--at", "4").code == 0)
         #expect(try place.run("find", "early", "Note", "--count", "--json").json.first?["count"] as? Int == 3)
     }
