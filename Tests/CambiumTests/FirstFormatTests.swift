@@ -96,7 +96,8 @@ import Testing
         #expect(throws: CambiumError.self) { try store.write(Author(requestID: "r1")) { try $0.insert("Memo") } }
         try store.write(Author(requestID: "r2")) { try $0.insert("Memo") }
         let number = try store.checkpoint().transaction
-        #expect(try PageFile.root(volume, store: store.checkpoints?.checkpointer.store ?? [], number)?.record.firstFormat == nil)
+        let root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number))
+        #expect(root.record.firstFormat == nil)
         #expect(store.pageFindings == [])
         try store.compact(.checkpoints(1))
         try store.close()

@@ -34,7 +34,8 @@ import Testing
         let long = String(repeating: "long ", count: 40_000)
         try notes.store.write { transaction in
             let note = try transaction.schema.required("Note")
-            guard let id = transaction.find(note, identity: [.int(2)]) else { return }
+            let found = transaction.find(note, identity: [.int(2)])
+            let id = try #require(found)
             try transaction.set(id, "title", to: .string(long))
         }
         let bytes = notes.store.memory.pageByteCount
