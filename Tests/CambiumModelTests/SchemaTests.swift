@@ -100,6 +100,20 @@ import Testing
         }
     }
 
+    @Test func `a default and an allowed value of the deepest JSON are read back, and a deeper one is refused`() throws {
+        func attribute(_ depth: Int) throws -> Attribute? {
+            let value = Value.json(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
+            let schema = try Schema { EntityDefinition("E") { AttributeDefinition("a", .json, default: value, allowed: [value]) } }
+            let again = try Schema(catalog: schema.catalog)
+            #expect(again.catalog == schema.catalog)
+            return again.entity("E")?.attribute("a")
+        }
+        let deepest = try #require(try attribute(512))
+        #expect(deepest.defaultValue.text.count == 1024 && deepest.constraints.check(deepest.defaultValue) == nil)
+        let error = #expect(throws: CambiumError.self) { _ = try attribute(513) }
+        #expect(error?.code == .invalidInput)
+    }
+
     @Test func `a schema has fewer than 65,000 entities`() {
         let definition = SchemaDefinition(entities: (0..<65_000).map { EntityDefinition("E\($0)") })
         let error = #expect(throws: CambiumError.self) { try Schema(definition) }
