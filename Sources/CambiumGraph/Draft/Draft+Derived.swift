@@ -68,7 +68,7 @@ extension Draft {
         guard isLive(ObjectPlace(table: column.table, row: row)), hasDerived(column, row) else { return }
         let cell = try StoredCell(try derivedValue(column, row), column.attribute)
         if cell.withCell({ reader.rows(column.table).equals(row, column.slot, column.kind, $0) }) { return }
-        if !pending.isOff, space.freeChunkCount < Self.derivedChunkCountMin {
+        if !pending.isOff, space.freeChunkCount < Self.chunkCount(forDerived: cell) {
             throw space.capacity.exhausted("the values of '\(column.attribute.name)' need more pages")
         }
         let indexes = table.indexesOfSlot[column.slot]
@@ -78,8 +78,8 @@ extension Draft {
         setProvenance(column.table, row, TableLayout.changedSlot)
     }
 
-    /// More chunks than storing one derived value takes.
-    private static var derivedChunkCountMin: Int { 4 }
+    /// Returns more chunks than storing a derived value takes. Each extent of a long value takes a chunk.
+    private static func chunkCount(forDerived cell: StoredCell) -> Int { 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax }
 
     private func hasDerived(_ column: DerivedColumn, _ row: UInt32) -> Bool {
         column.coversTable || column.family.contains(reader.rows(column.table).entity(row, layout.tables[column.table]))

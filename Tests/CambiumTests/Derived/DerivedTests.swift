@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import CambiumLog
 
 /// The values of derived attributes after transactions.
 @Suite struct DerivedTests {
@@ -142,6 +143,31 @@ import Testing
         try orders.store.write { try $0.insert("Order", ["number": 4, "name": "ABCD"]) }
         #expect(try orders.values("searchName").last == "abcd")
         try orders.check()
+    }
+
+    /// The text takes ten chunks. In most of these graphs, from four to nine chunks are left for one of the copies.
+    @Test(arguments: [200, 203, 206]) func `long derived values that do not fit into the graph are refused`(chunkCountMax: Int) throws {
+        let schema = try Schema {
+            EntityDefinition("Owner") {
+                AttributeDefinition("last", .string, .optional, derived: .max("items.text"))
+                RelationshipDefinition("items", to: "Item", .toMany)
+            }
+            EntityDefinition("Item") { AttributeDefinition("text", .string) }
+        }
+        var tuning = LogTuning()
+        (tuning.chunkCountMax, tuning.checkpointsInBackground) = (chunkCountMax, false)
+        let store = try Store.create(
+            MemoryVolume(), schema: schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
+        func add(_ ownerCount: Int) throws {
+            try store.write { transaction in
+                let item = try transaction.insert("Item", ["text": .string(String(repeating: "a", count: 655_000))])
+                for _ in 0..<ownerCount { try transaction.link(transaction.insert("Owner"), "items", item) }
+            }
+        }
+        try add(2)
+        let digest = store.graph.digest()
+        #expect(code { try add(40) } == .limitExceeded)
+        #expect(store.graph.digest() == digest && store.graph.invariantFindings() == [])
     }
 
     @Test func `an earlier moment shows the values of that moment`() throws {
