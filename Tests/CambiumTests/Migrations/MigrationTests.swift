@@ -203,6 +203,28 @@ import Testing
         #expect(try notes.members("Note", "items") == [[1, 2], [3], []] && notes.members("Item", "note") == [[1], [1], [2]])
     }
 
+    @Test func `both sides of a link keep their members if one of them gets a new inverse`() throws {
+        let notes = try MigratedNotes()
+        try notes.migrate {
+            $0["Item"].relationships.append(RelationshipDefinition("owner", to: "Note", inverse: "items"))
+            $0["Note"][relationship: "items"].inverse = "owner"
+            $0["Item"][relationship: "note"].inverse = nil
+        }
+        #expect(try notes.members("Note", "items") == [[1, 2], [3], []] && notes.members("Item", "owner") == [[1], [1], [2]])
+        #expect(try notes.members("Item", "note") == [[1], [1], [2]])
+        try notes.store.write {
+            let (note, item) = (try $0.schema.required("Note").root, try $0.schema.required("Item").root)
+            try $0.link(ObjectID(root: item, serial: 1), "note", ObjectID(root: note, serial: 3))
+        }
+        try notes.check()
+        #expect(try notes.members("Note", "items") == [[1, 2], [3], []] && notes.members("Item", "note") == [[3], [1], [2]])
+        try notes.migrate {
+            $0["Note"].relationships.append(RelationshipDefinition("parts", to: "Item", .orderedToMany, inverse: "note"))
+            $0["Item"][relationship: "note"].inverse = "parts"
+        }
+        #expect(try notes.members("Note", "parts") == [[2], [3], [1]] && notes.members("Note", "items") == [[1, 2], [3], []])
+    }
+
     // MARK: Programs
 
     @Test func `a change that is not automatic needs a closure, which sees the old and the new graph`() throws {
