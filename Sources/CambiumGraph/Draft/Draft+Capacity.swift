@@ -34,6 +34,17 @@ extension Draft {
         throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }
 
+    /// Throws `.limitExceeded` if storing a value may need more chunks than are free. Changes that compute many values call this before
+    /// each value, when they have already written others.
+    ///
+    /// - Parameter reserve: The number of free chunks that must be left.
+    func checkCapacity(forStoring cell: StoredCell, leaving reserve: Int, _ change: @autoclosure () -> String) throws(CambiumError) {
+        // Each extent of a long value takes a chunk. All other pages take fewer than four.
+        let needed = 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax
+        if pending.isOff || needed <= space.freeChunkCount - reserve { return }
+        throw space.capacity.exhausted(change())
+    }
+
     /// Returns the number of chunks for copies of this many granules, and of the index buckets and index nodes that change with this many
     /// objects. A granule is the unit in which pages are allocated.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {

@@ -68,18 +68,13 @@ extension Draft {
         guard isLive(ObjectPlace(table: column.table, row: row)), hasDerived(column, row) else { return }
         let cell = try StoredCell(try derivedValue(column, row), column.attribute)
         if cell.withCell({ reader.rows(column.table).equals(row, column.slot, column.kind, $0) }) { return }
-        if !pending.isOff, space.freeChunkCount < Self.chunkCount(forDerived: cell) {
-            throw space.capacity.exhausted("the values of '\(column.attribute.name)' need more pages")
-        }
+        try checkCapacity(forStoring: cell, leaving: 0, "the values of '\(column.attribute.name)' need more pages")
         let indexes = table.indexesOfSlot[column.slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }
         cell.withCell { store(column.table, row, column.slot, column.kind, $0) }
         for index in indexes { addToIndex(table, table.indexes[index], row) }
         setProvenance(column.table, row, TableLayout.changedSlot)
     }
-
-    /// Returns more chunks than storing a derived value takes. Each extent of a long value takes a chunk.
-    private static func chunkCount(forDerived cell: StoredCell) -> Int { 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax }
 
     private func hasDerived(_ column: DerivedColumn, _ row: UInt32) -> Bool {
         column.coversTable || column.family.contains(reader.rows(column.table).entity(row, layout.tables[column.table]))

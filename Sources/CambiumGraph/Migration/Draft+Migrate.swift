@@ -27,7 +27,7 @@ extension Draft {
         leaveOldEntities(plan)
         let members = plan.links.indices.map { collectMembers(ofLink: $0, plan) }
         let converted = rebuild(plan)
-        for (table, columns) in zip(plan.tables, converted) { setValues(table, columns) }
+        for (table, columns) in zip(plan.tables, converted) { try setValues(table, columns) }
         for (link, members) in members.enumerated() { if let members { relink(link, members) } }
         for table in plan.tables {
             for (number, index) in table.indexes.enumerated() where index == nil && table.new.root != nil {
@@ -91,32 +91,38 @@ extension Draft {
 
     // MARK: Values
 
-    /// Converts, fills or clears the values of a table that the migration changes.
-    private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) {
+    /// Converts, fills or clears the values of a table that the migration changes. Throws `.limitExceeded` if defaults need too many pages.
+    private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) throws(CambiumError) {
         for column in converted { convert(table, column) }
         for (slot, column) in table.columns.enumerated() {
-            if let entity = column.onlyEntity { forEachLiveRow(of: table.new) { $0.setFixed(table.new.index, $1, slot, entity.rawValue) } }
+            if let entity = column.onlyEntity {
+                try forEachLiveRow(of: table.new) { $0.setFixed(table.new.index, $1, slot, entity.rawValue) }
+            }
             guard column.filler != nil || !column.clearedEntities.isEmpty else { continue }
             let kind = table.new.columns[slot]
-            forEachLiveRow(of: table.new) { draft, row in
+            try forEachLiveRow(of: table.new) { draft, row throws(CambiumError) in
                 let rows = draft.reader.rows(table.new.index)
                 let entity = rows.entity(row, table.new)
                 let isNull = rows.isNull(row, slot, kind)
                 if !isNull, column.clearedEntities.contains(entity) { draft.store(table.new.index, row, slot, kind, .null) }
                 if let filler = column.filler, isNull, !rows.isStub(row), column.filledEntities.contains(entity) {
+                    let reserve = draft.space.capacity.reserveChunkCount
+                    try draft.checkCapacity(forStoring: filler, leaving: reserve, "the defaults of the new schema need more pages")
                     filler.withCell { draft.store(table.new.index, row, slot, kind, $0) }
                 }
             }
         }
     }
 
-    private mutating func forEachLiveRow(of table: TableLayout, _ body: (inout Draft, UInt32) -> Void) {
+    private mutating func forEachLiveRow(
+        of table: TableLayout, _ body: (inout Draft, UInt32) throws(CambiumError) -> Void
+    ) throws(CambiumError) {
         for index in 0..<reader.groupCount(table.index) {
             guard let group = reader.rows(table.index).group(at: index) else { continue }
             for half in 0..<PageLayout.fanOut / 64 {
                 var bits = group.load(fromByteOffset: GroupLayout.liveBitsOffset + 8 * half, as: UInt64.self)
                 while bits != 0 {
-                    body(&self, UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
+                    try body(&self, UInt32(index << PageLayout.fanOutShift + half << 6 + bits.trailingZeroBitCount))
                     bits &= bits - 1
                 }
             }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import CambiumLog
 
 @Suite struct MigrationTests {
     private func count(_ report: MigrationReport, _ subject: String) -> [Int]? {
@@ -46,6 +47,21 @@ import Testing
         try notes.migrate { $0["Note"].attributes.append(AttributeDefinition("title", .string, .optional)) }
         #expect(try notes.values("Note", "title") == [.null, .null, .null])
         #expect(notes.store.schema.entity("Note")?.attribute("title")?.number.rawValue == 8)
+    }
+
+    @Test func `long defaults that do not fit into the graph are refused`() throws {
+        var tuning = LogTuning()
+        (tuning.chunkCountMax, tuning.checkpointsInBackground) = (200, false)
+        let store = try Store.create(
+            MemoryVolume(), schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
+        try store.write { transaction in
+            for number in 0..<40 { try transaction.insert("Tag", ["name": .string("\(number)")]) }
+        }
+        let digest = store.graph.digest()
+        let text = Value.string(String(repeating: "a", count: 655_000))
+        let definition = SchemaDefinition.notes { $0["Tag"].attributes.append(AttributeDefinition("text", .string, default: text)) }
+        #expect(code { _ = try store.migrate(to: definition) } == .limitExceeded)
+        #expect(store.graph.digest() == digest && store.schema.entity("Tag")?.attribute("text") == nil)
     }
 
     @Test func `a rename changes no value`() throws {
