@@ -43,6 +43,9 @@ final class LiveRegistry: Sendable {
         var numbersByKey: [LiveKey: Set<Int>] = [:]
         /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
+        /// The numbers of the queries whose first graph is later than the last graph that the pump reported. The next changes begin before
+        /// that first graph, so they omit a change that was visible there and was undone afterwards.
+        var early: Set<Int> = []
         var nextNumber = 0
         /// The last graph whose changes the pump has reported; `nil` without a pump.
         var newest: Graph?
@@ -85,7 +88,10 @@ final class LiveRegistry: Sendable {
             state.nextNumber += 1
             state.seats[number] = Seat(last: graph.transaction)
             state.unknown.insert(number)
-            if state.newest != nil { return (number, graph, nil) }
+            if let reported = state.newest {
+                if reported.transaction < graph.transaction { state.early.insert(number) }
+                return (number, graph, nil)
+            }
             state.newest = graph
             state.pumpNumber += 1
             return (number, graph, state.pumpNumber)
@@ -119,6 +125,7 @@ final class LiveRegistry: Sendable {
         let pump = state.withLock { state -> Task<Void, Never>? in
             state.removeKeys(of: number)
             state.unknown.remove(number)
+            state.early.remove(number)
             state.seats[number] = nil
             if !state.seats.isEmpty { return nil }
             state.lastGraph = nil
@@ -134,11 +141,12 @@ final class LiveRegistry: Sendable {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.pumpNumber == pumpNumber, state.newest != nil else { return [] }
             state.newest = graph
-            if touched.isEmpty { return [] }
+            let passed = state.noteEarly(graph.transaction)
+            if touched.isEmpty { return passed }
             if touched.changesSchema { state.forgetKeys(before: graph.transaction) }
             var concerned = state.unknown
             for key in touched.keys { if let numbers = state.numbersByKey[key] { concerned.formUnion(numbers) } }
-            return concerned.compactMap { state.note(touched, graph.transaction, $0) }
+            return passed + concerned.compactMap { state.note(touched, graph.transaction, $0) }
         }
         for waiter in waiters { waiter.resume() }
     }
@@ -241,6 +249,19 @@ extension LiveRegistry.State {
         seat.waiter = nil
         seats[number] = seat
         return waiter
+    }
+
+    /// Lets the queries run again whose first graph lies within the changes up to `transaction`. Returns their consumers that wait.
+    fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        for number in early {
+            guard let seat = seats[number], seat.last <= transaction else { continue }
+            early.remove(number)
+            if seat.last == transaction || seat.ending != nil { continue }
+            seats[number]?.isWhole = true
+            if let waiter = takeWaiter(number) { waiters.append(waiter) }
+        }
+        return waiters
     }
 
     /// Returns the news for one query, and clears it.

@@ -66,4 +66,30 @@ import Testing
         #expect(try await registry.news(number) == nil)
         try store.close()
     }
+
+    @Test func `a query that begins between two reports of changes runs again`() async throws {
+        let store = try Store.notes()
+        let registry = LiveRegistry()
+        let reported = store.graph
+        _ = registry.add({ reported }, { _, _ in Task {} })
+        try store.addNote(1)
+        let within = registry.add({ store.graph }, { _, _ in Task {} }).number
+        let note = try #require(try store.graph.find(Query("Note")).first)
+        try store.commit { try $0.delete(note) }
+        let after = registry.add({ store.graph }, { _, _ in Task {} }).number
+        // The note was inserted and deleted between the reports. So the changes are empty, but the second query has seen the note.
+        let touched = TouchedObjects(store.graph.changes(since: reported))
+        #expect(touched.isEmpty)
+        registry.note(touched, store.graph, from: 1)
+        registry.end(nil, from: 1)
+        #expect(try await registry.news(within)?.isWhole == true)
+        #expect(try await registry.news(within) == nil)
+        #expect(try await registry.news(after) == nil)
+        try store.close()
+    }
+}
+
+extension Store {
+    /// Runs a transaction. In an asynchronous test, `write` would be the asynchronous method.
+    fileprivate func commit(_ body: (inout WriteTransaction) throws -> Void) throws { try write { try body(&$0) } }
 }
