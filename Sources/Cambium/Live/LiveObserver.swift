@@ -67,9 +67,10 @@ final class LiveObserver {
 extension Store {
     /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
     /// task when there are no live queries.
-    fileprivate func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
-        // Keeps only the iterator, because the sequence would keep the graph alive at which it begins.
-        let observer = changes(from: graph.transaction, .coalesced).makeAsyncIterator()
+    func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
+        // Passes the graph, because the newest graph may already be a later one, and a store in memory cannot replay the graph. Keeps only
+        // the iterator, because the sequence would keep the graph alive at which it begins.
+        let observer = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
         let registry = liveQueries
         return Task {
             var observer = observer

@@ -38,10 +38,12 @@ extension Store {
         return changes(from: newest.transaction, delivery, newest)
     }
 
-    private func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ newest: Graph) -> ChangeSequence {
+    /// - Parameter graph: A graph that readers have seen. If it is the graph after `last`, the first difference begins with it and needs no
+    ///   replay.
+    func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ graph: Graph) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
         // A store in memory cannot replay the transactions between this call and the first delivery.
-        let known = delivery == .coalesced && newest.transaction == last ? newest : nil
+        let known = delivery == .coalesced && graph.transaction == last ? graph : nil
         seat.leave(ObserverSeat.Held(graph: known))
         return ChangeSequence(store: self, last: last, delivery: delivery, seat: seat)
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumGraph
 
-/// The registry of live queries after an error of its pump.
+/// The registry of live queries: its beginning, and its end after an error of its pump.
 @Suite struct LiveRegistryTests {
     private struct Failure: Error {}
 
@@ -85,6 +85,17 @@ import Testing
         #expect(try await registry.news(within)?.isWhole == true)
         #expect(try await registry.news(within) == nil)
         #expect(try await registry.news(after) == nil)
+        try store.close()
+    }
+
+    @Test func `the changes after the first graph of a query need no replay`() async throws {
+        let store = try Store.inMemory(schema: Notes.schema)
+        let first = store.graph
+        // A transaction arrives after the query has got its graph and before the pump begins.
+        try store.addNote(1)
+        let number = store.liveQueries.add({ first }, { store.pump(after: $0, number: $1) }).number
+        #expect(try await store.liveQueries.news(number)?.touched.count == 1)
+        store.liveQueries.remove(number)
         try store.close()
     }
 }
