@@ -17,12 +17,13 @@ struct GroupRun: ~Copyable {
         }
         for key in grouping.keys { try key.check() }
         for aggregate in grouping.aggregates { try aggregate.operand?.check() }
-        // The sort keys, the limit and the offset apply to the groups, so the query for the rows has none.
         var rows = query
-        (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
         // The query for the rows must not get arguments that only the condition on the groups uses.
         let names = (grouping.having?.parameterNames ?? []).subtracting(query.condition?.parameterNames ?? [])
         rows.arguments = query.arguments.filter { !names.contains($0.key) }
+        try rows.check()
+        // The sort keys, the limit and the offset apply to the groups, so the query for the rows has none.
+        (rows.sort, rows.limit, rows.offset) = ([], nil, 0)
         let run = try QueryRun(rows, graph)
         let binder = ConditionBinder(context: run.context, arguments: query.arguments)
         var sums: [GroupSums] = []

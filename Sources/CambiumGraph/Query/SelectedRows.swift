@@ -18,6 +18,7 @@ extension Graph {
     package func selected(
         _ operands: [Operand], _ query: Query, repeated: RepeatedRows
     ) throws -> (rows: [[QueryValue]], ids: [ObjectID], plan: QueryPlan) {
+        try query.check()
         var objects = query
         if repeated == .remove { (objects.limit, objects.offset) = (nil, 0) }
         let answer = try answer(objects)

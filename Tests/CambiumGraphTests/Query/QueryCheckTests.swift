@@ -71,6 +71,24 @@ struct QueryCheckTests {
         }
     }
 
+    @Test(arguments: [(-1, 0), (nil, -1), (Int.min, Int.min)] as [(Int?, Int)])
+    func `groups and different rows refuse a negative limit or offset`(limit: Int?, offset: Int) throws {
+        var query = Query("Person", where: .constant(true))
+        (query.limit, query.offset) = (limit, offset)
+        let name = try Operand(parsing: "name")
+        let grouping = Grouping(by: [name], [.count])
+        #expect { try graph.aggregate(query, grouping) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
+        #expect { try graph.values(of: [name], query, repeated: .remove) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
+    }
+
+    @Test func `groups refuse too many sort keys`() throws {
+        var query = Query("Person", where: .constant(true))
+        let name = try Operand(parsing: "name")
+        query.sort = [SortKey](repeating: SortKey(name), count: 65)
+        let grouping = Grouping(by: [name], [.count])
+        #expect { try graph.aggregate(query, grouping) } throws: { ($0 as? CambiumError)?.code == .limitExceeded }
+    }
+
     @Test func `groups of texts are in the order of their bytes`() throws {
         let rows = try graph.aggregate(Query("Person"), Grouping(by: [try Operand(parsing: "name")], [.count]))
         let expected = Self.people.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
