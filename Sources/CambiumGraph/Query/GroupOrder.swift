@@ -28,16 +28,21 @@ struct GroupOrder {
         }
         var keys: [Key] = []
         for key in sort {
+            let place = try self.place(key.operand)
+            if !key.folding.isEmpty, let kind = kept.lazy.compactMap({ value(place, $0).kind }).first, kind != .text {
+                throw QueryMistake(
+                    "'\(key.operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: key.operand.offset)
+            }
             let isDescending = key.direction == .descending
-            keys.append(Key(place: try place(key.operand), isDescending: isDescending, nullsFirst: key.nulls == .first))
+            keys.append(Key(place: place, isDescending: isDescending, nullsFirst: key.nulls == .first, folding: key.folding))
         }
-        for place in grouping.keys.indices { keys.append(Key(place: place, isDescending: false, nullsFirst: true)) }
+        for place in grouping.keys.indices { keys.append(Key(place: place, isDescending: false, nullsFirst: true, folding: [])) }
         return order(kept, keys).map { kept[$0] }
     }
 
     /// Returns the indexes of the rows in the order of the keys. Each key value is looked up only once for each row.
     private func order(_ rows: [AggregateRow], _ keys: [Key]) -> [Int] {
-        let values = rows.flatMap { row in keys.map { value($0.place, row) } }
+        let values = rows.flatMap { row in keys.map { value($0.place, row).folded($0.folding) } }
         return rows.indices.sorted { left, right in
             for (index, key) in keys.enumerated() {
                 let order = Self.order(values[left * keys.count + index], values[right * keys.count + index], key)
@@ -63,6 +68,7 @@ struct GroupOrder {
         let place: Int
         let isDescending: Bool
         let nullsFirst: Bool
+        let folding: Folding
     }
 
     private static func order(_ left: QueryValue, _ right: QueryValue, _ key: Key) -> Int {

@@ -8,6 +8,12 @@ public enum QueryValue: Hashable, Sendable {
 
     package static let null = QueryValue.value(.null)
     package var isNull: Bool { if case .value(.null) = self { true } else { false } }
+
+    /// Returns a text without the differences that the folding ignores, and any other value unchanged.
+    func folded(_ folding: Folding) -> QueryValue {
+        guard !folding.isEmpty, case .value(let value) = self, let text = value.comparedText else { return self }
+        return .value(.string(folding.folded(text)))
+    }
 }
 
 extension Value {

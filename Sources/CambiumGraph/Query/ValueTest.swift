@@ -29,23 +29,18 @@ struct ValueTest {
     }
 
     private func isSame(_ left: QueryValue, _ right: QueryValue) -> Bool {
-        if case .value(let left) = folded(left), case .value(let right) = folded(right) { return left.isSame(as: right) }
+        if case .value(let left) = left.folded(folding), case .value(let right) = right.folded(folding) { return left.isSame(as: right) }
         return left == right
     }
 
     private func order(_ left: QueryValue, _ right: QueryValue) -> Int? {
-        guard case .value(let left) = folded(left), case .value(let right) = folded(right) else { return nil }
+        guard case .value(let left) = left.folded(folding), case .value(let right) = right.folded(folding) else { return nil }
         return left.order(right)
     }
 
-    private func folded(_ value: QueryValue) -> QueryValue {
-        guard !folding.isEmpty, case .value(let plain) = value, let text = plain.comparedText else { return value }
-        return .value(.string(folding.folded(text)))
-    }
-
     private func hasText(_ value: QueryValue, _ wanted: QueryValue) -> Bool {
-        guard case .value(let left) = folded(value), case .value(let right) = folded(wanted), let text = left.comparedText,
-            let part = right.comparedText
+        guard case .value(let left) = value.folded(folding), case .value(let right) = wanted.folded(folding),
+            let text = left.comparedText, let part = right.comparedText
         else { return false }
         let bytes = Array(part.utf8)
         let test: TextTest

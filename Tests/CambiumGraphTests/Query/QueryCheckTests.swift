@@ -96,6 +96,18 @@ struct QueryCheckTests {
         #expect(rows.count == Self.people.count)
     }
 
+    @Test func `groups are sorted without the differences that an option ignores`() throws {
+        let name = try Operand(parsing: "name")
+        let grouping = Grouping(by: [name], [.count])
+        var query = Query("Person", where: .constant(true))
+        query.sort = try SortKey.list(parsing: "name[d]")
+        // Both forms of "é" are sorted as "e", and texts that are then equal are in the order of their bytes.
+        let expected = ["", "a\u{0}b", "e", "e\u{301}", "\u{e9}", "ea", "z"]
+        #expect(try graph.aggregate(query, grouping).map(\.group) == expected.map { [.value(.string($0))] })
+        query.sort = try SortKey.list(parsing: "count[c]")
+        #expect { try graph.aggregate(query, grouping) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
+    }
+
     @Test func `groups of doubles are in the order of the numbers`() throws {
         let rows = try graph.aggregate(Query("Person"), Grouping(by: [try Operand(parsing: "score")], [.count]))
         let numbers = rows.compactMap { if case .value(.double(let number)) = $0.group[0] { number } else { nil } }
