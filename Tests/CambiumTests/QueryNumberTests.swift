@@ -61,6 +61,8 @@ import Testing
             }
         }
         #expect(try store.graph.count(Query("Note", where: "rank == 1 and next.next.@sum.real == 0")) == 1)
+        let sum = Aggregate(.sum, of: try Operand(parsing: "next.next.real"))
+        #expect(try store.graph.aggregate(Query("Note", where: "rank == 1"), Grouping([sum])).first?.values == [.value(.double(0))])
     }
 
     /// Returns a graph of notes of one rank, each of which leads to all of them.

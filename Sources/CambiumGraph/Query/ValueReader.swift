@@ -63,7 +63,10 @@ final class PathReader: ValueReader {
     /// Calls `body` with the values at the end. If several to-many relationships lead to the same object, its value is passed only once.
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
-        for end in ends(of: row).keys where !body(end.map(read) ?? .null) { return false }
+        let ends = ends(of: row)
+        if ends.keys.contains(nil), !body(.null) { return false }
+        // The order of a dictionary differs between processes, and a sum of floating-point numbers depends on their order.
+        for end in ends.keys.compactMap(\.self).sorted() where !body(read(end)) { return false }
         return true
     }
 
