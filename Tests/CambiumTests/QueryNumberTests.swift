@@ -65,6 +65,23 @@ import Testing
         #expect(try store.graph.aggregate(Query("Note", where: "rank == 1"), Grouping([sum])).first?.values == [.value(.double(0))])
     }
 
+    @Test func `a sum by an index adds the numbers in the order of the rows`() throws {
+        let store = try Store.inMemory(schema: graph.schema)
+        try store.write { transaction in
+            for number in 0..<20 {
+                // In almost any other order, the sum is infinite.
+                let real = number % 2 == 0 ? 1.7e308 : -1.7e308
+                try transaction.insert("Note", ["rank": .int(1), "real": .double(real)])
+                // Each number is in another group of rows.
+                for _ in 1..<128 { try transaction.insert("Note", ["rank": .int(2)]) }
+            }
+        }
+        let query = try Query("Note", where: "rank == 1")
+        #expect(try store.graph.answer(query).plan.steps.first?.kind == .index)
+        let sum = Aggregate(.sum, of: try Operand(parsing: "real"))
+        #expect(try store.graph.aggregate(query, Grouping([sum])).first?.values == [.value(.double(0))])
+    }
+
     /// Returns a graph of notes of one rank, each of which leads to all of them.
     private static func linked(_ count: Int, rank: Int64) throws -> Graph {
         let store = try Store.inMemory(

@@ -153,7 +153,7 @@ struct QueryRun: ~Copyable {
         }
     }
 
-    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group, in no particular order.
+    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group, by ascending group.
     mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
         if let found = access() { return try forEachMatch(found, body) }
         let node = node
@@ -169,7 +169,7 @@ struct QueryRun: ~Copyable {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with the rows of an access that also satisfy the condition. Each call receives rows of one group.
+    /// Calls `body` with the rows of an access that also satisfy the condition. Each call receives rows of one group, by ascending group.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]
@@ -177,7 +177,8 @@ struct QueryRun: ~Copyable {
         if Task.isCancelled { throw CancellationError() }
         let rows = context.reader.rows(table.index)
         var count = 0
-        for (index, bits) in candidates {
+        // The order of a dictionary differs between processes, and a sum of floating-point numbers depends on their order.
+        for (index, bits) in candidates.sorted(by: { $0.key < $1.key }) {
             guard let page = rows.group(at: Int(index)) else { continue }
             let group = GroupView(index: Int(index), page: page, chunks: context.reader.chunks)
             let matching = node.bits(group, bits & group.live)
