@@ -61,7 +61,7 @@ let package = Package(
         .testTarget(name: "CambiumBytesTests", dependencies: ["CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumJSONTests", dependencies: ["CambiumJSON", "CambiumTesting"]),
         .testTarget(name: "CambiumModelTests", dependencies: ["CambiumModel", "CambiumJSON", "CambiumTesting"]),
-        .testTarget(name: "CambiumGraphTests", dependencies: ["CambiumModel", "CambiumGraph", "CambiumTesting"]),
+        .testTarget(name: "CambiumGraphTests", dependencies: ["CMachine", "CambiumModel", "CambiumGraph", "CambiumTesting"]),
         .testTarget(name: "CambiumLogTests", dependencies: ["CambiumLog", "CambiumModel", "CambiumBytes", "CambiumTesting"]),
         .testTarget(name: "CambiumExchangeTests", dependencies: ["CambiumExchange", "CambiumJSON", "CambiumModel", "CambiumTesting"]),
         .testTarget(name: "CommandTests", dependencies: ["CambiumCommand", "CambiumTesting", "QueryRunner"]),

@@ -72,7 +72,7 @@ FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32
 
 /// Returns the number of the group of a key, or a negative number if it is not known.
 static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, cmachine_groups groups) {
-    uint64_t place = cmachine_key_hash(key) & groups.mask;
+    uint64_t place = cmachine_key_hash(key, groups.seed) & groups.mask;
     int32_t code;
     while ((code = groups.places[place]) >= 0) {
         const cmachine_key *known = &groups.keys[code];
@@ -122,7 +122,7 @@ FAST uint64_t cmachine_short_text_codes(
 #pragma clang loop unroll_count(4)
     for (int index = 0; index < 64; index++) {
         cmachine_key key = {keys[index], 0, CMACHINE_TEXT_TAG};
-        codes[index] = groups.places[cmachine_key_hash(key) & groups.mask];
+        codes[index] = groups.places[cmachine_key_hash(key, groups.seed) & groups.mask];
     }
 #pragma clang loop unroll_count(4)
     for (int index = 0; index < 64; index++) bits |= (uint64_t)(groups.short_keys[codes[index] + 1] == keys[index]) << index;

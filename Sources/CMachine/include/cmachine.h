@@ -124,10 +124,15 @@ static inline cmachine_key cmachine_text_key(uint64_t low, uint64_t high, uint32
     return key;
 }
 
-static inline uint64_t cmachine_key_hash(cmachine_key key) {
-    // For a short text, the first constant is 0 and the second factor is known. So its hash is one multiplication.
-    uint64_t mixed = key.low ^ (key.tag - CMACHINE_TEXT_TAG) * 0xD6E8FEB86659FD93u;
-    unsigned __int128 product = (unsigned __int128)mixed * ((key.high ^ 0x9E3779B97F4A7C15u) | 1);
+/// Two secret numbers that determine the hashes of keys. Nobody who does not know them can choose keys that all have one hash.
+typedef struct {
+    uint64_t low, high;
+} cmachine_seed;
+
+static inline uint64_t cmachine_key_hash(cmachine_key key, cmachine_seed seed) {
+    // For a short text, the constant is 0 and the second factor is known. So its hash is one multiplication.
+    uint64_t mixed = key.low ^ seed.low ^ (key.tag - CMACHINE_TEXT_TAG) * 0xD6E8FEB86659FD93u;
+    unsigned __int128 product = (unsigned __int128)mixed * ((key.high ^ seed.high) | 1);
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
@@ -139,6 +144,7 @@ typedef struct {
     const uint64_t *short_keys;
     const int32_t *places;
     uint64_t mask;
+    cmachine_seed seed;
 } cmachine_groups;
 
 /// Writes the number of the group of each row whose cell has a text of up to 16 bytes. Bit 0 of `rows` belongs to the first of 64 cells.

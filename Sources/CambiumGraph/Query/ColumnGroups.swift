@@ -80,7 +80,7 @@ final class ColumnGroups: GroupCodes {
         rows.withCell(row, field.slot, field.kind) { cell in
             if cell.kind == .null { return .null }
             if let short = ShortText(cell.bytes) { return cmachine_key(short, count: cell.bytes.count) }
-            return cmachine_key(low: XXH3.hash64(cell.bytes, seed: 0), high: 0, tag: GroupTable.longTag)
+            return cmachine_key(low: XXH3.hash64(cell.bytes, seed: GroupTable.seed.low), high: 0, tag: GroupTable.longTag)
         }
     }
 

@@ -21,7 +21,18 @@ struct GroupTable {
     /// For each slot, the number of the group that is stored there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
-    @inline(__always) private static func hash(_ key: cmachine_key) -> Int { Int(truncatingIfNeeded: cmachine_key_hash(key)) }
+    /// The secret that determines the hashes. It differs between processes, as the hashes of Swift do. Otherwise, values that are chosen to
+    /// have one hash would make each search read all groups.
+    static let seed: (low: UInt64, high: UInt64) = (word(1), word(2))
+    private let seed = cmachine_seed(low: Self.seed.low, high: Self.seed.high)
+
+    private static func word(_ number: Int) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(number)
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    @inline(__always) private func hash(_ key: cmachine_key) -> Int { Int(truncatingIfNeeded: cmachine_key_hash(key, seed)) }
 
     /// Calls `body` with pointers to the table, in the form that the C functions for short texts need.
     @inline(__always) func withGroups(_ body: (cmachine_groups) -> Void) {
@@ -31,7 +42,7 @@ struct GroupTable {
                     body(
                         cmachine_groups(
                             keys: keys.baseAddress, short_keys: shortKeys.baseAddress, places: places.baseAddress,
-                            mask: UInt64(places.count - 1)))
+                            mask: UInt64(places.count - 1), seed: seed))
                 }
             }
         }
@@ -41,7 +52,7 @@ struct GroupTable {
     ///
     /// - Parameter hasSameValue: Returns whether another row has the same value. Called only if both keys are hashes and are equal.
     @inline(__always) mutating func code(_ key: cmachine_key, _ row: UInt32, _ hasSameValue: (UInt32) -> Bool) -> Int32 {
-        var place = Self.hash(key) & (places.count &- 1)
+        var place = hash(key) & (places.count &- 1)
         while places[place] >= 0 {
             let code = places[place]
             if keys[Int(code)] == key, key.tag != Self.longTag || hasSameValue(examples[Int(code)]) { return code }
@@ -63,7 +74,7 @@ struct GroupTable {
     private mutating func grow() {
         places = [Int32](repeating: -1, count: 4 * places.count)
         for (code, key) in keys.enumerated() {
-            var place = Self.hash(key) & (places.count - 1)
+            var place = hash(key) & (places.count - 1)
             while places[place] >= 0 { place = (place + 1) & (places.count - 1) }
             places[place] = Int32(truncatingIfNeeded: code)
         }
