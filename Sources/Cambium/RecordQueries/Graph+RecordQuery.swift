@@ -56,22 +56,23 @@ extension Graph {
 
     // MARK: Aggregates
 
-    /// Returns the sum of a property; 0 if there are no values. Throws as `aggregate(_:_:)` does.
+    /// Returns the sum of a property of the records in a query's answer; 0 if there are no values. Throws as `aggregate(_:_:)` does, and
+    /// `.limitExceeded` if a query with a limit or an offset has more than 65,536 records in its answer.
     public func sum<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.sum, keyPath, query) }
 
-    /// Returns the least value of a property; null if there are no values. Throws as `aggregate(_:_:)` does.
+    /// Returns the least value of a property; null if there are no values. Throws as `sum(_:of:)` does.
     public func min<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.min, keyPath, query) }
 
-    /// Returns the greatest value of a property; null if there are no values. Throws as `aggregate(_:_:)` does.
+    /// Returns the greatest value of a property; null if there are no values. Throws as `sum(_:of:)` does.
     public func max<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.max, keyPath, query) }
 
-    /// Returns the mean of a property; `nil` if there are no values. Throws as `aggregate(_:_:)` does.
+    /// Returns the mean of a property; `nil` if there are no values. Throws as `sum(_:of:)` does.
     public func average<Record: EntityRecord, V: PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Double? {
@@ -83,7 +84,11 @@ extension Graph {
         _ function: AggregateFunction, _ keyPath: PartialKeyPath<Record>, _ query: RecordQuery<Record>
     ) throws -> Value {
         let operand = Operand(.path(QueryPath([Record.fieldName(of: keyPath)])))
-        let rows = try aggregate(query.query, Grouping([Aggregate(function, of: operand)]))
+        var objects = query.query
+        // In a query for groups, the sort keys, the limit and the offset concern the groups. Here, they determine the records.
+        if objects.limit != nil || objects.offset != 0 || objects.cursor != nil { objects = objects.narrowed(to: try find(objects)) }
+        (objects.sort, objects.limit, objects.offset, objects.cursor) = ([], nil, 0, nil)
+        let rows = try aggregate(objects, Grouping([Aggregate(function, of: operand)]))
         guard case .value(let value)? = rows.first?.values.first else { return .null }
         return value
     }

@@ -88,6 +88,16 @@ struct RecordQueryTests {
         #expect(counts.map(\.count) == [1, 2])
     }
 
+    @Test("a function covers the records of the answer") func functionsOfAnswers() throws {
+        let graph = store.graph
+        let sorted = RecordQuery<Book>().sorted(by: \.price, .descending)
+        #expect(try graph.sum(\.price, of: sorted) == .decimal(DecimalNumber(28)))
+        #expect(try graph.sum(\.price, of: sorted.limited(to: 2)) == .decimal(DecimalNumber(21)))
+        #expect(try graph.max(\.price, of: sorted.limited(to: 2, offset: 1)) == .decimal(DecimalNumber(9)))
+        #expect(try graph.sum(\.price, of: sorted.limited(to: 2, offset: 3)) == .decimal(DecimalNumber(0)))
+        #expect(throws: CambiumError.self) { try graph.sum(\.price, of: sorted.limited(to: -1)) }
+    }
+
     @Test("a key path that the schema does not list is an error with its name") func unknownProperty() throws {
         #expect(throws: CambiumError.self) { try store.fetch(RecordQuery<Writer>().sorted(by: \.name.description)) }
     }
