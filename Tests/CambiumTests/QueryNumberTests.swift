@@ -86,7 +86,7 @@ import Testing
     private static func linked(_ count: Int, rank: Int64) throws -> Graph {
         let store = try Store.inMemory(
             schema: Schema {
-                EntityDefinition("Note") {
+                EntityDefinition("Note", indexes: [["rank"]]) {
                     AttributeDefinition("rank", .int64)
                     RelationshipDefinition("next", to: "Note", .toMany, inverse: "previous")
                     RelationshipDefinition("previous", to: "Note", .toMany, inverse: "next")
@@ -113,6 +113,15 @@ import Testing
         // There are 3^64 paths from each note, so the sum is about 1.37e38.
         let graph = try Self.linked(3, rank: 40_000_001)
         #expect(try graph.count(Query("Note", where: "\(Self.longPath).@sum.rank > 1.3e38")) == 3)
+    }
+
+    @Test func `a plan over many steps may expect more objects than a number can state`() throws {
+        // From each note, there are 104^8 paths of eight steps.
+        let graph = try Self.linked(104, rank: 1)
+        let path = [String](repeating: "next", count: 8).joined(separator: ".")
+        #expect(try graph.count(Query("Note", where: "any \(path).rank >= 0")) == 104)
+        #expect(try graph.count(Query("Note", where: "any \(path).rank >= 0 or any \(path).rank >= 1")) == 104)
+        #expect(try graph.count(Query("Note", where: "any \(path).rank > 1")) == 0)
     }
 
     @Test(arguments: [Int.max, Int.max - 1, Int.max / 2 + 1])

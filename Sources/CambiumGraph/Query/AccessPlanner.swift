@@ -22,7 +22,7 @@ struct AccessPlanner {
         // Looking up a few objects by their ids or identities is cheaper than any scan.
         if case .identity(let rows) = candidate.access, rows.count <= Self.countedTargetMax { return candidate }
         let scanned = context.reader.liveCount(context.layout.tableIndex(ofKnown: entity.root))
-        return candidate.estimate * Self.singleCost <= scanned ? candidate : nil
+        return candidate.estimate <= scanned / Self.singleCost ? candidate : nil
     }
 
     /// Returns a way to find all rows that satisfy the condition, and possibly other rows.
@@ -51,7 +51,7 @@ struct AccessPlanner {
         for part in parts {
             guard let found = candidate(part, entity, depth: depth) else { return nil }
             accesses.append(found.access)
-            estimate += found.estimate
+            estimate = estimate.addingReportingOverflow(found.estimate).overflow ? .max : estimate + found.estimate
         }
         return Candidate(access: .union(accesses), estimate: estimate)
     }
@@ -72,7 +72,9 @@ struct AccessPlanner {
     /// Returns the expected number of objects that a relationship links to the targets.
     private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
         guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
-            return targets.estimate * averageDegree(step)
+            // Over many steps, the product may exceed any number.
+            let (product, isOverflowing) = targets.estimate.multipliedReportingOverflow(by: averageDegree(step))
+            return isOverflowing ? .max : product
         }
         return rows.reduce(0) { $0 + context.reader.memberCount(step.inverse, owner: $1) }
     }
