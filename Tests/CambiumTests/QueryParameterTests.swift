@@ -90,6 +90,15 @@ import Testing
         #expect(try groups(by: "city", having: "max.city.born < \"2020-06-01T00:00:00Z\"") == [.object(city)])
     }
 
+    @Test func `a condition on groups compares texts with patterns`() throws {
+        let titles = ["n2", "n3", "n4"].map { QueryValue.value(.string($0)) }
+        #expect(try groups(by: "title", having: "title matches \"n[2-4]\"") == titles)
+        #expect(try groups(by: "title", having: "title like \"*\" and not title like \"?1\"").count == 5)
+        #expect(try groups(by: "title", having: "title like[c] $pattern", ["pattern": "N3*"]) == [titles[1]])
+        #expect(code(of: { _ = try groups(by: "title", having: "title matches \"(\"") }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "rank", having: "rank like \"1\"") }) == .invalidInput)
+    }
+
     @Test func `a condition on groups refuses a value of another kind`() throws {
         #expect(code(of: { _ = try groups(by: "rank", having: "count == \"3\"") }) == .invalidInput)
         #expect(code(of: { _ = try groups(by: "title", having: "title == 3") }) == .invalidInput)

@@ -96,7 +96,8 @@ extension Graph {
         var run = try GroupRun(query, grouping, self)
         var rows = try run.rows()
         do throws(QueryMistake) {
-            rows = try GroupOrder(grouping, query, schema).sorted(rows, by: query.sort)
+            let binder = ConditionBinder(context: QueryContext(reader, layout), arguments: query.arguments)
+            rows = try GroupOrder(grouping, binder).sorted(rows, by: query.sort)
         } catch {
             throw error.error(in: nil)
         }

@@ -3,14 +3,16 @@ import CambiumModel
 /// Selects groups by a condition, and sorts them.
 struct GroupOrder {
     private let grouping: Grouping
-    private let arguments: [String: Operand]
-    private let schema: Schema
+    private let binder: ConditionBinder
     private let places: [String: Int]
+    private let patterns = KnownPatterns()
 
-    init(_ grouping: Grouping, _ query: Query, _ schema: Schema) {
+    private var schema: Schema { binder.schema }
+
+    /// - Parameter binder: Has the values of the parameters.
+    init(_ grouping: Grouping, _ binder: ConditionBinder) {
         self.grouping = grouping
-        arguments = query.arguments
-        self.schema = schema
+        self.binder = binder
         var places: [String: Int] = [:]
         for (index, key) in grouping.keys.enumerated() { places[key.description] = index }
         for (index, aggregate) in grouping.aggregates.enumerated() { places[aggregate.name] = grouping.keys.count + index }
@@ -109,7 +111,8 @@ struct GroupOrder {
             throw QueryMistake(
                 "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
         }
-        let comparison = try comparison.substituted(arguments)
+        let comparison = try comparison.substituted(binder.arguments)
+        if comparison.relation == .like || comparison.relation == .matches { return try matches(comparison, row) }
         let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
         // A literal is converted to the type of the other side. For a literal on the left side, the first element on the right side
         // decides.
@@ -119,6 +122,33 @@ struct GroupOrder {
         var right: [QueryValue] = []
         for element in elements { right.append(try operandValue(element, row, like: left)) }
         return ValueTest(comparison.relation, comparison.folding).holds(left, right)
+    }
+
+    /// Returns whether a text of a group matches the pattern on the right side of a comparison.
+    private func matches(_ comparison: Comparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
+        guard case .literal(let literal) = comparison.right.form else {
+            throw QueryMistake(
+                "'\(comparison.relation.text)' needs a constant pattern on its right side. Write a string or a parameter there.",
+                at: comparison.right.offset)
+        }
+        let left = try operandValue(comparison.left, row, like: nil)
+        guard case .value(let pattern) = try constant(literal, like: left, at: comparison.right.offset), case .value(let value) = left,
+            let wanted = pattern.comparedText, let text = value.comparedText
+        else { return false }
+        let test: TextTest
+        if let known = patterns.tests[comparison] {
+            test = known
+        } else {
+            let constants = ConstantTest(comparison.relation, [literal], comparison.folding, at: comparison.right.offset)
+            test = try binder.textTest(constants, [wanted])
+            patterns.tests[comparison] = test
+        }
+        return text.utf8Span.span.bytes.withUnsafeBytes { test.holds($0) }
+    }
+
+    /// The patterns of a condition, which are parsed for the first group.
+    private final class KnownPatterns {
+        var tests: [Comparison: TextTest] = [:]
     }
 
     private func operandValue(_ operand: Operand, _ row: AggregateRow, like other: QueryValue?) throws(QueryMistake) -> QueryValue {
