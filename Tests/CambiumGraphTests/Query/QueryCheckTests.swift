@@ -81,6 +81,13 @@ struct QueryCheckTests {
         #expect { try graph.values(of: [name], query, repeated: .remove) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
     }
 
+    @Test func `groups refuse a cursor`() throws {
+        var query = try Query("Person", limit: 2)
+        query.cursor = try graph.answer(query).cursor
+        #expect(try graph.count(query) == 2)
+        #expect { try graph.aggregate(query, Grouping([.count])) } throws: { ($0 as? CambiumError)?.code == .invalidInput }
+    }
+
     @Test func `groups refuse too many sort keys`() throws {
         var query = Query("Person", where: .constant(true))
         let name = try Operand(parsing: "name")
