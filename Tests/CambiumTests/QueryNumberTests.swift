@@ -115,6 +115,28 @@ import Testing
         #expect(try graph.count(Query("Note", where: "\(Self.longPath).@sum.rank > 1.3e38")) == 3)
     }
 
+    @Test func `sums of too many digits are sorted among the other sums`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Box") { RelationshipDefinition("items", to: "Item", .toMany, inverse: "box") }
+                EntityDefinition("Item") {
+                    AttributeDefinition("price", .decimal)
+                    RelationshipDefinition("box", to: "Box", inverse: "items")
+                }
+            })
+        try store.write { transaction in
+            for prices in [["5"], ["1e31"], ["1e30", "1e-30"]] {
+                let box = try transaction.insert("Box")
+                for price in prices {
+                    let number = try #require(DecimalNumber(price))
+                    try transaction.insert("Item", ["price": .decimal(number)], links: ["box": [box]])
+                }
+            }
+        }
+        #expect(try store.graph.find(Query("Box", sort: "items.@sum.price")).map(\.serial) == [1, 3, 2])
+        #expect(try store.graph.find(Query("Box", sort: "-items.@sum.price")).map(\.serial) == [2, 3, 1])
+    }
+
     @Test func `a plan over many steps may expect more objects than a number can state`() throws {
         // From each note, there are 104^8 paths of eight steps.
         let graph = try Self.linked(104, rank: 1)

@@ -21,6 +21,9 @@ final class AggregateReader: ValueReader {
         super.init(kind: kind)
     }
 
+    /// Whether the function is an exact sum, except for objects whose sum has too many digits for a decimal number.
+    var isExactSum: Bool { function == .sum && type != .float && type != .double }
+
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         body(.value(value.map { aggregate(row, $0) } ?? .int(count(row, 0))))
     }

@@ -98,8 +98,13 @@ final class SortSpecification {
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
             // A sum of whole numbers may be a decimal number, because it may exceed 64 bits. So all such sums are compared as decimal
-            // numbers.
+            // numbers. A sum with too many digits is a double. It is compared as the decimal number that its text states.
             if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
+            if case .double(let sum) = value, let aggregate = key.reader as? AggregateReader, aggregate.isExactSum,
+                let near = DecimalNumber(sum.description)
+            {
+                value = .decimal(near)
+            }
             guard let type = value.attributeType, let form = StoredForm(value, type: type) else { return append(key, .null, .int64) }
             switch form {
             case .fixed(let low, let high): append(key, .fixed(low, high), type)
