@@ -43,6 +43,14 @@ import Testing
         #expect(try lines("--query", "from", "--set", "min=0", "--identity", "3") == ["Note/3"])
     }
 
+    @Test func `functions and groups cover the answer of a query of the schema`() throws {
+        #expect(try lines("--query", "from", "--set", "min=1", "--sum", "id", "--json") == [#"{"sum":{"id":7}}"#])
+        let groups = ["--query", "from", "--set", "min=1", "--group-by", "title", "--having", "count >= $n", "--set", "n=1", "--json"]
+        let outcome = try place.run(executable: Workplace.binary, ["find", "notes", "Note"] + groups)
+        #expect(outcome.output == #"{"group":{"title":"b"},"count":1}"# + "\n" + #"{"group":{"title":"x"},"count":1}"# + "\n")
+        #expect(try run("set min=1", "Note query from sum id").output.contains("     7\n1 row"))
+    }
+
     @Test func `find runs a query of one object`() throws {
         #expect(try lines("--query", "namesakes", "--set", "source=Note/2") == ["Item/1"])
         #expect(try lines("--query", "namesakes", "--set", "source=Note/3") == [])

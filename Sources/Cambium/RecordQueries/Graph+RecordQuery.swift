@@ -84,11 +84,7 @@ extension Graph {
         _ function: AggregateFunction, _ keyPath: PartialKeyPath<Record>, _ query: RecordQuery<Record>
     ) throws -> Value {
         let operand = Operand(.path(QueryPath([Record.fieldName(of: keyPath)])))
-        var objects = query.query
-        // In a query for groups, the sort keys, the limit and the offset concern the groups. Here, they determine the records.
-        if objects.limit != nil || objects.offset != 0 || objects.cursor != nil { objects = objects.narrowed(to: try find(objects)) }
-        (objects.sort, objects.limit, objects.offset, objects.cursor) = ([], nil, 0, nil)
-        let rows = try aggregate(objects, Grouping([Aggregate(function, of: operand)]))
+        let rows = try aggregate(query.query.withoutOrder(in: self), Grouping([Aggregate(function, of: operand)]))
         guard case .value(let value)? = rows.first?.values.first else { return .null }
         return value
     }

@@ -71,7 +71,8 @@ struct FindCommand: ParsableCommand {
         }
         let graph = try point.open(store).graph
         let entity = try graph.schema.required(self.entity)
-        let query = try QueryRequest(condition: condition, order: order).query(entity, graph)
+        let isForGroups = aggregates.isUsed && !aggregates.isCountAlone
+        let query = try QueryRequest(condition: condition, order: order, isForGroups: isForGroups).query(entity, graph)
         let tree = try include.tree(from: graph.schema.required(query.entity), graph.schema)
         // The other options were parsed before, so the position in an error refers to the condition.
         try QueryRequest.named(condition.textOption) { try print(query, graph, tree) }

@@ -77,14 +77,18 @@ struct SelectOptions: ParsableArguments {
 struct QueryRequest {
     let condition: ConditionOptions
     let order: OrderOptions
+    /// Whether the order, the limit and the offset of the options concern groups instead of objects.
+    var isForGroups = false
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {
         var query = try unordered(entity, graph)
+        query.isForStubs = condition.stubs
+        if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
+        // The order and the limit of a query of the schema concern its objects.
+        if isForGroups { query = try Self.named(condition.textOption) { try query.withoutOrder(in: graph) } }
         if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
         query.limit = order.limit ?? query.limit
         query.offset = order.offset ?? 0
-        query.isForStubs = condition.stubs
-        if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
         if let after = order.after { query.cursor = try cursor(after, query, graph) }
         return query
     }

@@ -19,6 +19,10 @@ struct PromptRun {
         let entity = try graph.schema.required(query.entity)
         self.entity = entity
         let grouping = try PromptGrouping(line, graph, entity).grouping()
+        let functions = Set(line.clauses.keys).intersection([.sum, .min, .max, .avg, .countDistinct, .group, .having])
+        isCountAlone = line.has(.count) && functions.isEmpty
+        // The order and the limit of a query of the schema concern its objects. Those of the line concern the groups.
+        if grouping != nil, !isCountAlone { query = try query.withoutOrder(in: graph) }
         for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {
             query.sort = try Self.sort(sort)
@@ -28,8 +32,6 @@ struct PromptRun {
         query.offset = try line.clauses[.offset]?.count("offset") ?? 0
         (self.query, self.grouping) = (query, grouping)
         isDistinct = line.has(.distinct)
-        let functions = Set(line.clauses.keys).intersection([.sum, .min, .max, .avg, .countDistinct, .group, .having])
-        isCountAlone = line.has(.count) && functions.isEmpty
         operands = try Self.operands(line, graph, entity, hasGroups: grouping != nil)
     }
 

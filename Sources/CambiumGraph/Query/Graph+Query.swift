@@ -158,6 +158,21 @@ extension Query {
         return narrowed
     }
 
+    /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. In a query for groups,
+    /// these concern the groups. The arguments may have values for other conditions, too.
+    ///
+    /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. Such an answer may have 65,536 objects.
+    package func withoutOrder(in graph: Graph) throws -> Query {
+        var objects = self
+        if limit != nil || offset != 0 || cursor != nil {
+            var answer = self
+            answer.keepArguments(arguments)
+            objects = narrowed(to: try graph.find(answer))
+        }
+        (objects.sort, objects.limit, objects.offset, objects.cursor) = ([], nil, 0, nil)
+        return objects
+    }
+
     /// Takes the arguments from `values`, but only for parameters that occur in the condition.
     package mutating func keepArguments(_ values: [String: Operand]) {
         let names = condition?.parameterNames ?? []
