@@ -19,9 +19,9 @@ extension Condition {
             case .not(let part): stack.append((part, depth + 1))
             case .related(_, let path, let part):
                 try path.check()
-                stack.append((part, depth + 1))
+                stack.append((part, depth + path.levelCount))
             }
-            // The parser counts levels in the same way: one for each part that contains other parts.
+            // The parser counts levels in the same way: one for each part that contains other parts, and one for each name before 'where'.
             if depth > Self.depthMax {
                 throw CambiumError(
                     .limitExceeded, "The condition is nested deeper than \(Self.depthMax) levels. Put more parts into one .and or .or.")
@@ -141,6 +141,10 @@ extension Operand {
 }
 
 extension QueryPath {
+    /// The number of levels that a condition on the objects at the end of the path adds to their condition. Each relationship is a level,
+    /// because a query evaluates the relationships one inside of the other.
+    var levelCount: Int { max(1, names.count) }
+
     package func check() throws(CambiumError) {
         guard names.count > Self.nameCountMax else { return }
         throw CambiumError(.limitExceeded, "A path has \(names.count) names, but \(Self.nameCountMax) are allowed. Pass a shorter path.")

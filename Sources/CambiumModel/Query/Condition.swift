@@ -15,7 +15,8 @@ public indirect enum Condition: Hashable, Sendable {
     /// A condition on the objects at the end of a path of relationships: `any items where (price > 3 and done == false)`.
     case related(Quantifier, QueryPath, Condition)
 
-    /// The maximum number of levels to which conditions may be nested. A deeper condition is refused.
+    /// The maximum number of levels to which conditions may be nested. Each name of a path before `where` is a level. A deeper condition is
+    /// refused.
     package static let depthMax = 200
     /// The maximum number of comparisons with `like` or `matches` in a condition. The reason is that a pattern takes up to 8 MiB of memory.
     package static let patternCountMax = 100

@@ -106,8 +106,9 @@ extension QueryParser {
         }
         let start = token.start
         let inner = try group()
-        try checkDepth(inner.depth + 1, at: start)
-        return Nested(condition: .related(quantifier, path, inner.condition), depth: inner.depth + 1)
+        let depth = inner.depth + path.levelCount
+        try checkDepth(depth, at: start)
+        return Nested(condition: .related(quantifier, path, inner.condition), depth: depth)
     }
 
     // MARK: Comparisons

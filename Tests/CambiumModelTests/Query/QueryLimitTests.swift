@@ -26,6 +26,16 @@ import Testing
         #expect(Self.error(Self.nested("not (b == 1 or ", ")", 101))?.code == .limitExceeded)
     }
 
+    @Test func `each name of a path before where is a level`() throws {
+        let path = QueryPath([String](repeating: "a", count: 50))
+        let opening = "any \(path.names.joined(separator: ".")) where ("
+        let condition = try Condition(parsing: Self.nested(opening, ")", 4))
+        try condition.check()
+        #expect(Self.error(Self.nested(opening, ")", 5))?.code == .limitExceeded)
+        let deeper = Condition.related(.any, path, condition)
+        #expect(QueryFixture.refusal { try deeper.check() }?.code == .limitExceeded)
+    }
+
     @Test func `a chain of connectives has one level, however long it is`() throws {
         let text = Array(repeating: "a == 1", count: 20_000).joined(separator: " and ")
         guard case .and(let parts) = try Condition(parsing: text) else {
