@@ -70,6 +70,43 @@ import Testing
         #expect(again.graph.objectCount == 1)
     }
 
+    @Test func `a store whose disk failed removes no file of a store that is opened after it`() throws {
+        let volume = GatedVolume()
+        var tuning = LogTuning()
+        (tuning.largeByteCount, tuning.checkpointsInBackground) = (60, false)
+        var failed: Store? = try Store.create(volume, schema: Notes.schema, durability: .synced, tuning: tuning)
+        weak var log: LogWriter?
+        log = failed?.writer.log
+        if let store = failed { try fail(store, volume) }
+        // The repetition of the lost transaction has the same number, and its file has the same name.
+        let again = try Store.open(volume, durability: nil, tuning: tuning)
+        try again.write { try insertLarge(&$0) }
+        failed = nil
+        while log != nil {}
+        #expect(try Verification(volume.memory).isSound)
+        #expect(again.graph.objectCount == 2)
+        try again.close()
+    }
+
+    /// Commits a transaction whose sync fails. A large transaction is staged during that sync, and is never written. Closes the store.
+    private func fail(_ store: Store, _ volume: GatedVolume) throws {
+        volume.isShut.store(true, ordering: .relaxed)
+        let first = try store.enqueue { try $0.insert("Note", ["id": .int(1)]) }.ticket
+        volume.arrivals.wait()
+        volume.isShut.store(false, ordering: .relaxed)
+        let second = try store.enqueue { try insertLarge(&$0) }.ticket
+        volume.isBroken.store(true, ordering: .relaxed)
+        volume.gate.signal()
+        #expect([first, second].map(outcome) == [.outcomeUnknown, .ioFailure])
+        #expect(code { try store.close() } != nil)
+        volume.isBroken.store(false, ordering: .relaxed)
+    }
+
+    /// Inserts an object whose op is so long that it gets a separate file.
+    private func insertLarge(_ transaction: inout WriteTransaction) throws {
+        try transaction.insert("Note", ["id": .int(2), "title": .string(String(repeating: "long ", count: 40))])
+    }
+
     @Test func `closing reports that buffered transactions may not be durable`() throws {
         let (volume, store) = try broken(.buffered(every: .seconds(3600)))
         volume.fail(at: volume.operationCount, with: EIO)
