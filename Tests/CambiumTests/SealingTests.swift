@@ -169,6 +169,21 @@ import Testing
         #expect(sealedCount > 0)
     }
 
+    @Test func `no segment is sealed after the store was closed`() throws {
+        let (volume, _, _) = try made()
+        let (_, writer) = try sealer(volume)
+        let before = volume.contents
+        var tuning = Self.tuning
+        tuning.sealsSegments = true
+        let sealing = Sealing(writer, tuning)
+        sealing.close()
+        // Another process may have opened the store by now.
+        sealing.tidy()
+        #expect(volume.contents == before)
+        #expect(sealing.failure == nil)
+        try writer.close()
+    }
+
     @Test func `full segments are sealed in the background or by the next opening`() throws {
         var tuning = Self.tuning
         tuning.sealsInBackground = true

@@ -96,10 +96,10 @@ final class Sealing: Sendable {
     }
 
     /// Waits for the work in progress, and for small segments in the queue. Other segments stay unchanged, because no file may be renamed
-    /// after the store's lock was released.
+    /// after the store's lock was released. A compaction that ends later may still call `tidy`, which then does nothing.
     func close() {
         state.withLock { $0.isClosed = true }
-        queue.sync {}
+        queue.sync { state.withLock { $0.isAbandoned = true } }
     }
 
     /// Waits for the work in progress, and does not begin more. This imitates the death of a process as closely as possible.
