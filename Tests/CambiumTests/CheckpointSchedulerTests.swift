@@ -70,6 +70,20 @@ import Testing
         #expect(try checkpoints == [4])
     }
 
+    @Test func `a log of 64 KiB gets a checkpoint five minutes after the clock was set back`() throws {
+        let store = try made()
+        try insert(1, 80_000, into: store)
+        clock.advance(-1_000_000)
+        try insert(2, 10, into: store)
+        clock.advance(299)
+        try insert(3, 10, into: store)
+        #expect(try checkpoints == [])
+        clock.advance(1)
+        try insert(4, 10, into: store)
+        try finish(store)
+        #expect(try checkpoints == [5])
+    }
+
     @Test func `a failed checkpoint is reported, and tried again when the log has grown`() throws {
         let store = try made { $0.checkpointByteCount = 20_000 }
         volume.beforeListing.withLock { $0 = [{ throw CambiumError(.ioFailure, "The disk refuses.") }] }

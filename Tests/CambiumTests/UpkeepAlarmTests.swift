@@ -40,6 +40,13 @@ import Testing
         #expect(rings(100, at: 5000))
     }
 
+    @Test func `a shorter log rings when the clock is set back`() {
+        set { ($0.oldByteCount, $0.oldBegin, $0.oldTime) = (100, 4000, 5000) }
+        #expect(!rings(100, at: 4000))
+        #expect(!rings(99, at: 3999))
+        #expect(rings(100, at: 3999))
+    }
+
     @Test func `many pages ring only while memory is short`() {
         set { $0.heapByteCount = timeline.reservedByteCount - 1 }
         #expect(!rings(0))

@@ -20,7 +20,8 @@ final class CheckpointScheduler: Sendable {
         /// log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
         /// The time from which the age of the last checkpoint is counted, in microseconds since 1970. It is the time of the first commit
-        /// after the last automatic attempt, or after the opening; `nil` before that commit.
+        /// after the last automatic attempt, or after the opening; `nil` before that commit. If the clock is set back, it is the time of
+        /// the next commit.
         var doneTime: Int64?
         /// Whether an automatic checkpoint is scheduled or being made.
         var isQueued = false
@@ -90,7 +91,7 @@ final class CheckpointScheduler: Sendable {
         let newest = checkpointer.newest
         let isDue = state.withLock { state in
             if state.isQueued || !tuning.checkpointsInBackground { return false }
-            let doneTime = state.doneTime ?? reading.time
+            let doneTime = min(state.doneTime ?? reading.time, reading.time)
             state.doneTime = doneTime
             let tailByteCount = tailByteCount(state, newest)
             let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
@@ -114,7 +115,7 @@ final class CheckpointScheduler: Sendable {
         limits.watchesReserve = true
         if let doneTime = state.doneTime {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
-            limits.oldTime = Self.sum(doneTime, tuning.checkpointInterval)
+            (limits.oldBegin, limits.oldTime) = (doneTime, Self.sum(doneTime, tuning.checkpointInterval))
         } else {
             // The interval begins with the next commit. So that commit rings the alarm regardless of its numbers.
             (limits.oldByteCount, limits.oldTime) = (.min, .min)

@@ -23,6 +23,8 @@ final class UpkeepAlarm: Sendable {
         /// The number of logged bytes from which a write rings the alarm if its time is `oldTime` or later.
         var oldByteCount = Int.max
         var oldTime = Int64.max
+        /// A write whose time is earlier rings the alarm like a write at `oldTime`, because the clock was set back.
+        var oldBegin = Int64.min
         /// If memory is scarce, a write rings the alarm if pages take more than this number of bytes on the heap.
         var heapByteCount = Int.max
         /// Whether a write rings the alarm while the pages are in the reserve (see `Reading.isFull`).
@@ -39,6 +41,7 @@ final class UpkeepAlarm: Sendable {
     private let loggedLimit = Atomic(Int.max)
     private let oldByteLimit = Atomic(Int.max)
     private let oldTimeLimit = Atomic(Int64.max)
+    private let oldBeginLimit = Atomic(Int64.min)
     private let heapLimit = Atomic(Int.max)
     private let watchesReserve = Atomic(false)
     private let answer = Guarded<(@Sendable (Reading) -> Void)?>(nil)
@@ -49,6 +52,7 @@ final class UpkeepAlarm: Sendable {
         loggedLimit.store(limits.loggedByteCount, ordering: .relaxed)
         oldByteLimit.store(limits.oldByteCount, ordering: .relaxed)
         oldTimeLimit.store(limits.oldTime, ordering: .relaxed)
+        oldBeginLimit.store(limits.oldBegin, ordering: .relaxed)
         heapLimit.store(limits.heapByteCount, ordering: .relaxed)
         watchesReserve.store(limits.watchesReserve, ordering: .relaxed)
     }
@@ -61,7 +65,8 @@ final class UpkeepAlarm: Sendable {
     func note(_ loggedByteCount: Int, at time: Int64, _ timeline: Timeline) -> Bool {
         logged.store(loggedByteCount, ordering: .relaxed)
         return loggedByteCount >= loggedLimit.load(ordering: .relaxed)
-            || time >= oldTimeLimit.load(ordering: .relaxed) && loggedByteCount >= oldByteLimit.load(ordering: .relaxed)
+            || loggedByteCount >= oldByteLimit.load(ordering: .relaxed)
+                && (time >= oldTimeLimit.load(ordering: .relaxed) || time < oldBeginLimit.load(ordering: .relaxed))
             || timeline.reservedByteCount > heapLimit.load(ordering: .relaxed) && timeline.budget.isTight
             || timeline.isInReserve && watchesReserve.load(ordering: .relaxed)
     }
