@@ -86,6 +86,15 @@ import Testing
         #expect(store.lease(for: .zero).isExpired)
     }
 
+    @Test func `all leases can be ended after the clock was set back`() throws {
+        let clock = StillClock()
+        let store = try made(clock, count: 3)
+        let lease = store.lease()
+        clock.advance(-3600)
+        #expect(store.expireLeases(olderThan: .seconds(60)) == 0 && !lease.isExpired)
+        #expect(store.expireLeases() == 1 && lease.isExpired)
+    }
+
     @Test func `a read that is in progress when its lease expires still sees its graph`() throws {
         let store = try made()
         let lease = store.lease()
