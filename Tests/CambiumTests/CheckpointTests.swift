@@ -232,6 +232,19 @@ import Testing
         #expect(last.recovery.checkpoint.rawValue == 2 && last.recovery.notes == [] && last.graph.digest() == store.graph.digest())
     }
 
+    @Test func `a retired moment is not reported as corrupt because a reader has found corruption`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<3)
+        try store.compact(.checkpoints(1))
+        try store.close()
+        var contents = volume.contents
+        contents[PageFile.damageMark] = Array("chunk 3 is damaged\n".utf8)
+        let marked = MemoryVolume(contents: contents)
+        #expect(code { _ = try ReadOnlyStore(marked, point: .transaction(TransactionNumber(rawValue: 1))) } == .notFound)
+        #expect(try ReadOnlyStore(marked).graph.digest() == store.graph.digest())
+    }
+
     @Test func `a read error of the disk is not reported as a corrupt checkpoint`() throws {
         let volume = FaultyVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())

@@ -69,7 +69,8 @@ struct LoadedCheckpoint: ~Copyable {
                 }
             }
         }
-        if found == nil { try Self.checkNotRetired(reader, moment, flaws: flaws) }
+        // The note alone does not show that the checkpoint of an early moment is corrupt.
+        if found == nil { try Self.checkNotRetired(reader, moment, flaws: passedOver.isEmpty ? [] : flaws) }
         (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
         (self.reader, self.flaws, self.passedOver) = (reader, flaws, passedOver)
     }
