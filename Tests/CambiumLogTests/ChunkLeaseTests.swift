@@ -35,6 +35,12 @@ import Testing
         return writer.bytes
     }
 
+    @Test func `a forged lease cannot list the chunks of many files`() {
+        var record = record
+        record.chunks[9] = [1]
+        #expect(throws: DecodingError.self) { try LeaseRecord.decode(record.encode(store: store), store: store) }
+    }
+
     @Test func `a forged lease cannot list more chunks than a page file may have`() throws {
         #expect(try LeaseRecord.decode(forged(first: 4, count: 2), store: store).chunks == [7: [4, 5]])
         for (first, count) in [(0, 0), (0, 1_048_577), (1_048_576, 1), (.max, .max)] as [(UInt32, UInt32)] {

@@ -150,7 +150,11 @@ struct LeaseRecord: Sendable, Equatable {
         }
         guard try reader.readBytes(16).elementsEqual(store) else { throw .invalid("the lease of another store", offset: 10) }
         var record = LeaseRecord(chunks: [:])
-        for _ in 0..<(try reader.read(UInt32.self)) {
+        let pageFileCount = try reader.read(UInt32.self)
+        guard pageFileCount <= Format.Lease.pageFileCountMax else {
+            throw .limitExceeded("a lease of \(pageFileCount) files of pages", offset: reader.offset - 4)
+        }
+        for _ in 0..<pageFileCount {
             let pageFile = try reader.read(UInt64.self)
             var chunks: [Int] = []
             for _ in 0..<(try reader.read(UInt32.self)) {

@@ -112,6 +112,8 @@ enum Format {
         static let byteCountMax = 16 << 20
         /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
+        /// A graph maps chunks of the file from which its store was opened, and of the file to which its store wrote.
+        static let pageFileCountMax = 2
     }
 
     enum Frame {
