@@ -59,6 +59,13 @@ import Testing
         #expect(try Verification(torn).transactionCount == 5)
     }
 
+    @Test func `a segment with more bytes after its frames than a writer leaves is refused`() throws {
+        let memory = MemoryVolume()
+        try Store.notes(memory).close()
+        #expect(code { _ = try ReadOnlyStore(LongVolume(memory, byteCount: 1 << 20)) } == nil)
+        #expect(code { _ = try ReadOnlyStore(LongVolume(memory, byteCount: 1 << 40)) } == .damaged)
+    }
+
     @Test func `blocks that reach the disk in any order leave a store that opens`() throws {
         var ends: Set<UInt64> = []
         let volume = FaultyVolume()
@@ -76,4 +83,35 @@ import Testing
         #expect(ends.count > 4 && tornCount > 50)
         store.abandon()
     }
+}
+
+/// Files in memory, of which each segment seems to continue with foreign bytes up to a length, like a sparse file.
+private final class LongVolume: OverMemory {
+    let memory: MemoryVolume
+    private let byteCount: Int
+
+    var name: String { "long" }
+    init(_ memory: MemoryVolume, byteCount: Int) { (self.memory, self.byteCount) = (memory, byteCount) }
+
+    func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
+        let file = try memory.open(path, mode)
+        return path.hasSuffix(".log") ? LongFile(file, byteCount) : file
+    }
+}
+
+private final class LongFile: VolumeFile {
+    private let file: any VolumeFile
+    private let length: Int
+
+    init(_ file: any VolumeFile, _ length: Int) { (self.file, self.length) = (file, length) }
+
+    func byteCount() throws(CambiumError) -> Int { length }
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
+        let bytes = try file.read(at: offset, count: count)
+        return bytes + [UInt8](repeating: 7, count: min(count - bytes.count, 1 << 16))
+    }
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) { try file.write(bytes, at: offset) }
+    func truncate(to byteCount: Int) throws(CambiumError) { try file.truncate(to: byteCount) }
+    func sync() throws(CambiumError) { try file.sync() }
+    func close() { file.close() }
 }

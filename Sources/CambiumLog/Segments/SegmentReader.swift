@@ -262,8 +262,20 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// Whether only zeros follow `offset`. They are space that a writer preallocated.
-    mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool { try frames.hasOnlyZeros(after: offset) }
+    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer: the frames of a segment have up to 64 MiB
+    /// before the last frame, and the last frame has up to 1 GiB.
+    static let tailByteCountMax = 2 << 30
+
+    /// Whether only zeros follow `offset`. They are space that a writer preallocated. Throws `.damaged` if more bytes follow than a writer
+    /// leaves.
+    mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
+        guard byteCount - offset <= Self.tailByteCountMax else {
+            throw CambiumError(
+                .damaged, "More than 2 GiB follow the last frame, and no writer wrote them. Restore the file from a backup.",
+                place: .init(file: "\(path) offset \(offset)"))
+        }
+        return try frames.hasOnlyZeros(after: offset)
+    }
 
     /// Returns the highest offset up to which the log was durable according to the frames after `offset`. Returns 0 if no frame states an
     /// offset beyond `offset`. Needs memory for all bytes from `offset` to the end of the file.
