@@ -23,6 +23,9 @@ struct SegmentReader {
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
+    /// A time in microseconds since 1970 before which no further transaction of a sealed segment may lie: the time of the last transaction
+    /// that was read, or the time of an earlier one after frames were skipped.
+    private var timeMin: Int64
     /// The source of the transactions from the current read of the file, except those that were merged from another segment.
     private var source: LogSource
     private var sourceWindow = 0
@@ -38,6 +41,7 @@ struct SegmentReader {
         next = frames.header.firstTransaction
         codec = TransactionCodec(time: frames.header.creationTime)
         indexed = (0, frames.header.creationTime)
+        timeMin = frames.header.creationTime
         switch frames.header.kind {
         case .open:
             index = nil
@@ -111,6 +115,7 @@ struct SegmentReader {
         offset = found.offset
         next = TransactionNumber(rawValue: header.firstTransaction.rawValue + found.firstTransaction)
         indexed = (found.number, index.entries[..<found.number].reduce(header.creationTime) { $0 &+ Int64(bitPattern: $1.interval) })
+        timeMin = indexed.time
     }
 
     /// Moves to the transactions after a position of the log. The position is inside the segment or at its end.
@@ -180,6 +185,10 @@ struct SegmentReader {
             }
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
             try decode(frame, into: &records)
+            // Each frame of a sealed segment is decoded on its own, so the codec does not compare its times with those of the frame before.
+            guard !isSealed || records[first].metadata.time.microsecondsSince1970 >= timeMin else {
+                throw DecodingError.invalid("a transaction that is earlier than the one before it", offset: 0)
+            }
         } catch {
             records.removeSubrange(first...)
             throw frames.undecodable(offset, error)
@@ -191,6 +200,7 @@ struct SegmentReader {
             throw error
         }
         pass(frame, isJoint: false)
+        timeMin = codec.time
         return true
     }
 
@@ -210,6 +220,7 @@ struct SegmentReader {
         offset += entry.byteCount
         next = TransactionNumber(rawValue: next.rawValue + UInt64(entry.transactionCount))
         indexed = (indexed.frameCount + 1, indexed.time &+ Int64(bitPattern: entry.interval))
+        timeMin = indexed.time
         return true
     }
 

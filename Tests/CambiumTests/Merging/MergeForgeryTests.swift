@@ -82,30 +82,46 @@ import Testing
     }
 
     @Test func `a segment that is older than the segment before it is refused without a trap`() throws {
-        let images = images()
-        let (sound, _, _) = try sealer(images)
-        let (previous, end) = (try #require(try checksum(sound, 1)), try #require(try checksum(sound, 4)))
-        // The time is at byte 40 of the header. The frames' checksums depend on the checksum of the header, so the test writes a new
-        // segment.
-        let header = SegmentHeader(
-            kind: .sealed, store: SegmentImage.store, firstTransaction: TransactionNumber(rawValue: 4), creationTime: SegmentImage.time - 5,
-            saltSeed: [UInt8](repeating: 4, count: 16), previousChecksum: previous)
-        let volume = MemoryVolume()
-        var writer = try SealedSegmentWriter(volume.open("forged", .create), header: header, frameByteCount: 100)
-        for number in 4...6 as ClosedRange<UInt64> {
-            let metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: SegmentImage.time - 5 + Int64(number)))
-            try writer.append(
-                LogRecord(
-                    number: TransactionNumber(rawValue: number), metadata: metadata, payload: .present([]),
-                    source: LogSource(file: "", saltSeed: header.saltSeed), frameOffset: 0, byteCount: 0))
-        }
-        _ = try writer.finish(joints: [], checksum: end)
-        var forged = images
-        forged[1].bytes = try #require(volume.contents["forged"])
-        let (sealer, disk, last) = try sealer(forged)
+        let (sealer, disk, last) = try sealer(forged(creationTime: -5, times: [-1, 0, 1], frameByteCount: 100))
         let before = disk.contents
         let run = try run(sealer, before: last)
         #expect(code { try sealer.merge(run) } == .damaged && disk.contents == before)
+    }
+
+    @Test func `a sealed segment whose times decrease from frame to frame is refused without a trap`() throws {
+        let (sealer, disk, last) = try sealer(forged(creationTime: 3, times: [5, 4, 6], frameByteCount: 1))
+        let before = disk.contents
+        let run = try run(sealer, before: last)
+        #expect(code { try sealer.merge(run) } == .damaged && disk.contents == before)
+        #expect(code { _ = try Merging.records(disk) } == .damaged)
+        let (sound, other, end) = try self.sealer(forged(creationTime: 3, times: [4, 4, 6], frameByteCount: 1))
+        try sound.merge(try self.run(sound, before: end))
+        #expect(try Merging.records(other).count == 10)
+    }
+
+    /// Makes the same images, except that the second segment has other times, counted from `SegmentImage.time`.
+    ///
+    /// - Parameter frameByteCount: The number of bytes of transactions at which a frame of the second segment is complete.
+    private func forged(creationTime: Int64, times: [Int64], frameByteCount: Int) throws -> [(path: String, bytes: [UInt8])] {
+        var images = images()
+        let (sound, _, _) = try sealer(images)
+        let (previous, end) = (try #require(try checksum(sound, 1)), try #require(try checksum(sound, 4)))
+        // The time is at byte 40 of the header. The frames' checksums depend on the checksum of the header, so a new segment is written.
+        let header = SegmentHeader(
+            kind: .sealed, store: SegmentImage.store, firstTransaction: TransactionNumber(rawValue: 4),
+            creationTime: SegmentImage.time + creationTime, saltSeed: [UInt8](repeating: 4, count: 16), previousChecksum: previous)
+        let volume = MemoryVolume()
+        var writer = try SealedSegmentWriter(volume.open("forged", .create), header: header, frameByteCount: frameByteCount)
+        for (place, time) in times.enumerated() {
+            let metadata = TransactionMetadata(time: Timestamp(microsecondsSince1970: SegmentImage.time + time))
+            try writer.append(
+                LogRecord(
+                    number: TransactionNumber(rawValue: UInt64(4 + place)), metadata: metadata, payload: .present([]),
+                    source: LogSource(file: "", saltSeed: header.saltSeed), frameOffset: 0, byteCount: 0))
+        }
+        _ = try writer.finish(joints: [], checksum: end)
+        images[1].bytes = try #require(volume.contents["forged"])
+        return images
     }
 
     /// Returns the checksum at the end of a segment.
