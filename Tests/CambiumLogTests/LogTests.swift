@@ -46,6 +46,19 @@ import Testing
         #expect(records.map(\.payload) == written.map { .present($0.payload[...]) })
     }
 
+    @Test func `a copied transaction is never earlier than the transaction before it`() throws {
+        let (source, writer) = try log()
+        for number in 1...3 { try writer.append(transaction(number, [])) }
+        try writer.close()
+        let records = try scanned(source)
+        let (volume, copy) = try log()
+        for record in records.reversed() { try copy.append(record) }
+        try copy.close()
+        let copied = try scanned(volume)
+        #expect(copied.map(\.metadata.actor) == records.reversed().map(\.metadata.actor))
+        #expect(copied.map(\.metadata.time) == Array(repeating: records[2].metadata.time, count: 3))
+    }
+
     @Test(arguments: [0, 1, 127, 128, 511, 512, 4096, 1 << 20, (1 << 20) + 1, 3 << 20])
     func `payloads of any size are read back, whether or not they compress`(byteCount: Int) throws {
         var random = SplitMix64(seed: UInt64(byteCount))

@@ -57,12 +57,16 @@ extension LogWriter {
         staged.lastTime = lastTime
     }
 
-    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. First writes the staged
-    /// transactions if they take more than 1 MiB, or if the frame has no space for this transaction.
+    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. If it is earlier than the last
+    /// transaction, it gets the time of that transaction. First writes the staged transactions if they take more than 1 MiB, or if the
+    /// frame has no space for this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
-        try append(record.metadata, writer.finish(), salt: record.saltBytes)
+        var metadata = record.metadata
+        // A repair may continue after a forged checkpoint that states a later time than the transactions after it.
+        metadata.time = max(metadata.time, Timestamp(microsecondsSince1970: lastTime))
+        try append(metadata, writer.finish(), salt: record.saltBytes)
     }
 
     /// Stages a transaction. First writes the staged transactions if they take more than 1 MiB, or if the frame has no space for this
