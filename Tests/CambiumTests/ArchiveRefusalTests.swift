@@ -205,6 +205,17 @@ import Testing
         #expect(try Verification(Archiving.restored(volume, archive)).isSound)
     }
 
+    @Test func `a file with a number that no transaction has is not a segment of an archive`() throws {
+        let (volume, archive, _) = try Archiving.compacted()
+        var files = archive.contents
+        let last = try #require(files.keys.filter { $0.hasSuffix(".log") }.max())
+        files[last] = nil
+        files["log/18446744073709551615.log"] = [1, 2, 3]
+        let lacking = try SegmentArchive(reading: MemoryVolume(contents: files), of: StoreSettings.read(volume).store)
+        let end = try LogReader(volume).retiredEnd()
+        #expect(try lacking.missing(of: volume).map(\.upperBound) == [end])
+    }
+
     @Test func `a store that is read with its archive refuses writes`() throws {
         let (volume, archive, _) = try Archiving.compacted(count: 5)
         let whole = try ArchivedVolume(volume, archive: archive)

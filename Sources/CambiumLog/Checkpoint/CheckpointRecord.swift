@@ -98,7 +98,8 @@ package struct CheckpointRecord: Sendable {
     static func isName(_ name: String) -> Bool { number(name) != nil }
 
     private static func number(_ name: String) -> TransactionNumber? {
-        guard name.hasSuffix(suffix), let digits = UInt64(name.dropLast(suffix.utf8.count)), digits > 0 else { return nil }
+        guard name.hasSuffix(suffix), let digits = UInt64(name.dropLast(suffix.utf8.count)), (1...Format.transactionMax).contains(digits)
+        else { return nil }
         let number = TransactionNumber(rawValue: digits)
         return path(number) == directory + "/" + name ? number : nil
     }

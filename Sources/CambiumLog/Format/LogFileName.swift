@@ -25,7 +25,9 @@ enum LogFileName {
     /// Returns the number and the suffix in a name, or `nil` if the name is not the name of a file of the log.
     static func parse(_ name: String) -> (number: TransactionNumber, suffix: Suffix)? {
         for suffix in Suffix.allCases where name.hasSuffix(suffix.rawValue) {
-            guard let digits = UInt64(name.dropLast(suffix.rawValue.utf8.count)), digits > 0 else { return nil }
+            guard let digits = UInt64(name.dropLast(suffix.rawValue.utf8.count)), (1...Format.transactionMax).contains(digits) else {
+                return nil
+            }
             let number = TransactionNumber(rawValue: digits)
             return self.name(number, suffix) == name ? (number, suffix) : nil
         }
