@@ -232,6 +232,24 @@ import Testing
         #expect(last.recovery.checkpoint.rawValue == 2 && last.recovery.notes == [] && last.graph.digest() == store.graph.digest())
     }
 
+    @Test func `a writer keeps the mark of a reader that found corruption until the next opening`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try add(store, 0..<3)
+        try store.checkpoint()
+        // The next checkpoint shares chunks with this one, and does not check them.
+        try volume.create(PageFile.damageMark, Array("chunk 3 is damaged\n".utf8))
+        try add(store, 3..<6)
+        try store.checkpoint()
+        try store.close()
+        #expect(try volume.exists(PageFile.damageMark))
+        let again = try reopen(volume)
+        #expect(again.recovery.notes.count == 1 && again.recovery.checkpoint.rawValue == 3)
+        try again.checkpoint()
+        #expect(try !volume.exists(PageFile.damageMark))
+        try again.close()
+    }
+
     @Test func `a retired moment is not reported as corrupt because a reader has found corruption`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)

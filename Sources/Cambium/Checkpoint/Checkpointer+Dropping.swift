@@ -21,7 +21,7 @@ extension Checkpointer {
     }
 
     /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that has opened such a
-    /// checkpoint keeps the file of its pages.
+    /// checkpoint keeps the file of its pages. Removes the mark of corruption if all pages of the new checkpoint were checked.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {
@@ -32,7 +32,9 @@ extension Checkpointer {
         }
         try syncRecords()
         passedOver = []
-        try PageFile.removeDamageMark(volume)
+        // A process may find corruption in chunks that the new checkpoint shares with earlier ones. Then only an opening can check them.
+        if beginsFile { try PageFile.removeDamageMark(volume) }
+        beginsFile = false
     }
 
     /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does

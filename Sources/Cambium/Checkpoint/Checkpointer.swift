@@ -36,6 +36,8 @@ final class Checkpointer: @unchecked Sendable {
     /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because the data may
     /// exist nowhere else.
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
+    /// Whether the next checkpoint begins a new file of pages. It stores all pages, and compares each stored chunk with its checksum first.
+    @exclusivity(unchecked) var beginsFile: Bool
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The leases of graphs that were still in use when earlier stores were closed.
@@ -65,6 +67,7 @@ final class Checkpointer: @unchecked Sendable {
         }
         progress = Guarded(newest)
         passedOver = pages.passedOver
+        beginsFile = pages.continuedFile == nil
         tree = CheckpointTree(root)
     }
 
