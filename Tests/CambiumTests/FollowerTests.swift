@@ -38,6 +38,40 @@ import Testing
         #expect(try volume.list("log").filter { $0.hasSuffix(".log") }.count > 1)
     }
 
+    @Test func `a follower moves to no corrupt checkpoint after a reader has found corruption`() throws {
+        let volume = MemoryVolume()
+        let store = try Store.notes(volume)
+        try insert(store, 1, copies: 50)
+        try store.checkpoint()
+        // These limits treat the checkpoints like large ones, whose chunks are checked when they are first touched.
+        var tuning = LogTuning.standard
+        (tuning.checkedByteCountMax, tuning.provenByteCountMax) = (0, 0)
+        let follower = try StoreFollower(volume, tuning: tuning)
+        for number in 2...3 {
+            try insert(store, number, copies: 50)
+            try store.checkpoint()
+        }
+        #expect(try follower.advance() == 2)
+        try corruptNewestCheckpoint(volume)
+        try volume.create(PageFile.damageMark, Array("a chunk is damaged\n".utf8))
+        try insert(store, 4)
+        #expect(try follower.advance() == 1)
+        #expect(follower.graph.digest() == store.graph.digest())
+    }
+
+    /// Changes a chunk that the newest checkpoint has and the oldest one does not have.
+    private func corruptNewestCheckpoint(_ volume: MemoryVolume) throws {
+        let id = try StoreSettings.read(volume).store
+        let roots = try CheckpointRecord.list(volume).map { try #require(try PageFile.root(volume, store: id, $0)).record }
+        let (newest, oldest) = (try #require(roots.first), try #require(roots.last))
+        let chunk = try #require(
+            newest.chunks.indices.first { chunk in
+                newest.chunks[chunk].hasPages && !(chunk < oldest.chunks.count && oldest.chunks[chunk].isOwned)
+            })
+        let bytes = [UInt8](repeating: 0xA5, count: 64)
+        try volume.open(PageFile.path(newest.pageFile), .update).write(bytes, at: chunk * PageFile.chunkByteCount)
+    }
+
     @Test func `a follower continues where a torn tail was cut`() throws {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .buffered(every: .seconds(60)))

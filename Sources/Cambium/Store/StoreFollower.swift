@@ -17,6 +17,7 @@ import Dispatch
 public final class StoreFollower: @unchecked Sendable {
     private let advancing = WriterLock()
     private let volume: any Volume
+    private let tuning: LogTuning
     @exclusivity(unchecked) private var position: Position
     /// Whether transactions were read since the follower last searched for newer checkpoints.
     @exclusivity(unchecked) private var hasAdvanced = true
@@ -39,10 +40,11 @@ public final class StoreFollower: @unchecked Sendable {
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
-    package init(_ volume: any Volume) throws {
+    /// - Parameter tuning: determines how large a checkpoint may be that is checked completely before the follower moves to it.
+    package init(_ volume: any Volume, tuning: LogTuning = .standard) throws {
         let reader = try LogReader(volume)
         let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }
-        (self.volume, position) = (volume, begun)
+        (self.volume, self.tuning, position) = (volume, tuning, begun)
         newest = Guarded(begun.timeline)
     }
 
@@ -101,7 +103,10 @@ public final class StoreFollower: @unchecked Sendable {
         guard newer.count >= Self.newerCountMin, let number = newer.first else { return 0 }
         do {
             let reader = try LogReader(volume)
-            let moved = try Self.begin(reader, Replay(LoadedCheckpoint(reader, of: number)))
+            // If some process has found corruption, the checkpoint is checked completely, as it is in an opening.
+            let isSuspect = try PageFile.corruptionNote(volume) != nil
+            let loaded = try LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning)
+            let moved = try Self.begin(reader, Replay(loaded))
             let transaction = moved.timeline.head.transaction
             guard transaction >= read else { return 0 }
             position = moved
