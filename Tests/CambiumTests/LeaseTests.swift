@@ -86,6 +86,19 @@ import Testing
         #expect(store.lease(for: .zero).isExpired)
     }
 
+    @Test func `a lease ends if the clock is set back by more than its duration`() throws {
+        let clock = StillClock()
+        let store = try made(clock, count: 3)
+        let (lease, unlimited) = (store.lease(for: .seconds(60)), store.lease())
+        clock.advance(-60)
+        #expect(!lease.isExpired)
+        clock.advance(-1)
+        // No caller uses the lease. The next transaction ends it.
+        try change(store)
+        #expect(try Statistics(of: store).pins?.leaseCount == 1)
+        #expect(lease.isExpired && !unlimited.isExpired)
+    }
+
     @Test func `all leases can be ended after the clock was set back`() throws {
         let clock = StillClock()
         let store = try made(clock, count: 3)

@@ -12,12 +12,22 @@ protocol Loan: AnyObject, Sendable {
     func release(where isOver: (any Loan) -> Bool)
 }
 
+extension Loan {
+    /// A time as long before the beginning of the loan as the end is after it. If the clock shows an earlier time, it was set back, and the
+    /// loan is over, too. Otherwise, versions would be kept until the clock reached the end again.
+    fileprivate var earliestTime: Timestamp { endTime == .max ? .min : beginTime - beginTime.distance(to: endTime) }
+
+    fileprivate func isOver(at time: Timestamp) -> Bool { endTime <= time || time < earliestTime }
+}
+
 /// The loans of one store: the graphs that leases lend, and the versions that observers keep between two deliveries.
 final class Leases: Sendable {
     private let state = Guarded(State())
     /// A time at or before the earliest end of a loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
     /// without that lock: if a write misses a change, the next write sees it.
     private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
+    /// A time at or after the latest `earliestTime` of a loan. It is set and read like `firstEndTime`.
+    private let lastEarliestTime = Atomic(Timestamp.min.microsecondsSince1970)
     let now: @Sendable () -> Timestamp
 
     private struct State {
@@ -35,8 +45,9 @@ final class Leases: Sendable {
     func add(_ loan: any Loan) {
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan
-            let endTime = loan.endTime
-            if endTime.microsecondsSince1970 < firstEndTime.load(ordering: .relaxed) { noteFirstEnd(endTime) }
+            note(
+                firstEnd: min(loan.endTime.microsecondsSince1970, firstEndTime.load(ordering: .relaxed)),
+                lastEarliest: max(loan.earliestTime.microsecondsSince1970, lastEarliestTime.load(ordering: .relaxed)))
         }
     }
 
@@ -48,11 +59,14 @@ final class Leases: Sendable {
     func expire() { expire(at: now()) }
 
     /// Whether the time of some loan may be over. O(1), without a lock.
-    func haveEnded(at time: Timestamp) -> Bool { firstEndTime.load(ordering: .relaxed) <= time.microsecondsSince1970 }
+    func haveEnded(at time: Timestamp) -> Bool {
+        let time = time.microsecondsSince1970
+        return firstEndTime.load(ordering: .relaxed) <= time || time < lastEarliestTime.load(ordering: .relaxed)
+    }
 
     /// Ends the loans whose time is over. O(1) if there is no such loan.
     func expire(at time: Timestamp) {
-        if haveEnded(at: time) { _ = end { $0.endTime <= time } }
+        if haveEnded(at: time) { _ = end { $0.isOver(at: time) } }
     }
 
     /// Ends the loans that are at least `age` old, and returns their number.
@@ -68,13 +82,19 @@ final class Leases: Sendable {
         let ended = state.withLock { state in
             let over = state.loans.values.filter(isOver)
             for loan in over { state.loans[ObjectIdentifier(loan)] = nil }
-            noteFirstEnd(state.loans.values.lazy.map(\.endTime).min() ?? .max)
+            let rest = state.loans.values
+            note(
+                firstEnd: (rest.lazy.map(\.endTime).min() ?? .max).microsecondsSince1970,
+                lastEarliest: (rest.lazy.map { $0.earliestTime }.max() ?? .min).microsecondsSince1970)
             return over
         }
         for loan in ended { loan.release(where: isOver) }
         return ended.count
     }
 
-    /// Sets `firstEndTime`. Call it only while `state` is locked.
-    private func noteFirstEnd(_ time: Timestamp) { firstEndTime.store(time.microsecondsSince1970, ordering: .relaxed) }
+    /// Sets `firstEndTime` and `lastEarliestTime`. Call it only while `state` is locked.
+    private func note(firstEnd: Int64, lastEarliest: Int64) {
+        firstEndTime.store(firstEnd, ordering: .relaxed)
+        lastEarliestTime.store(lastEarliest, ordering: .relaxed)
+    }
 }
