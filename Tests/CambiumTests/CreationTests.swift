@@ -172,6 +172,22 @@ enum Creation: CaseIterable, Sendable {
         }
     }
 
+    // MARK: Paths
+
+    @Test func `a creation whose path is too long for its files leaves the directory unchanged`() throws {
+        let top = FileManager.default.temporaryDirectory.appending(path: "cambium-long-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: top) }  // The operating system removes leftovers.
+        // A path has at most 4,095 bytes. That is enough for the mark of the creation, but not for the first segment.
+        var path = top
+        while path.utf8.count < 4075 {
+            let rest = 4075 - path.utf8.count - 1
+            path += "/" + String(repeating: "d", count: rest > 255 ? 100 : rest)
+        }
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(code { _ = try Store.create(at: path, schema: Notes.schema) } == .cannotCreate)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
+    }
+
     // MARK: After a creation
 
     /// A process that dies leaves bytes that are not durable yet, and the next process sees them.

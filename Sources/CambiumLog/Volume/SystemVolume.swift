@@ -56,7 +56,8 @@ package struct SystemVolume: Volume {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             let code = errno
-            if code == ENOENT || code == ENOTDIR { return nil }
+            // No file has a path that is too long.
+            if code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG { return nil }
             throw SystemFailure.error("examine", path, code)
         }
         switch status.st_mode & S_IFMT {
