@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import Cambium
+@testable import CambiumGraph
 @testable import CambiumLog
 
 /// Checkpoints that a store makes automatically, in the background.
@@ -95,6 +96,32 @@ import Testing
         try insert(3, 15_000, into: store)
         while store.checkpointFailure != nil {}
         #expect(try checkpoints == [4] && store.metrics.checkpointCount == 1)
+    }
+
+    @Test func `a checkpoint that failed while memory was short is tried again when the log has grown`() throws {
+        let budget = MemoryBudget(byteCount: 8 << 20)
+        var tuning = LogTuning()
+        tuning.sealsInBackground = false
+        let store = try Store.create(
+            volume, schema: Notes.schema, durability: .buffered(every: .seconds(1000)), environment: clock.environment(), tuning: tuning,
+            memory: budget)
+        let scheduler = try #require(store.checkpoints)
+        // The test itself makes the checkpoints.
+        store.writer.alarm.onRing { _ in }
+        try insert(1, 1_500_000, into: store)
+        budget.take(8 << 20)
+        func reading() -> UpkeepAlarm.Reading { store.writer.lock.hold { UpkeepAlarm.Reading(store.writer.timeline, at: clock.time) } }
+        #expect(scheduler.isDue(reading()))
+        volume.beforeListing.withLock { $0 = [{ throw CambiumError(.ioFailure, "The disk refuses.") }] }
+        scheduler.attempt()
+        #expect(store.checkpointFailure != nil)
+        try insert(2, 10, into: store)
+        #expect(!scheduler.isDue(reading()))
+        try insert(3, 80_000, into: store)
+        #expect(scheduler.isDue(reading()))
+        scheduler.attempt()
+        #expect(try store.checkpointFailure == nil && checkpoints == [4])
+        #expect(!scheduler.isDue(reading()))
     }
 
     @Test func `a checkpoint can sync the log while another thread closes the store`() throws {

@@ -72,7 +72,8 @@ final class CheckpointScheduler: Sendable {
         if state.withLock({ tailByteCount($0, checkpointer.newest) }) >= tuning.closingCheckpointByteCount { attempt() }
     }
 
-    private func attempt() {
+    /// Makes an automatic checkpoint, and records its failure.
+    func attempt() {
         var failure: CambiumError?
         do { _ = try checkpoint() } catch { failure = error as? CambiumError ?? CambiumError(.ioFailure, "\(error)") }
         state.withLock { state in
@@ -86,22 +87,28 @@ final class CheckpointScheduler: Sendable {
 
     // MARK: Timing
 
-    /// Makes a checkpoint in the background if the log after the last checkpoint is long or old, or if memory or pages are short.
     private func consider(_ reading: UpkeepAlarm.Reading) {
+        // A block that has not begun must not keep the store alive.
+        if isDue(reading) { queue.async { [weak self] in self?.attempt() } }
+    }
+
+    /// Whether an automatic checkpoint must be made, because the log after the last checkpoint is long or old, or because memory or pages
+    /// are short. If so, the caller must call `attempt`.
+    func isDue(_ reading: UpkeepAlarm.Reading) -> Bool {
         let newest = checkpointer.newest
-        let isDue = state.withLock { state in
+        return state.withLock { state in
             if state.isQueued || !tuning.checkpointsInBackground { return false }
             let doneTime = min(state.doneTime ?? reading.time, reading.time)
             state.doneTime = doneTime
             let tailByteCount = tailByteCount(state, newest)
             let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
             let isOld = tailByteCount >= tuning.oldByteCount && reading.time &- doneTime >= tuning.checkpointInterval
-            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort || isOld || reading.isFull
+            // Memory stays short after a checkpoint that failed. Another one after each commit would pack and write as many pages again.
+            let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
+            state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || reading.isFull
             setAlarm(state)
             return state.isQueued
         }
-        // A block that has not begun must not keep the store alive.
-        if isDue { queue.async { [weak self] in self?.attempt() } }
     }
 
     /// Sets the limits at which a write rings the alarm. Call it only while `state` is locked.
