@@ -98,6 +98,16 @@ import Testing
         #expect(try checkpoints == [4] && store.metrics.checkpointCount == 1)
     }
 
+    @Test func `closing a store makes the checkpoint that failed before`() throws {
+        let store = try made { ($0.checkpointByteCount, $0.closingCheckpointByteCount) = (20_000, 20_000) }
+        volume.beforeListing.withLock { $0 = [{ throw CambiumError(.ioFailure, "The disk refuses.") }] }
+        try insert(1, 25_000, into: store)
+        while store.checkpointFailure == nil, store.metrics.checkpointCount == 0 {}
+        try insert(2, 10, into: store)
+        try store.close()
+        #expect(try checkpoints == [3])
+    }
+
     @Test func `a checkpoint that failed while memory was short is tried again when the log has grown`() throws {
         let budget = MemoryBudget(byteCount: 8 << 20)
         var tuning = LogTuning()

@@ -69,7 +69,9 @@ final class CheckpointScheduler: Sendable {
 
     /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
     func makeAtClosing() {
-        if state.withLock({ tailByteCount($0, checkpointer.newest) }) >= tuning.closingCheckpointByteCount { attempt() }
+        // The log before a checkpoint that failed counts, too, because the next opening must replay it.
+        let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount
+        if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
 
     /// Makes an automatic checkpoint, and records its failure.
