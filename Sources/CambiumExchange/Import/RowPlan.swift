@@ -17,7 +17,7 @@ struct RowPlan {
         let entity: EntityNumber
         let target: Target
         var isStub = false
-        /// Whether the object is a stub that becomes complete.
+        /// Whether the object is a stub that the row completes.
         var isFilled = false
         /// Whether the row describes the object. Otherwise, the row only refers to the object.
         var isDescribed = true

@@ -13,6 +13,11 @@ package struct RowPlanner {
         var element: Int32 = -1
     }
 
+    private struct StubPlace: Hashable {
+        let table: Int
+        let row: UInt32
+    }
+
     let options: RowRules
     let entities: ImportEntities
     var plan = RowPlan()
@@ -23,6 +28,8 @@ package struct RowPlanner {
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
+    /// The stubs that the row completes, which are still stubs in the draft. If the row describes one of them again, it is not a stub.
+    private var filledStubs: Set<StubPlace> = []
     /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []
     var steps: [Step] = []
@@ -37,6 +44,7 @@ package struct RowPlanner {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
         hasNewObjects = false
+        if !filledStubs.isEmpty { filledStubs.removeAll(keepingCapacity: true) }
         if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
         if !steps.isEmpty { steps.removeAll(keepingCapacity: true) }
         if !unknownKeys.isEmpty { unknownKeys.removeAll(keepingCapacity: true) }
@@ -94,15 +102,17 @@ package struct RowPlanner {
         let firstExtra = plan.extras.count
         var isFilled = false
         switch target {
-        case .existing(let row) where draft.isStub(entity.table, row):
+        case .existing(let row) where draft.isStub(entity.table, row) && !filledStubs.contains(.init(table: entity.table.number, row: row)):
             isFilled = true
             try completeStub(entity, row, read.values, batch, draft)
+            filledStubs.insert(.init(table: entity.table.number, row: row))
         case .existing(let row) where options.existing == .skip && draft.isOriginal(entity.table, row):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
             return place
-        case .alias(let other) where plan.objects[other].isStub:
+        case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
             isFilled = true
             try completeNew(entity, read.values, batch, draft)
+            plan.objects[other].isFilled = true
         case .new: try completeNew(entity, read.values, batch, draft)
         default: if options.missing == .clear { try clearMissing(entity, read.values, batch) }
         }
