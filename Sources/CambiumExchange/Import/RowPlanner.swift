@@ -120,8 +120,9 @@ package struct RowPlanner {
             .init(
                 entity: entity.number, target: target, isFilled: isFilled, values: read.values.range,
                 extras: firstExtra..<plan.extras.count))
-        if case .new = target { noteNew(entity, place, batch) }
-        if options.missing == .clear, case .existing = target {
+        if case .new = target {
+            noteNew(entity, place, batch)
+        } else if options.missing == .clear {
             entity.beginLinks()
             for link in read.links.range { entity.markLink(Int(batch.links[link].index)) }
             for index in entity.links.indices where !entity.isGivenLink(index) { clear(place, index, entity) }
