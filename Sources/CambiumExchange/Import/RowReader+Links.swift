@@ -60,7 +60,13 @@ extension RowReader {
         } else {
             link.kind = .members
             member(token, -1, destination, tokens)
+            keepIfMismatched(&link)
         }
+    }
+
+    /// Keeps the members of a relationship whose value is not an array, if the value has the wrong type and the options request that.
+    func keepIfMismatched(_ link: inout RowBatch.Link) {
+        if isMismatched, options.mismatch == .keep { link.kind = .kept }
     }
 
     mutating func null(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {

@@ -22,6 +22,7 @@ extension RowReader {
                 for element in elements { member(element, destination, tokens) }
             } else {
                 member(value, destination, tokens)
+                keepIfMismatched(&link)
             }
         }
     }
