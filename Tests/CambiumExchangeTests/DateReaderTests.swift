@@ -1,3 +1,4 @@
+import CambiumJSON
 import CambiumModel
 import Foundation
 import Testing
@@ -66,5 +67,12 @@ import Testing
     ])
     func `numbers are read to the nearest date`(text: String, format: String, date: String) throws {
         #expect(try read(text, [format], isNumber: true) == date)
+    }
+
+    @Test func `a pattern may contain other scripts without quotes, and dates are written with them`() throws {
+        let reader = try DateReader([DateFormat("yyyy年M月d日 HH:mm")], zone: "UTC", pivot: 1950)
+        let text = "2026年1月31日 12:00"
+        let seconds = try #require(Array(text.utf8).withUnsafeBytes { reader.seconds($0, isNumber: false) })
+        #expect(reader.json(seconds) == .string(text))
     }
 }

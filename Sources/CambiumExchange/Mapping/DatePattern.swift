@@ -61,8 +61,9 @@ struct DatePattern {
                 rest = rest.dropFirst(run.count)
                 append(try Self.field(letter, run.count, pattern), run.count)
             } else {
-                append(.literal([letter]), 0)
-                rest = rest.dropFirst()
+                let run = rest.prefix { $0 != UInt8(ascii: "'") && !Self.isLetter($0) }
+                rest = rest.dropFirst(run.count)
+                append(.literal(Array(run)), 0)
             }
         }
         for index in fields.indices.dropLast() where isNumber(index) && isNumber(index + 1) {
