@@ -71,6 +71,15 @@ import Testing
         #expect(throws: EncodingError.self) { try store.importRows(note, from: [.rows([1.0, .infinity])]) }
     }
 
+    @Test func `a date that no row can contain ends the import of values`() throws {
+        let store = try Store.notes()
+        let note = try store.schema.required("Note")
+        #expect(throws: EncodingError.self) {
+            try store.importRows(note, from: [.rows([Row(id: 1), Row(id: 2, created: .distantPast)])])
+        }
+        #expect(store.graph.objectCount == 0)
+    }
+
     @Test(arguments: [1, 3, 1000]) func `a sequence of bytes may be cut into pieces anywhere`(pieceByteCount: Int) async throws {
         let store = try Store.notes()
         let note = try store.schema.required("Note")

@@ -40,7 +40,9 @@ extension CodingTree: Decodable {
         } else if let other = (try? decoder.singleValueContainer()).flatMap(Self.dateOrData) {
             value = other
         } else {
-            throw Self.error(decoder, "The value is not null, a Bool, a finite number, a text, an object, an array, a date or data.")
+            throw Self.error(
+                decoder,
+                "The value is not null, a Bool, a finite number, a text, an object, an array, a date of the years 1 to 9999, or data.")
         }
     }
 
@@ -87,7 +89,9 @@ extension CodingTree: Decodable {
     }
 
     private static func dateOrData(_ container: any SingleValueDecodingContainer) -> JSONValue? {
-        if let date = try? container.decode(Date.self) { return .string(Value.date(date).text) }
+        if let date = try? container.decode(Date.self) {
+            return DateText.exactText(date.timeIntervalSinceReferenceDate).map(JSONValue.string)
+        }
         if let data = try? container.decode(Data.self) { return .string(Value.data(Array(data)).text) }
         return nil
     }

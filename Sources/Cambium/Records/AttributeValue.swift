@@ -78,7 +78,7 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
 ///     struct Address: Codable, JSONAttribute { var street: String; var city: String }
 ///
 /// In the stored text, the keys are in ascending order, so equal values have equal texts. Dates are texts in ISO 8601 with all of their
-/// digits.
+/// digits. A date outside of the years 1 to 9999 cannot be saved.
 public protocol JSONAttribute: PropertyValue, Codable {}
 
 extension JSONAttribute {

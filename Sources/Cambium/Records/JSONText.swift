@@ -23,8 +23,12 @@ enum JSONText {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard let text = DateText.exactText(date.timeIntervalSinceReferenceDate) else {
+                let message = "An attribute can contain only dates of the years 1 to 9999."
+                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: message))
+            }
             var container = encoder.singleValueContainer()
-            try container.encode(Value.date(date).text)
+            try container.encode(text)
         }
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
         return text == "null" ? .null : .json(text)

@@ -7,8 +7,12 @@ package struct RowEncoder {
 
     package init() {
         encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard let text = DateText.exactText(date.timeIntervalSinceReferenceDate) else {
+                let message = "Rows can contain only dates of the years 1 to 9999."
+                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: message))
+            }
             var container = encoder.singleValueContainer()
-            try container.encode(Value.date(date).text)
+            try container.encode(text)
         }
     }
 

@@ -8,11 +8,14 @@ package enum DateText {
     // MARK: Writing
 
     /// Returns the text in UTC, with a `Z`. The fraction has just enough digits to read back the same value, and no digits for whole
-    /// seconds. No store contains a time outside `range`; such a time is written as the nearest time in the range.
+    /// seconds. No attribute of the type `date` has a time outside `range`; such a time is written as the nearest time in the range.
     package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
         return text(whole: whole, fraction: fraction)
     }
+
+    /// Returns the text that reads back as the same time; `nil` for a time outside `range`, which has no text.
+    package static func exactText(_ seconds: Double) -> String? { range.contains(seconds) ? text(seconds) : nil }
 
     /// Returns the text of a time in UTC. `fraction` has the digits after the decimal point; it is empty for whole seconds.
     ///

@@ -130,6 +130,22 @@ struct RecordDecoderTests {
         #expect(song.cover == [1, 2, 3])
     }
 
+    @Test("a date of a property list that no attribute can hold is an error")
+    func impossibleDate() throws {
+        struct Row: Encodable {
+            var id = 1
+            var recorded = Date.distantPast
+        }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        let data = try encoder.encode([Row()])
+        let store = try Music.store()
+        let decoder = PropertyListDecoder()
+        decoder.userInfo[.cambiumStore] = store
+        #expect(throws: DecodingError.self) { try decoder.decode(ImportedRecords<Song>.self, from: data) }
+        #expect(store.graph.objectCount == 0)
+    }
+
     @Test("a decoder that knows only texts works with a mapping")
     func texts() throws {
         var options = ImportOptions()
