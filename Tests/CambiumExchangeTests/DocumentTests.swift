@@ -51,6 +51,23 @@ import Testing
         #expect(code { _ = try documents(text) } == .invalidInput)
     }
 
+    @Test func `a line of any number of documents is read piece by piece`() throws {
+        let text = Array("{\"id\":1} ".utf8)
+        var asked = 0
+        var splitter = DocumentSplitter(file: "test") { buffer in
+            let count = min(buffer.count, 64 << 10)
+            for index in 0..<count { buffer[index] = text[(asked + index) % text.count] }
+            asked += count
+            return count
+        }
+        for _ in 0..<10 {
+            let next = try splitter.next()
+            let document = try #require(next)
+            #expect(document.line == 1 && document.end - document.start == text.count - 1)
+        }
+        #expect(asked < 1 << 20)
+    }
+
     @Test(.enabled(if: LongTests.areWanted)) func `a document of more than 64 MiB is refused before it is in memory`() {
         var asked = 0
         var splitter = DocumentSplitter(file: "test") { buffer in

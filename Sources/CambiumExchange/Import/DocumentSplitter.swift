@@ -70,13 +70,24 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents. This is so if the first line is not a document, but the first value is one. In all other
-    /// cases, each line is a document, so that a malformed line affects no other line.
+    /// Returns whether brackets end the documents. This is so if the first value is a document but not a line: it contains line ends, or
+    /// more text follows it on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
-        let lineCount = try lineEnd() - window.position
-        if isDocument(byteCount: lineCount) { return false }
         let valueCount = try valueEnd() - window.position
-        return isDocument(byteCount: valueCount)
+        guard isDocument(byteCount: valueCount) else { return false }
+        if window.lineCount(window.position..<window.position + valueCount) > 0 { return true }
+        // The line itself may have any length, so it is read only up to the next text.
+        var offset = valueCount
+        while true {
+            while window.position + offset < window.filled {
+                switch window[window.position + offset] {
+                case UInt8(ascii: "\n"): return false
+                case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): offset += 1
+                default: return true
+                }
+            }
+            if try !window.refill() { return false }
+        }
     }
 
     private func isDocument(byteCount: Int) -> Bool {
