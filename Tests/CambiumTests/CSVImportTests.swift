@@ -188,6 +188,20 @@ extension Store {
         #expect(try store.graph.json("Dog/1").contains("collie") && store.graph.json("Cat/2").contains("\"lives\":null"))
     }
 
+    @Test func `properties of sub-entities may have one name and different types`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Item", identity: ["id"]) { AttributeDefinition("id", .int64) }
+            EntityDefinition("Book", parent: "Item") { AttributeDefinition("code", .int64) }
+            EntityDefinition("Disc", parent: "Item") { AttributeDefinition("code", .string) }
+            EntityDefinition("Case", parent: "Item") { RelationshipDefinition("code", to: "Item", .toMany) }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let csv = "_entity,id,code\r\nBook,1,7\r\nDisc,2,007\r\nCase,3,1;2\r\n"
+        try store.importing("Item", csv: csv)
+        #expect(try store.graph.json("Disc/2").contains("\"code\":\"007\""))
+        #expect(try store.graph.json("Case/3").contains("\"code\":[\"Book/1\",\"Disc/2\"]"))
+    }
+
     @Test func `a file in pieces of any size is imported alike, and a second import changes nothing`() throws {
         let rows = "key,stringValue\r\n" + (1...50).map { "k\($0),\"a\"\"\r\n\($0)\"\r\n" }.joined()
         let bytes = Array(rows.utf8)

@@ -23,6 +23,9 @@ struct CSVColumns {
         /// The name in quotes, with its colon.
         let key: [UInt8]
         var content: Content
+        /// The kinds for objects of sub-entities, if they differ from the kind in `content`. Sub-entities may have different properties
+        /// with the same name.
+        let otherKinds: [EntityNumber: Kind]
         /// The entities that have the property, if not all possible entities of the object have it. For other entities, an empty field is
         /// omitted.
         let owners: Set<EntityNumber>?
@@ -40,6 +43,13 @@ struct CSVColumns {
         var places: [[UInt8]: Int] = [:]
         /// The column that names the entity of the object.
         var discriminator: Int?
+    }
+
+    /// A property on the path that a column name means.
+    private struct Step {
+        let name: String
+        let kind: Kind
+        var otherKinds: [EntityNumber: Kind] = [:]
     }
 
     private(set) var root: Object
@@ -60,7 +70,7 @@ struct CSVColumns {
     mutating func append(_ name: String) -> Bool {
         let column = names.count
         names.append(name)
-        let path = self.path(name, root.entity) ?? [(name, .text)]
+        let path = self.path(name, root.entity) ?? [Step(name: name, kind: .text)]
         return Self.add(path[...], column, to: &root, discriminator?.key, schema)
     }
 
@@ -70,14 +80,14 @@ struct CSVColumns {
     // MARK: Names
 
     /// Returns the steps from an object of an entity to the property that a column name means. Returns `nil` if there is no such property.
-    private func path(_ name: String, _ entity: Entity) -> [(name: String, kind: Kind)]? {
-        var steps: [(name: String, kind: Kind)] = []
+    private func path(_ name: String, _ entity: Entity) -> [Step]? {
+        var steps: [Step] = []
         var entity = entity
         var rest = name[...]
         while steps.count < RowPlanner.depthMax {
-            if let kind = kind(String(rest), entity) { return steps + [(String(rest), kind)] }
+            if let step = step(String(rest), entity) { return steps + [step] }
             guard let (relationship, after) = toOne(rest, entity), let next = schema.entity(relationship.destination) else { return nil }
-            steps.append((relationship.name, .json))
+            steps.append(Step(name: relationship.name, kind: .json))
             entity = next
             rest = after
         }
@@ -91,17 +101,22 @@ struct CSVColumns {
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }
     }
 
+    /// Returns the step to a property of an entity or of a sub-entity.
+    private func step(_ name: String, _ entity: Entity) -> Step? {
+        if name == discriminator?.key { return Step(name: name, kind: .text) }
+        let kinds = family(entity).compactMap { member in kind(name, member).map { (member.number, $0) } }
+        guard let first = kinds.first?.1 else { return nil }
+        let others = kinds.filter { $0.1 != first }
+        return Step(name: name, kind: first, otherKinds: Dictionary(uniqueKeysWithValues: others))
+    }
+
     private func kind(_ name: String, _ entity: Entity) -> Kind? {
-        if name == discriminator?.key { return .text }
-        for entity in family(entity) {
-            if let attribute = entity.attribute(name) { return isMapped ? .text : .attribute(attribute.type) }
-            guard let relationship = entity.relationship(name) else { continue }
-            let identity = schema.entity(relationship.destination)?.identity ?? []
-            guard identity.count == 1 else { return .json }
-            let type = isMapped ? .string : identity[0].type
-            return relationship.isToMany ? .toMany(type) : .toOne(type)
-        }
-        return nil
+        if let attribute = entity.attribute(name) { return isMapped ? .text : .attribute(attribute.type) }
+        guard let relationship = entity.relationship(name) else { return nil }
+        let identity = schema.entity(relationship.destination)?.identity ?? []
+        guard identity.count == 1 else { return .json }
+        let type = isMapped ? .string : identity[0].type
+        return relationship.isToMany ? .toMany(type) : .toOne(type)
     }
 
     /// Returns an entity, followed by its descendants in the order of the schema.
@@ -111,22 +126,22 @@ struct CSVColumns {
 
     /// Adds the column of the property at the end of a path. The depth of the recursion is the number of relationships on the path.
     private static func add(
-        _ path: ArraySlice<(name: String, kind: Kind)>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
+        _ path: ArraySlice<Step>, _ column: Int, to object: inout Object, _ discriminator: String?, _ schema: Schema
     ) -> Bool {
-        guard let (name, kind) = path.first else { return false }
-        let bytes = Array(name.utf8)
+        guard let step = path.first else { return false }
+        let (name, bytes) = (step.name, Array(step.name.utf8))
         var place = object.places[bytes]
         if path.count == 1 {
             guard place == nil else { return false }
             if name == discriminator { object.discriminator = column }
             object.places[bytes] = object.members.count
-            object.members.append(member(name, .field(column, kind), object.entity, schema))
+            object.members.append(member(step, .field(column, step.kind), object.entity, schema))
             return true
         }
         if place == nil, let next = destination(name, object.entity, schema) {
             place = object.members.count
             object.places[bytes] = place
-            object.members.append(member(name, .nested(Object(entity: next)), object.entity, schema))
+            object.members.append(member(step, .nested(Object(entity: next)), object.entity, schema))
         }
         guard let place, case .nested(var nested) = object.members[place].content else { return false }
         defer { object.members[place].content = .nested(nested) }
@@ -138,7 +153,8 @@ struct CSVColumns {
         return family.compactMap { $0.relationship(relationship) }.first.flatMap { schema.entity($0.destination) }
     }
 
-    private static func member(_ name: String, _ content: Content, _ entity: Entity, _ schema: Schema) -> Member {
+    private static func member(_ step: Step, _ content: Content, _ entity: Entity, _ schema: Schema) -> Member {
+        let name = step.name
         var writer = JSONWriter(escapes: .required)
         writer.key(name)
         var owners: Set<EntityNumber>?
@@ -146,6 +162,6 @@ struct CSVColumns {
             let having = schema.entities.filter { $0.attribute(name) != nil || $0.relationship(name) != nil }
             owners = having.isEmpty ? nil : Set(having.map(\.number)).intersection(entity.family)
         }
-        return Member(key: writer.bytes, content: content, owners: owners)
+        return Member(key: writer.bytes, content: content, otherKinds: step.otherKinds, owners: owners)
     }
 }

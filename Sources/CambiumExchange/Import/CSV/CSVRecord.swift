@@ -25,7 +25,7 @@ struct CSVRecord {
             if let entity, let owners = member.owners, !owners.contains(entity.number), isEmpty(member) { continue }
             writer.quotedKey(member.key)
             switch member.content {
-            case .field(let index, let kind): try write(index, kind, &writer)
+            case .field(let index, let kind): try write(index, entity.flatMap { member.otherKinds[$0.number] } ?? kind, &writer)
             case .nested(let nested): if isEmpty(member) { writer.null() } else { try write(nested, &writer) }
             }
         }
