@@ -3,12 +3,13 @@ public import CambiumModel
 
 /// The graph that would result from committing an edit, available during a closure. It answers queries.
 ///
-/// The inserted objects have their provisional ids.
+/// The inserted objects have their provisional ids, also in the conditions of queries.
 ///
 ///     let count = try store.preview(edit) { try $0.count(Query("Note", where: "rating >= 4")) }
 public struct EditPreview: ~Copyable {
     let graph: Graph
-    private let ids: [ObjectID: ObjectID]
+    /// The ids that the inserted objects have in `graph`, by their provisional ids.
+    let ids: [ObjectID: ObjectID]
     let provisionalIDs: [ObjectID: ObjectID]
     /// The rules of the schema that a commit would report as broken.
     public let violations: [String]
@@ -22,15 +23,15 @@ public struct EditPreview: ~Copyable {
     /// cursor must come from a graph, because previews return other ids.
     public borrowing func find(_ query: Query) throws -> [ObjectID] {
         let provisionalIDs = provisionalIDs
-        return try graph.find(query).map { provisionalIDs[$0] ?? $0 }
+        return try graph.find(resolved(query)).map { provisionalIDs[$0] ?? $0 }
     }
 
     /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does.
-    public borrowing func count(_ query: Query) throws -> Int { try graph.count(query) }
+    public borrowing func count(_ query: Query) throws -> Int { try graph.count(resolved(query)) }
 
     /// Returns one row for each group of the objects that satisfy a condition. Throws as `Graph.aggregate(_:_:)` does.
     public borrowing func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
-        try graph.aggregate(query, grouping)
+        try graph.aggregate(resolved(query), grouping)
     }
 
     /// The value of an attribute of an object. The attribute may be derived.

@@ -115,6 +115,19 @@ import Testing
         #expect(store.graph.digest() == before.1)
     }
 
+    @Test func `a condition of a preview may contain the ids of inserted objects`() throws {
+        var edit = store.edit()
+        let inserted = try edit.insert("Note", ["id": 2])
+        let item = try edit.insert("Item", ["key": "a"], links: ["note": [inserted]])
+        try store.preview(edit) { preview in
+            let named = try Query("Item", where: "note == $note", ["note": .object(inserted)])
+            #expect(try preview.find(named) == [item])
+            let comparison = Comparison(Operand(.path(QueryPath(["note"]))), .equal, .object(inserted))
+            let built = Query("Item", where: .not(.comparison(comparison)))
+            #expect(try preview.count(built) == 0)
+        }
+    }
+
     @Test func `a preview reports the rules that a commit would break`() throws {
         var edit = store.edit()
         _ = try edit.insert("Note", ["id": 1])

@@ -1,0 +1,53 @@
+import CambiumModel
+
+/// Queries of a preview may contain the provisional ids of the edit, but its graph has other ids.
+extension EditPreview {
+    /// Returns a query with the ids of the graph in place of provisional ids. Throws as a query does for a condition that is too deep.
+    borrowing func resolved(_ query: Query) throws(CambiumError) -> Query {
+        let ids = ids
+        if ids.isEmpty { return query }
+        var resolved = query
+        resolved.arguments = query.arguments.mapValues { $0.resolved(ids) }
+        if let condition = query.condition {
+            try condition.check()
+            let own = condition.resolved(ids)
+            // A query whose condition is assigned forgets its text, which errors refer to.
+            if own != condition { resolved.condition = own }
+        }
+        return resolved
+    }
+}
+
+extension Condition {
+    /// Returns the condition with other ids of objects. The recursion is as deep as the condition.
+    fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Condition {
+        switch self {
+        case .constant: return self
+        case .comparison(var comparison):
+            comparison.left = comparison.left.resolved(ids)
+            comparison.right = comparison.right.resolved(ids)
+            return .comparison(comparison)
+        case .and(let parts): return .and(parts.map { $0.resolved(ids) })
+        case .or(let parts): return .or(parts.map { $0.resolved(ids) })
+        case .not(let part): return .not(part.resolved(ids))
+        case .related(let quantifier, let path, let part): return .related(quantifier, path, part.resolved(ids))
+        }
+    }
+}
+
+extension Operand {
+    /// Returns the operand with other ids of objects. A list contains no other list.
+    fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Operand {
+        guard case .list(let elements) = form else { return withOwnID(ids) }
+        var list = self
+        list.form = .list(elements.map { $0.withOwnID(ids) })
+        return list
+    }
+
+    private func withOwnID(_ ids: [ObjectID: ObjectID]) -> Operand {
+        guard case .literal(.id(let id)) = form, let own = ids[id] else { return self }
+        var operand = self
+        operand.form = .literal(.id(own))
+        return operand
+    }
+}
