@@ -49,7 +49,8 @@ extension Float: AttributeValue {
 
 /// A whole number. The stored attribute may have any whole-number type; a number that the type cannot hold is an error.
 extension AttributeValue where Self: FixedWidthInteger {
-    public var attributeValue: Value { .int(Int64(self)) }
+    /// A number that an `Int64` cannot hold becomes a text, which the attribute refuses.
+    public var attributeValue: Value { Int64(exactly: self).map { .int($0) } ?? .string(String(self)) }
     public init(attributeValue: Value) throws {
         guard case .int(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
         guard let exact = Self(exactly: value) else { throw ValueMismatch(description: "\(Self.self) cannot hold \(value)") }
