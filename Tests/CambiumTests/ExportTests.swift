@@ -187,6 +187,28 @@ extension Graph {
         #expect(try other.graph.exported("Person") { $0.references = .identity } == all)
     }
 
+    @Test(arguments: [ExportOptions.Format.lines, .csv]) func `an import reads the deepest export`(format: ExportOptions.Format) throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Person", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("boss", to: "Person")
+            }
+        }
+        func exported(_ store: Store) throws -> String {
+            try store.graph.exported("Person") {
+                ($0.format, $0.references, $0.include) = (format, .identity, IncludeTree(depth: IncludeTree.depthMax))
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        let copy = try Store.inMemory(schema: try Schema(definition))
+        for id in 1...IncludeTree.depthMax { try store.importing("Person", "{\"id\":\(id),\"boss\":{\"id\":\(id + 1)}}") }
+        let text = try exported(store)
+        let report = format == .csv ? try copy.importing("Person", csv: text) : try copy.importing("Person", text)
+        #expect(report.unknownKeys.isEmpty)
+        #expect(copy.graph.objectCount == IncludeTree.depthMax + 1)
+        #expect(try exported(copy) == text)
+    }
+
     @Test func `an export refuses more levels than an import accepts`() throws {
         let path = Array(repeating: "related", count: IncludeTree.depthMax + 1).joined(separator: ".")
         #expect(code { _ = try Store.notes().graph.exported("Note", including: [path]) } == .limitExceeded)

@@ -118,10 +118,10 @@ import Testing
             (1...depth).map { "{\"id\":\($0),\"related\":[" }.joined() + Self.repeated("]}", depth)
         }
         let store = try Store.notes()
-        try store.importing("Note", nested(RowPlanner.depthMax))
-        #expect(store.graph.objectCount == RowPlanner.depthMax)
-        let (row, _) = try refusal(Array(nested(RowPlanner.depthMax + 1).utf8))
-        #expect(row?.code == .tooDeep && row?.pointer == Self.repeated("/related/0", RowPlanner.depthMax))
+        try store.importing("Note", nested(RowPlanner.depthMax + 1))
+        #expect(store.graph.objectCount == RowPlanner.depthMax + 1)
+        let (row, _) = try refusal(Array(nested(RowPlanner.depthMax + 2).utf8))
+        #expect(row?.code == .tooDeep && row?.pointer == Self.repeated("/related/0", RowPlanner.depthMax + 1))
     }
 
     @Test(.enabled(if: LongTests.areWanted)) func `a text of 50 MB is a value, and a record of more than 64 MiB is refused`() throws {

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Determines the changes of a row: which of its objects exist, and which values each object gets.
 package struct RowPlanner {
-    /// The maximum nesting depth of objects in a row.
+    /// The maximum number of levels to which objects may nest inside of a row. The row itself does not count.
     static let depthMax = 64
 
     /// A relationship on the path from the row to the object that is being planned.

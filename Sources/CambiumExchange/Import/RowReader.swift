@@ -95,7 +95,7 @@ struct RowReader {
         let place = batch.objects.count
         batch.objects.append(RowBatch.Object(token: Int32(token), entity: declared))
         do throws(RowFailure) {
-            guard path.depth < RowPlanner.depthMax else {
+            guard path.depth <= RowPlanner.depthMax else {
                 throw failure(.tooDeep, tokens, "objects nest more than \(RowPlanner.depthMax) levels deep")
             }
             let number = try entity(of: token, declared, tokens)

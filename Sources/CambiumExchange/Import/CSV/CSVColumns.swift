@@ -84,7 +84,7 @@ struct CSVColumns {
         var steps: [Step] = []
         var entity = entity
         var rest = name[...]
-        while steps.count < RowPlanner.depthMax {
+        while steps.count <= RowPlanner.depthMax {
             if let step = step(String(rest), entity) { return steps + [step] }
             guard let (relationship, after) = toOne(rest, entity), let next = schema.entity(relationship.destination) else { return nil }
             steps.append(Step(name: relationship.name, kind: .json))
