@@ -14,7 +14,7 @@ package struct ObjectRows {
     private let hooks: ExportHooks
     private let writer: Writer
     /// The objects of the previous rows, by their identities. It is used only with a mapping.
-    private var written: [[Value]: ObjectPlace] = [:]
+    private var written: [MappedIdentity: ObjectPlace] = [:]
 
     /// Prepares the rows. Throws `.invalidInput` with the JSON pointer to a name of the mapping that is not in the schema.
     ///

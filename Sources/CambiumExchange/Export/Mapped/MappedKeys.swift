@@ -69,6 +69,12 @@ final class MappedKeys {
     }
 }
 
+/// The values of an identity, and the attributes that have them.
+struct MappedIdentity: Hashable {
+    let attributes: [PropertyNumber]
+    let values: [Value]
+}
+
 extension MappedKeys.Property {
     var pointer: String { rule.place }
 

@@ -9,8 +9,8 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identity of the previous row.
-    private var lastIdentity: [Value] = []
+    /// The identities of the previous rows that have the same values. Entities may have these values in different attributes.
+    private var lastIdentities: Set<MappedIdentity> = []
 
     /// The position of an object in an export.
     private struct Position {
@@ -42,20 +42,29 @@ final class MappedObjectWriter {
     /// with the same identity follow each other.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
-        let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
-        if !identity.isEmpty, identity == lastIdentity { throw repetition(place, keys) }
-        lastIdentity = identity
+        if let identity = identity(place, keys) {
+            if lastIdentities.first?.values != identity.values { lastIdentities.removeAll() }
+            if !lastIdentities.insert(identity).inserted { throw repetition(place, keys) }
+        }
         return try object(place, Position(content: options.content, tree: options.include, declared: declared))
     }
 
     /// Returns the row of an object. The caller may request objects in any order, and an object several times.
     ///
     /// - Parameter written: the objects of the previous rows, by their identities. A second object with the same identity is refused.
-    func row(_ place: ObjectPlace, declared: Entity, written: inout [[Value]: ObjectPlace]) throws(CambiumError) -> JSONValue {
+    func row(_ place: ObjectPlace, declared: Entity, written: inout [MappedIdentity: ObjectPlace]) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
-        let identity = keys.identity.map { graph.value(of: graph.field($0), at: place) }
-        if !identity.isEmpty, let other = written.updateValue(place, forKey: identity), other != place { throw repetition(place, keys) }
+        if let identity = identity(place, keys), let other = written.updateValue(place, forKey: identity), other != place {
+            throw repetition(place, keys)
+        }
         return try object(place, Position(content: options.content, tree: options.include, declared: declared))
+    }
+
+    /// Returns the values by which an import finds an object; `nil` if the import always inserts the object.
+    private func identity(_ place: ObjectPlace, _ keys: MappedKeys) -> MappedIdentity? {
+        if keys.identity.isEmpty { return nil }
+        return MappedIdentity(
+            attributes: keys.identity.map(\.number), values: keys.identity.map { graph.value(of: graph.field($0), at: place) })
     }
 
     private func repetition(_ place: ObjectPlace, _ keys: MappedKeys) -> CambiumError {
