@@ -113,6 +113,11 @@ import Testing
         #expect(Self.seconds("2000-12-31T23:59:59.8" + String(repeating: "9", count: 100_000) + "Z") == -0.1)
     }
 
+    @Test func `a date just before 2001 is not read as negative zero`() throws {
+        let seconds = try #require(Self.seconds("2000-12-31T23:59:59." + String(repeating: "9", count: 400) + "Z"))
+        #expect(seconds.bitPattern == 0)
+    }
+
     @Test func `a changed date is refused or read as a date`() {
         var random = SplitMix64(for: "changed dates")
         for _ in 0..<20_000 {

@@ -141,7 +141,8 @@ package enum DateText {
             if !overflow, product.magnitude < 1 << 52 { return Double(product + fraction) / Double(scale) }
         }
         if whole >= 0 { return Double("\(whole).\(String(decoding: digits, as: UTF8.self))") }
-        return Double("-\((whole + 1).magnitude).\(complement(String(decoding: digits, as: UTF8.self)))")
+        // Adding 0 turns -0.0 into 0.0, because the text of a date could not distinguish them.
+        return Double("-\((whole + 1).magnitude).\(complement(String(decoding: digits, as: UTF8.self)))").map { $0 + 0 }
     }
 
     // MARK: Calendar
