@@ -59,14 +59,17 @@ extension RowReader {
             members(of: tokens.bytes(token), entities[destination].counted, tokens)
         } else {
             link.kind = .members
+            let count = pending.count
             member(token, -1, destination, tokens)
-            keepIfMismatched(&link)
+            if pending.count == count { try missing(&link, entity, tokens) }
         }
     }
 
-    /// Keeps the members of a relationship whose value is not an array, if the value has the wrong type and the options request that.
-    func keepIfMismatched(_ link: inout RowBatch.Link) {
-        if isMismatched, options.mismatch == .keep { link.kind = .kept }
+    /// Applies the options to a relationship whose value is not an array and refers to no object. Such a value is read as null, or it has
+    /// the wrong type.
+    mutating func missing(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
+        if !isMismatched { return try null(&link, entity, tokens) }
+        if options.mismatch == .keep { link.kind = .kept }
     }
 
     mutating func null(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
@@ -121,11 +124,7 @@ extension RowReader {
                     try hasSingleIdentity(destination, tokens, for: Self.described(tokens, token))
                         ? try reference(destination, token, tokens) : nil
                 }
-                guard let place = named else {
-                    isMismatched = true
-                    return
-                }
-                pending.append(.init(kind: .named, place: Int32(place), element: Int32(element)))
+                if let named { pending.append(.init(kind: .named, place: Int32(named), element: Int32(element))) }
             }
         } catch {
             pending.append(.init(kind: .failed, place: batch.note(error), element: Int32(element)))
@@ -135,13 +134,17 @@ extension RowReader {
     private static func described(_ tokens: JSONTokens, _ token: Int) -> String { Excerpt.described(JSONValue(tokens, token)) }
 
     /// Returns whether a scalar can refer to an object of an entity. This is so if the entity's identity has exactly one attribute.
+    /// Otherwise, the scalar is a value of the wrong type.
     ///
     /// - Parameter value: Describes the scalar.
-    func hasSingleIdentity(
+    mutating func hasSingleIdentity(
         _ destination: RowEntity, _ tokens: JSONTokens, for value: @autoclosure () -> String
     ) throws(RowFailure) -> Bool {
         if destination.identity.count == 1 { return true }
-        if options.mismatch != .error { return false }
+        if options.mismatch != .error {
+            isMismatched = true
+            return false
+        }
         let why = destination.identity.isEmpty ? "has no identity" : "has an identity of several attributes"
         throw failure(
             .typeMismatch, tokens, "'\(destination.entity.name)' \(why), so a reference to it must be an object, and not \(value())")

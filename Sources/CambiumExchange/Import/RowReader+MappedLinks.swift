@@ -21,8 +21,9 @@ extension RowReader {
                 }
                 for element in elements { member(element, destination, tokens) }
             } else {
+                let count = pending.count
                 member(value, destination, tokens)
-                keepIfMismatched(&link)
+                if pending.count == count { try missing(&link, entity, tokens) }
             }
         }
     }
@@ -37,15 +38,9 @@ extension RowReader {
                 return try memberMismatch(tokens, "expected an identity of '\(name)', but found \(Excerpt.described(value))")
             default: break
             }
-            guard try hasSingleIdentity(destination, tokens, for: Excerpt.described(value)) else {
-                isMismatched = true
-                return
-            }
+            guard try hasSingleIdentity(destination, tokens, for: Excerpt.described(value)) else { return }
             let conversion = destination.mapping?.conversions[destination.identity[0]]
-            guard let place = try reference(destination, .value(value), conversion, tokens) else {
-                isMismatched = true
-                return
-            }
+            guard let place = try reference(destination, .value(value), conversion, tokens) else { return }
             pending.append(.init(kind: .named, place: Int32(place), element: -1))
         } catch {
             pending.append(.init(kind: .failed, place: batch.note(error), element: -1))

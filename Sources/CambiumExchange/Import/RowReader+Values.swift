@@ -142,7 +142,10 @@ extension RowReader {
             if entity.isHashed { noteKey(place, entity) }
             return place
         case .failure(let error):
-            if options.mismatch != .error { return nil }
+            if options.mismatch != .error {
+                isMismatched = true
+                return nil
+            }
             let name = entity.attributes[index].name
             throw failure(.typeMismatch, tokens, "the identity '\(name)' of '\(entity.entity.name)': \(error.message)")
         }
