@@ -80,4 +80,27 @@ import Testing
             #expect(store.graph.transaction == before && store.graph.invariantFindings().isEmpty, "seed \(seed)")
         }
     }
+
+    @Test func `rows may exchange members of relationships that limit their number`() throws {
+        let definition = SchemaDefinition {
+            EntityDefinition("Team", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("players", to: "Player", .toMany, inverse: "team", min: 2, max: 2)
+            }
+            EntityDefinition("Player", identity: ["id"]) {
+                AttributeDefinition("id", .int64)
+                RelationshipDefinition("team", to: "Team", inverse: "players", min: 1)
+            }
+        }
+        let store = try Store.inMemory(schema: try Schema(definition))
+        try store.importing("Team", #"[{"id":1,"players":[{"id":1},{"id":2}]},{"id":2,"players":[{"id":3},{"id":4}]}]"#)
+        try store.importing("Player", #"[{"id":1,"team":2},{"id":3,"team":1}]"#)
+        #expect(try store.graph.json("Team/1").contains(#""players":["Player/2","Player/3"]"#))
+        #expect(try store.graph.json("Team/2").contains(#""players":["Player/1","Player/4"]"#))
+        let refused = try #require(store.refusal("Player", #"[{"id":2},{"id":1,"team":1},{"id":4}]"#))
+        #expect(refused.code == .ruleViolated && refused.row == 2)
+        let report = try store.importing("Player", #"[{"id":1,"team":1},{"id":5},{"id":4,"team":2}]"#) { $0.onError = .skip }
+        #expect(report.errors.map(\.row) == [1, 2])
+        #expect(report.transaction == nil && store.graph.invariantFindings().isEmpty)
+    }
 }

@@ -36,11 +36,11 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The values that were already in use when a row assigned them, and the rows that assigned them.
+    /// The values that were already in use when a row assigned them, the wrong numbers of members, and the rows that caused both.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// If there are more duplicates than this number, the batch drops those whose values have become unique in the meantime. So the memory
-    /// does not grow with the input.
+    /// If there are more duplicates or their rows than this number, the batch drops those that later rows have resolved. So the memory does
+    /// not grow with the input.
     private var duplicateCountMax = 4096
     /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []
@@ -154,15 +154,14 @@ package struct ImportBatch {
         return isApplied
     }
 
-    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique are only recorded, because
-    /// a later row may change them.
+    /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique, and wrong numbers of
+    /// members, are only recorded, because a later row may change them.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
-        let violation = draft.takeViolation(finding: planner.entities.finding) { entry in
-            duplicates.append(entry, place: lastRow)
-            duplicateRows[lastRow] = row
+        let violation = draft.takeViolation(finding: planner.entities.finding) { check in
+            if duplicates.note(check, place: lastRow) { duplicateRows[lastRow] = row }
         }
-        if duplicates.count > duplicateCountMax { forgetResolvedDuplicates(draft) }
+        if max(duplicates.count, duplicateRows.count) > duplicateCountMax { forgetResolvedDuplicates(draft) }
         if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
     }
 

@@ -241,30 +241,6 @@ extension Draft {
     /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// Returns the first rule that the last written row breaks, and clears all checks that this row scheduled.
-    ///
-    /// A unique value may belong to another object until a later row changes that object. So the check of such a value is deferred to the
-    /// end of the import. Only the indexes in `finding` are checked immediately, because the import finds objects by them.
-    ///
-    /// - Parameter deferred: Receives each deferred check. The caller passes it to `check(_:)` at the end.
-    @inline(__always)
-    package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
-        pending.isEmpty ? nil : takeNoted(finding, deferred)
-    }
-
-    @inline(never)
-    private mutating func takeNoted(_ finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Entry) -> Void) -> Violation? {
-        var first: Violation?
-        for duplicate in pending.takeDuplicates() {
-            if finding.contains(table: duplicate.table, index: duplicate.index) {
-                first = first ?? violation(of: duplicate).first
-            } else {
-                deferred(ImportDuplicates.Entry(table: duplicate.table, index: duplicate.index, row: duplicate.row))
-            }
-        }
-        return violations().violations.first ?? first
-    }
-
     /// Returns the original objects of an entity whose rows are not in `mentioned` (a set for each table), ascending.
     package borrowing func absent(_ entity: Entity, mentioned: [RowSet]) -> [ObjectID] {
         guard let table = layout.table(of: entity.root) else { return [] }

@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// Values that rows of an import assigned although other objects had the same unique value. Later rows resolve most of these duplicates.
+/// Values that rows of an import assigned although other objects had the same unique value, and objects with a wrong number of members.
+/// Later rows resolve most of these faults.
 package struct ImportDuplicates {
     /// The indexes of a draft by which an import finds objects.
     package struct Indexes {
@@ -24,7 +25,14 @@ package struct ImportDuplicates {
         let row: UInt32
     }
 
-    /// A row whose value is still not unique.
+    /// A rule that a row may break until a later row restores it.
+    package enum Check {
+        case value(Entry)
+        /// The numbers of members of an object, and whether one of them is wrong after the row.
+        case members(ObjectPlace, isWrong: Bool)
+    }
+
+    /// A row that still breaks a rule.
     package struct Refusal {
         /// The number of the row in the import.
         package let place: Int
@@ -35,19 +43,34 @@ package struct ImportDuplicates {
 
     /// For each object and index, the last row of the import that assigned a duplicate value to the object.
     private var places: [Entry: Int] = [:]
+    /// For each object with a wrong number of members, the row of the import that made it wrong.
+    private var memberPlaces: [ObjectPlace: Int] = [:]
 
     package init() {}
 
-    package var isEmpty: Bool { places.isEmpty }
-    package var count: Int { places.count }
+    package var isEmpty: Bool { places.isEmpty && memberPlaces.isEmpty }
+    package var count: Int { places.count + memberPlaces.count }
 
-    /// The numbers of the import's rows that assigned these values.
-    package var rows: Set<Int> { Set(places.values) }
+    /// The numbers of the import's rows that `check` may refuse.
+    package var rows: Set<Int> { Set(places.values).union(memberPlaces.values) }
 
-    /// Records that a row of the import assigned a duplicate value.
+    /// Records the outcome of a check after a row of the import. Returns whether the row may have to be refused at the end.
     ///
     /// - Parameter place: The number of the row in the import. The caller adds rows in ascending order.
-    package mutating func append(_ entry: Entry, place: Int) { places[entry] = place }
+    package mutating func note(_ check: Check, place: Int) -> Bool {
+        switch check {
+        case .value(let entry):
+            places[entry] = place
+            return true
+        case .members(let object, let isWrong):
+            if isWrong, memberPlaces[object] == nil {
+                memberPlaces[object] = place
+                return true
+            }
+            if !isWrong, !memberPlaces.isEmpty { memberPlaces[object] = nil }
+            return false
+        }
+    }
 }
 
 extension ImportDuplicates {
@@ -57,13 +80,59 @@ extension ImportDuplicates {
         }
     }
 
+    fileprivate var orderedMembers: [(object: ObjectPlace, place: Int)] {
+        memberPlaces.map { (object: $0.key, place: $0.value) }.sorted {
+            ($0.place, $0.object.table, $0.object.row) < ($1.place, $1.object.table, $1.object.row)
+        }
+    }
+
     fileprivate func place(of entry: Entry) -> Int? { places[entry] }
 
     fileprivate mutating func keep(_ isKept: (Entry) -> Bool) { places = places.filter { isKept($0.key) } }
 }
 
 extension Draft {
-    /// Returns the rows of an import that must be omitted, because their values are still duplicates after all rows. The rows ascend.
+    /// Returns the first rule that the last written row breaks, and clears all checks that this row scheduled.
+    ///
+    /// A unique value may belong to another object until a later row changes that object, and a later row may add or remove members. So the
+    /// checks of such values and of numbers of members are deferred to the end of the import. Only the indexes in `finding` are checked
+    /// immediately, because the import finds objects by them.
+    ///
+    /// - Parameter deferred: Receives each deferred check. The caller passes it to `check(_:)` at the end.
+    @inline(__always)
+    package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
+        pending.isEmpty ? nil : takeNoted(finding, deferred)
+    }
+
+    @inline(never)
+    private mutating func takeNoted(_ finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
+        var first: Violation?
+        for duplicate in pending.takeDuplicates() {
+            if finding.contains(table: duplicate.table, index: duplicate.index) {
+                first = first ?? violation(of: duplicate).first
+            } else {
+                deferred(.value(.init(table: duplicate.table, index: duplicate.index, row: duplicate.row)))
+            }
+        }
+        let ofObject = takeObjects(deferred)
+        return violations().violations.first ?? ofObject ?? first
+    }
+
+    /// Defers the checks of the numbers of members. Returns the first other rule that an object breaks.
+    private mutating func takeObjects(_ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
+        var first: Violation?
+        var seen = PlaceSet(placeCount: pending.objectCount, tableCount: layout.tables.count)
+        for place in pending.objects where seen.insert(place) && isLive(place) {
+            let found = violations(at: place)
+            deferred(.members(place, isWrong: found.contains { $0.rule.concernsMembers }))
+            first = first ?? found.first { !$0.rule.concernsMembers }
+        }
+        pending.forgetObjects(after: 0)
+        return first
+    }
+
+    /// Returns the rows of an import that must be omitted, because their values are still duplicates after all rows. The same applies to
+    /// rows that gave an object a number of members that is still wrong. The rows ascend.
     ///
     /// One of the objects that share a value keeps it: an object to which no row assigned the duplicate, otherwise the object of the
     /// earliest row. Complexity: O(d log d) for d duplicates.
@@ -77,6 +146,10 @@ extension Draft {
             let all = ([entry.row] + others).map { ImportDuplicates.Entry(table: entry.table, index: entry.index, row: $0) }
             seen.formUnion(all)
             if !others.isEmpty { refusals += refused(all, duplicates) }
+        }
+        for (object, place) in duplicates.orderedMembers where isLive(object) {
+            guard let violation = violations(at: object).first(where: { $0.rule.concernsMembers }) else { continue }
+            refusals.append(.init(place: place, violation: violation, isCertain: false))
         }
         return refusals.sorted { $0.place < $1.place }
     }

@@ -42,3 +42,13 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+
+extension Violation.Rule {
+    /// Whether the rule limits the number of members of an object.
+    var concernsMembers: Bool {
+        switch self {
+        case .tooFewMembers, .tooManyMembers: true
+        case .mandatoryAttribute, .duplicate, .deleteDenied, .valueRefused, .wrongMember: false
+        }
+    }
+}
