@@ -188,6 +188,16 @@ extension Store {
         #expect(try store.graph.json("Dog/1").contains("collie") && store.graph.json("Cat/2").contains("\"lives\":null"))
     }
 
+    @Test func `an empty field appends no members and removes none`() throws {
+        let store = try Self.store()
+        try store.importing("Thing", csv: "key,parts,next\na,1;2,b\n")
+        try store.importing("Thing", csv: "key,parts,next\na,,\n") { $0.toMany = .append }
+        let kept = try store.graph.json("Thing/1")
+        #expect(kept.contains("\"parts\":[\"Part/1\",\"Part/2\"]") && kept.contains("\"next\":null"))
+        try store.importing("Thing", csv: "key,parts\na,\n")
+        #expect(try store.graph.json("Thing/1").contains("\"parts\":[]"))
+    }
+
     @Test func `properties of sub-entities may have one name and different types`() throws {
         let definition = SchemaDefinition {
             EntityDefinition("Item", identity: ["id"]) { AttributeDefinition("id", .int64) }

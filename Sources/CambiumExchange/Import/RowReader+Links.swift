@@ -76,7 +76,10 @@ extension RowReader {
         switch options.null {
         case .keep: break
         case .error: throw failure(.nullValue, tokens, Self.refusedNull(entity.links[Int(link.index)].name))
-        case .clear: link.kind = .cleared
+        case .clear:
+            // An empty field of CSV lists no members, so there is nothing to append.
+            let appendsNothing = isRecord && options.toMany == .append && entity.ends[Int(link.index)].isToMany
+            link.kind = appendsNothing ? .kept : .cleared
         }
     }
 

@@ -33,6 +33,8 @@ struct RowReader {
     private(set) var unknownKey = -1
     /// Whether a text may be read as a value of another type. This is so in records of CSV that a mapping reads.
     private(set) var readsTexts = false
+    /// Whether the row is a record of CSV.
+    private(set) var isRecord = false
     private let isMapped: Bool
     /// The texts of discriminators that have occurred so far, and the entities that they name.
     private var knownTexts: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
@@ -64,7 +66,10 @@ struct RowReader {
     }
 
     /// Sets whether the next rows come from records of CSV.
-    mutating func row(isRecord: Bool) { readsTexts = isMapped && isRecord }
+    mutating func row(isRecord: Bool) {
+        self.isRecord = isRecord
+        readsTexts = isMapped && isRecord
+    }
 
     /// Reads a row as an object of the imported entity, or of one of its sub-entities.
     mutating func read(_ tokens: JSONTokens, _ row: inout RowBatch.Row) {
