@@ -128,11 +128,7 @@ extension URL: AttributeValue {
     public static var attributeType: AttributeType { .uri }
     public var attributeValue: Value { .uri(absoluteString) }
     public init(attributeValue: Value) throws {
-        guard case .uri(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        // Foundation escapes characters such as letters beyond ASCII. A save would then replace the stored URI.
-        guard let url = URL(string: text), url.absoluteString.utf8.elementsEqual(text.utf8) else {
-            throw ValueMismatch(description: "URL cannot hold this text without escaping characters of it")
-        }
+        guard case .uri(let text) = attributeValue, let url = URL(string: text) else { throw ValueMismatch(of: Self.self) }
         self = url
     }
 }
