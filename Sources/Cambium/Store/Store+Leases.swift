@@ -2,8 +2,8 @@ extension Store {
     /// Lends the newest graph until the lease expires, or until the caller ends or releases the lease. Complexity: O(1); never waits for a
     /// writer or for the disk.
     ///
-    /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. When its time is over, or if the clock is
-    ///   set back by more than this duration, a lease ends with the next read of any lease, or with the next transaction. Later
+    /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. A lease ends with the next read of any lease, or
+    ///   with the next transaction, after its time is over. It also ends if the clock is set back by more than this duration. Later
     ///   transactions free its pages.
     public func lease(for duration: Duration? = nil) -> GraphLease { leases.lend(graph, for: duration) }
 

@@ -15,7 +15,11 @@ protocol Loan: AnyObject, Sendable {
 extension Loan {
     /// A time as long before the beginning of the loan as the end is after it. If the clock shows an earlier time, it was set back, and the
     /// loan is over, too. Otherwise, versions would be kept until the clock reached the end again.
-    fileprivate var earliestTime: Timestamp { endTime == .max ? .min : beginTime - beginTime.distance(to: endTime) }
+    fileprivate var earliestTime: Timestamp {
+        // Each property is read once, because another thread may change them in the meantime.
+        let (begin, end) = (beginTime, endTime)
+        return begin < end && end < .max ? begin - begin.distance(to: end) : .min
+    }
 
     fileprivate func isOver(at time: Timestamp) -> Bool { endTime <= time || time < earliestTime }
 }

@@ -54,7 +54,7 @@ package struct ImportDuplicates {
     /// The numbers of the import's rows that `check` may refuse.
     package var rows: Set<Int> { Set(places.values).union(memberPlaces.values) }
 
-    /// Records the outcome of a check after a row of the import. Returns whether the row may have to be refused at the end.
+    /// Records the outcome of a check after a row of the import. Returns whether the check at the end may refuse the row.
     ///
     /// - Parameter place: The number of the row in the import. The caller adds rows in ascending order.
     package mutating func note(_ check: Check, place: Int) -> Bool {

@@ -176,7 +176,7 @@ struct SegmentReader {
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {
         guard offset < indexOffset, let frame = try frames.frame(at: offset) else { return false }
         let first = records.count
-        do {
+        do throws(DecodingError) {
             if frame.transactionCount == 0, !isSealed, header.hasJoints {
                 try check(Joint(region: frame.region))
                 codec = TransactionCodec(time: codec.time)

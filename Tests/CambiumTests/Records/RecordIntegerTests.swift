@@ -1,8 +1,8 @@
 import Cambium
 import Testing
 
-extension UInt64: @retroactive PropertyValue {}
-extension UInt64: @retroactive AttributeValue {
+extension UInt64: PropertyValue {}
+extension UInt64: AttributeValue {
     public static var attributeType: AttributeType { .int64 }
 }
 
