@@ -69,7 +69,7 @@ final class CheckpointScheduler: Sendable {
 
     /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
     func makeAtClosing() {
-        // The log before a checkpoint that failed counts, too, because the next opening must replay it.
+        // Also counts the bytes that were logged before a failed checkpoint, because the next opening must replay them.
         let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
@@ -105,7 +105,7 @@ final class CheckpointScheduler: Sendable {
             let tailByteCount = tailByteCount(state, newest)
             let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
             let isOld = tailByteCount >= tuning.oldByteCount && reading.time &- doneTime >= tuning.checkpointInterval
-            // Memory stays short after a checkpoint that failed. Another one after each commit would pack and write as many pages again.
+            // Memory stays short after a failed checkpoint. An attempt after each commit would pack and write the same pages again.
             let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
             state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || reading.isFull
             setAlarm(state)

@@ -32,7 +32,7 @@ extension Checkpointer {
         }
         try syncRecords()
         passedOver = []
-        // A process may find corruption in chunks that the new checkpoint shares with earlier ones. Then only an opening can check them.
+        // If the new checkpoint shares chunks with earlier ones, their corruption is not excluded. The next opening checks these chunks.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }

@@ -36,7 +36,8 @@ final class Checkpointer: @unchecked Sendable {
     /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because the data may
     /// exist nowhere else.
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
-    /// Whether the next checkpoint begins a new file of pages. It stores all pages, and compares each stored chunk with its checksum first.
+    /// Whether the next checkpoint begins a new file of pages. Such a checkpoint stores all pages, and first compares each stored chunk
+    /// with its checksum.
     @exclusivity(unchecked) var beginsFile: Bool
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy

@@ -96,7 +96,7 @@ final class Sealing: Sendable {
     }
 
     /// Waits for the work in progress, and for small segments in the queue. Other segments stay unchanged, because no file may be renamed
-    /// after the store's lock was released. A compaction that ends later may still call `tidy`, which then does nothing.
+    /// after the store's lock was released. A compaction that ends after this call may still call `tidy`, which then does nothing.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync { state.withLock { $0.isAbandoned = true } }

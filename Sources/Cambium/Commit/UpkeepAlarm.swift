@@ -23,7 +23,7 @@ final class UpkeepAlarm: Sendable {
         /// The number of logged bytes from which a write rings the alarm if its time is `oldTime` or later.
         var oldByteCount = Int.max
         var oldTime = Int64.max
-        /// A write whose time is earlier rings the alarm like a write at `oldTime`, because the clock was set back.
+        /// A write whose time is before `oldBegin` rings the alarm like a write at `oldTime`, because the clock was set back.
         var oldBegin = Int64.min
         /// If memory is scarce, a write rings the alarm if pages take more than this number of bytes on the heap.
         var heapByteCount = Int.max

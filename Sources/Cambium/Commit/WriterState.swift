@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {
-    /// The writer's lock. It is taken after the lock for making checkpoints, and before every other lock.
+    /// The writer's lock. It is taken after `closing` and after the lock for making checkpoints, and before every other lock.
     let lock = WriterLock()
     /// The lock that a thread holds while it closes the store. It is taken before every other lock.
     let closing = WriterLock()

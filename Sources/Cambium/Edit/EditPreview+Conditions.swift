@@ -1,8 +1,8 @@
 import CambiumModel
 
-/// Queries of a preview may contain the provisional ids of the edit, but its graph has other ids.
+/// A query of a preview may contain provisional ids of the edit, but the inserted objects have other ids in the graph of the preview.
 extension EditPreview {
-    /// Returns a query with the ids of the graph in place of provisional ids. Throws as a query does for a condition that is too deep.
+    /// Returns a query with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition is too deep.
     borrowing func resolved(_ query: Query) throws(CambiumError) -> Query {
         let ids = ids
         if ids.isEmpty { return query }
@@ -11,7 +11,7 @@ extension EditPreview {
         if let condition = query.condition {
             try condition.check()
             let own = condition.resolved(ids)
-            // A query whose condition is assigned forgets its text, which errors refer to.
+            // An unchanged condition is not assigned, because the query would forget its text, to whose lines errors refer.
             if own != condition { resolved.condition = own }
         }
         return resolved
@@ -19,7 +19,7 @@ extension EditPreview {
 }
 
 extension Condition {
-    /// Returns the condition with other ids of objects. The recursion is as deep as the condition.
+    /// Returns the condition with the id of the graph in place of each provisional id. The recursion is as deep as the condition.
     fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Condition {
         switch self {
         case .constant: return self
@@ -36,7 +36,7 @@ extension Condition {
 }
 
 extension Operand {
-    /// Returns the operand with other ids of objects. A list contains no other list.
+    /// Returns the operand with the id of the graph in place of each provisional id. A list contains no other list.
     fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Operand {
         guard case .list(let elements) = form else { return withOwnID(ids) }
         var list = self

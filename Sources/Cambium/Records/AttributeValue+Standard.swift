@@ -49,7 +49,7 @@ extension Float: AttributeValue {
 
 /// A whole number. The stored attribute may have any whole-number type; a number that the type cannot hold is an error.
 extension AttributeValue where Self: FixedWidthInteger {
-    /// A number that an `Int64` cannot hold becomes a text, which the attribute refuses.
+    /// The number. A number that `Int64` cannot hold becomes a text, which the attribute then refuses with an error.
     public var attributeValue: Value { Int64(exactly: self).map { .int($0) } ?? .string(String(self)) }
     public init(attributeValue: Value) throws {
         guard case .int(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
@@ -135,7 +135,7 @@ extension URL: AttributeValue {
 
 extension JSONValue: AttributeValue {
     public static var attributeType: AttributeType { .json }
-    /// Null for the JSON value null.
+    /// The compact text, or `.null` for null in JSON, because no attribute may contain the text `null`.
     public var attributeValue: Value { self == .null ? .null : .json(text) }
     public init(attributeValue: Value) throws {
         guard case .json(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }

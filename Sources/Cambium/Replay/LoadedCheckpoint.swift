@@ -69,7 +69,7 @@ struct LoadedCheckpoint: ~Copyable {
                 }
             }
         }
-        // The note alone does not show that the checkpoint of an early moment is corrupt.
+        // If no checkpoint was skipped, `flaws` has at most the note. It does not show that a checkpoint of this moment was corrupt.
         if found == nil { try Self.checkNotRetired(reader, moment, flaws: passedOver.isEmpty ? [] : flaws) }
         (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
         (self.reader, self.flaws, self.passedOver) = (reader, flaws, passedOver)

@@ -40,7 +40,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
-    /// - Parameter tuning: determines how large a checkpoint may be that is checked completely before the follower moves to it.
+    /// - Parameter tuning: states up to which size a checkpoint is checked completely before the follower moves to it.
     package init(_ volume: any Volume, tuning: LogTuning = .standard) throws {
         let reader = try LogReader(volume)
         let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }

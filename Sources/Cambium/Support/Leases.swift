@@ -13,10 +13,10 @@ protocol Loan: AnyObject, Sendable {
 }
 
 extension Loan {
-    /// A time as long before the beginning of the loan as the end is after it. If the clock shows an earlier time, it was set back, and the
-    /// loan is over, too. Otherwise, versions would be kept until the clock reached the end again.
+    /// The time that precedes the beginning of the loan by its duration. If the clock shows an earlier time, the clock was set back, and
+    /// the loan is over, too. Otherwise, versions would be kept until the clock reached the end again.
     fileprivate var earliestTime: Timestamp {
-        // Each property is read once, because another thread may change them in the meantime.
+        // Each property is read only once, because another thread may change it in between.
         let (begin, end) = (beginTime, endTime)
         return begin < end && end < .max ? begin - begin.distance(to: end) : .min
     }
@@ -75,8 +75,8 @@ final class Leases: Sendable {
 
     /// Ends the loans that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
-        // A loan that began before the clock was set back seems to begin in the future. It must end, too, if all loans end. A loan whose
-        // holder is active begins at `Timestamp.max`, and never ends here.
+        // If all loans must end, so must a loan that seems to begin in the future because the clock was set back. A loan whose holder is
+        // active begins at `Timestamp.max`, and never ends here.
         let limit = age > .zero ? now() - age : .max
         return end { $0.beginTime <= limit && $0.beginTime < .max }
     }

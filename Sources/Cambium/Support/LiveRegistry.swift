@@ -251,7 +251,7 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Lets the queries run again whose first graph lies within the changes up to `transaction`. Returns their consumers that wait.
+    /// Requests another run of each query whose first graph lies within the changes up to `transaction`. Returns their waiting consumers.
     fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {
