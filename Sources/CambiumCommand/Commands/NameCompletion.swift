@@ -38,8 +38,8 @@ enum NameCompletion {
 
     private static func schema(_ words: [String]) -> Schema? { store(words)?.schema }
 
-    /// Returns the schema of the first word after the command that is the path of a store, and the following words that are not options.
-    /// The words before the path may be values of options.
+    /// Finds the first word after the command that is the path of a store. Returns the schema of this store, and the following words that
+    /// are not options. The words before the path may be values of options.
     private static func store(_ words: [String]) -> (schema: Schema, rest: ArraySlice<String>)? {
         let words = words.dropFirst(2).filter { !$0.hasPrefix("-") }
         for (index, word) in words.enumerated() {

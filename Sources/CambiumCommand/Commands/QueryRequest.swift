@@ -77,7 +77,7 @@ struct SelectOptions: ParsableArguments {
 struct QueryRequest {
     let condition: ConditionOptions
     let order: OrderOptions
-    /// Whether the order, the limit and the offset of the options concern groups instead of objects.
+    /// Whether the options `--sort`, `--limit` and `--offset` concern groups instead of objects.
     var isForGroups = false
 
     func query(_ entity: Entity, _ graph: Graph) throws -> Query {

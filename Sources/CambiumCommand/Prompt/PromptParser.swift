@@ -38,7 +38,7 @@ struct PromptParser {
 
     private func show() throws(PromptMistake) -> PromptStatement {
         let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
-        if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Write it.", at: open.start) }
+        if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Add one.", at: open.start) }
         let parts = tokens[1..<(include ?? tokens.count)].map { token in
             // The text is the content of the string, in which escapes are not decoded.
             PromptClause(text: token.kind == .string ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)

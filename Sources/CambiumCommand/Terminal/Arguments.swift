@@ -8,7 +8,8 @@ enum Arguments {
         try checkConditions(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
     }
 
-    /// The argument parser would use only the last condition, so a command could find, and thus change, more objects than were meant.
+    /// Refuses a condition that is given twice. The argument parser would use only the last one, so a command could find and change more
+    /// objects than the person meant.
     private static func checkConditions(_ arguments: some Sequence<String>) throws {
         var found: Set<Substring> = []
         for name in arguments.map({ $0.prefix { $0 != "=" } }) where ["--where", "--having", "--scope"].contains(name) {
@@ -16,7 +17,7 @@ enum Arguments {
         }
     }
 
-    /// A string replaces bytes that are not UTF-8 by other characters, so the argument would mean something else.
+    /// Refuses an argument that is not UTF-8, because a Swift string would replace the invalid bytes by another character.
     private static func checkEncoding() throws {
         // SAFETY: the operating system terminates each argument with a zero byte, and the arguments live as long as the process.
         for index in 1..<max(1, Int(CommandLine.argc)) {

@@ -39,7 +39,7 @@ struct HistoryFile: Equatable {
         do {
             bytes = try Terminal.contents(of: path, byteCountMax: Self.byteCountMax)
         } catch {
-            // A missing or unreadable file is treated as an empty file. A file that is too long would otherwise grow for ever.
+            // A missing or unreadable file is treated as an empty file. A file that is too long is emptied, because it would only grow.
             if (error as? CambiumError)?.code == .limitExceeded { write([String](), O_TRUNC) }
             return []
         }

@@ -79,7 +79,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         if name.isEmpty { return nil }
     }
 
-    /// Returns the objects to which a relationship of a new object leads.
+    /// Reads the text as the ids of the objects to which a relationship of a new object leads.
     func targets(_ relationship: Relationship, in graph: Graph) throws(CambiumError) -> [ObjectID] {
         let texts = text.split(separator: ",", omittingEmptySubsequences: false)
         if isJSON || (texts.count > 1 && !relationship.isToMany) {
