@@ -17,8 +17,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 /// One parser can parse any number of documents, one after the other. Its tokens are valid until the next call of `parse`. Only one thread
 /// at a time may use a parser. Complexity: O(bytes), and O(n log n) for the keys of an object with n members.
 public final class JSONParser {
-    /// The maximum depth to which arrays and objects may nest. A row may contain a JSON value of 512 levels in the innermost of 65 objects,
-    /// each of which takes up to two levels. The rest is for the paths of mappings.
+    /// The maximum depth to which arrays and objects may nest. An imported row may have 65 nested objects of up to two levels each,
+    /// and in the innermost object a JSON value of 512 levels. The paths of mappings may need the remaining levels.
     public static let depthMax = 700
 
     private let parser: OpaquePointer

@@ -61,7 +61,7 @@ public struct JSONTokens {
     /// Returns whether the arrays and objects of a value nest more than `limit` levels deep.
     package func nests(_ token: Int, deeperThan limit: Int) -> Bool {
         guard next(token) - token > limit else { return false }
-        var ends: [Int] = []  // The ends of the arrays and objects that contain the inner token.
+        var ends: [Int] = []  // The ends of the arrays and objects that contain the token `inner`.
         for inner in token..<next(token) {
             while let end = ends.last, end <= inner { ends.removeLast() }
             guard kind(inner) == .array || kind(inner) == .object else { continue }

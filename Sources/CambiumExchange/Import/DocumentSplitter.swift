@@ -70,13 +70,13 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents. This is so if the first value is a document but not a line: it contains line ends, or
-    /// more text follows it on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
+    /// Returns whether brackets end the documents. This is so if the first value is a document, and either contains line ends or is
+    /// followed by more text on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let valueCount = try valueEnd() - window.position
         guard isDocument(byteCount: valueCount) else { return false }
         if window.lineCount(window.position..<window.position + valueCount) > 0 { return true }
-        // The line itself may have any length, so it is read only up to the next text.
+        // The rest of the line may have any length, so it is read only up to the next text.
         var offset = valueCount
         while true {
             while window.position + offset < window.filled {

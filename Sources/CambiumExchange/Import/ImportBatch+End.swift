@@ -35,8 +35,8 @@ extension ImportBatch {
         return absent
     }
 
-    /// Checks the values that were not unique when a row assigned them, and the numbers of members that were wrong after a row. Throws
-    /// `RefusedRows` if some of them still break a rule.
+    /// Checks again the values that were not unique when a row assigned them, and the numbers of members that were wrong after a row.
+    /// Throws `RefusedRows` if some of these still break a rule.
     package func checkDuplicates(_ draft: borrowing Draft) throws {
         if duplicates.isEmpty { return }
         let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in

@@ -36,11 +36,11 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The values that were already in use when a row assigned them, the wrong numbers of members, and the rows that caused both.
+    /// The values that were already in use when a row assigned them, the objects with a wrong number of members, and the causing rows.
     private(set) var duplicates = ImportDuplicates()
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// If there are more duplicates or their rows than this number, the batch drops those that later rows have resolved. So the memory does
-    /// not grow with the input.
+    /// If the number of duplicates or of their rows exceeds this limit, the batch drops those that later rows have resolved. So the memory
+    /// does not grow with the input.
     private var duplicateCountMax = 4096
     /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Determines the changes of a row: which of its objects exist, and which values each object gets.
 package struct RowPlanner {
-    /// The maximum number of levels to which objects may nest inside of a row. The row itself does not count.
+    /// The maximum number of levels to which objects may nest inside of the object of a row, which is not counted.
     static let depthMax = 64
 
     /// A relationship on the path from the row to the object that is being planned.
@@ -28,7 +28,7 @@ package struct RowPlanner {
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
-    /// The stubs that the row completes, which are still stubs in the draft. If the row describes one of them again, it is not a stub.
+    /// The stubs that the row completes. They are still stubs in the draft, but not for further descriptions in the same row.
     private var filledStubs: Set<StubPlace> = []
     /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []

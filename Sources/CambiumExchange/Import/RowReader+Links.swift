@@ -65,8 +65,8 @@ extension RowReader {
         }
     }
 
-    /// Applies the options to a relationship whose value is not an array and refers to no object. Such a value is read as null, or it has
-    /// the wrong type.
+    /// Applies the options to a relationship whose value is not an array and refers to no object. The value was read as null, or
+    /// it has the wrong type.
     mutating func missing(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if !isMismatched { return try null(&link, entity, tokens) }
         if options.mismatch == .keep { link.kind = .kept }
@@ -77,7 +77,7 @@ extension RowReader {
         case .keep: break
         case .error: throw failure(.nullValue, tokens, Self.refusedNull(entity.links[Int(link.index)].name))
         case .clear:
-            // An empty field of CSV lists no members, so there is nothing to append.
+            // An empty field of CSV means an empty list of members, so the option `append` adds none and keeps the others.
             let appendsNothing = isRecord && options.toMany == .append && entity.ends[Int(link.index)].isToMany
             link.kind = appendsNothing ? .kept : .cleared
         }

@@ -3,7 +3,7 @@ internal import CambiumJSON
 
 /// The keys on the path to a value.
 struct PropertyPath: Hashable {
-    /// The maximum number of keys. A JSON document cannot nest much deeper.
+    /// The maximum number of keys. A longer path is refused. `JSONParser.depthMax` allows only a few more levels in a document.
     static let keyCountMax = 512
 
     let keys: [String]

@@ -69,7 +69,7 @@ final class MappedKeys {
     }
 }
 
-/// The values of an identity, and the attributes that have them.
+/// The values of an object's identity, and the attributes of its entity that have these values.
 struct MappedIdentity: Hashable {
     let attributes: [PropertyNumber]
     let values: [Value]

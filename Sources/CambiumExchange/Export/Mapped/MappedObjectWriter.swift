@@ -9,7 +9,8 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identities of the previous rows that have the same values. Entities may have these values in different attributes.
+    /// The identity of the previous row, and those of earlier rows with the same values. Entities may have these values in different
+    /// attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
     /// The position of an object in an export.

@@ -23,8 +23,8 @@ struct CSVColumns {
         /// The name in quotes, with its colon.
         let key: [UInt8]
         var content: Content
-        /// The kinds for objects of sub-entities, if they differ from the kind in `content`. Sub-entities may have different properties
-        /// with the same name.
+        /// The kinds of the field in objects of certain entities, if they differ from the kind in `content`. Sub-entities may have
+        /// different properties with the same name.
         let otherKinds: [EntityNumber: Kind]
         /// The entities that have the property, if not all possible entities of the object have it. For other entities, an empty field is
         /// omitted.
