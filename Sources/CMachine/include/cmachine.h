@@ -89,19 +89,18 @@ uint64_t cmachine_within_i64(const void *values, int64_t low, int64_t high);
 uint64_t cmachine_within_float(const void *values, float low, float high);
 uint64_t cmachine_within_double(const void *values, double low, double high);
 
-/// The upper half of the cell of an empty text. The upper half of the cell of a longer text has its length added. A cell without a value
-/// is 0.
+/// The upper half of the cell of a text is this number plus the length of the text. A cell without a value is 0.
 #define CMACHINE_TEXT_MARK 0x100
 
-/// A text that cells are compared with: up to 8 of its bytes, the bits of these bytes, the number of bytes before them, and the upper half
-/// of the cells that have a text of its length.
+/// A text that cells are compared with. `word` has up to 8 of its bytes, and `mask` has the bits that these bytes occupy. `skipped` is the
+/// number of bytes before them. `mark` is the upper half of each cell that has a text of this length.
 typedef struct {
     uint64_t word, mask;
     uint32_t skipped, mark;
 } cmachine_text;
 
-/// Returns a bit for each of 64 cells, set if the cell has the mark of a text, and the page has the word of the text. The offset of a value
-/// in the page is in the lower half of its cell. The page has `size` bytes, and nothing is read after them.
+/// Returns a bit for each of 64 cells. The bit is set if the cell has the mark of a text, and its value in the page has the word of the
+/// text. The offset of a value in the page is in the lower half of its cell. The page has `size` bytes, and nothing is read after them.
 uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
 
 /// The key of a group of equal values.
@@ -124,21 +123,21 @@ static inline cmachine_key cmachine_text_key(uint64_t low, uint64_t high, uint32
     return key;
 }
 
-/// Two secret numbers that determine the hashes of keys. Nobody who does not know them can choose keys that all have one hash.
+/// Two secret numbers that determine the hashes of keys. Without them, an attacker cannot choose keys that all have the same hash.
 typedef struct {
     uint64_t low, high;
 } cmachine_seed;
 
 static inline uint64_t cmachine_key_hash(cmachine_key key, cmachine_seed seed) {
-    // For a short text, the constant is 0 and the second factor is known. So its hash is one multiplication.
+    // For a text of less than 8 bytes, the tag's product is 0, and so is `high`. So only one multiplication remains.
     uint64_t mixed = key.low ^ seed.low ^ (key.tag - CMACHINE_TEXT_TAG) * 0xD6E8FEB86659FD93u;
     unsigned __int128 product = (unsigned __int128)mixed * ((key.high ^ seed.high) | 1);
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
 /// A hash table of groups with linear probing: the keys, the numbers of keys by their hashes, -1 for a free place, and the number of places
-/// less 1. The short key of group n is at index n + 1: the low word of the key of a text of less than 8 bytes; for other keys, and at index
-/// 0, a word that no such text has.
+/// less 1. If the key of group n is a text of less than 8 bytes, `short_keys` has its low word at index n + 1. For other keys, and at index
+/// 0, it has a word that no such text has.
 typedef struct {
     const cmachine_key *keys;
     const uint64_t *short_keys;
@@ -152,8 +151,9 @@ typedef struct {
 /// there is no such row.
 uint32_t cmachine_text_codes(const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes);
 
-/// Writes a number for each of 64 rows. Returns a bit for each row, set if its cell has a text of less than 8 bytes and the number is that
-/// of its group. Returns 0 if a cell has a longer value, or an offset after `last`. Searches only the first place of each hash.
+/// Writes a number for each of 64 rows. Returns a bit for each row. The bit is set if the cell has a text of less than 8 bytes, and the
+/// number is that of the text's group. Returns 0 if a cell has a longer value, or an offset after `last`. Searches only the first place of
+/// each hash.
 uint64_t cmachine_short_text_codes(const void *page, const uint32_t *cells, uint32_t last, cmachine_groups groups, int32_t *codes);
 
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).

@@ -81,10 +81,10 @@ extension ClonePlanner {
                 + "which \(violation). Change that value, or '\(options.keys.followParent)' in the userInfo of the attribute.")
     }
 
-    /// Returns the value that the attribute of a copy gets, or `nil` if the clone creates this value.
+    /// Returns the value that the attribute of a copy gets, or `nil` if the clone creates this value, such as a new UUID.
     ///
-    /// - Parameter known: The values that earlier calls found. Without them, each object of a long chain would follow the chain to its
-    ///   beginning.
+    /// - Parameter known: The values that earlier calls found. Without them, the call for each object of a long chain would follow the
+    ///   chain to its beginning.
     private func value(
         of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
         _ known: inout [CopiedAttribute: Value?]
@@ -110,15 +110,17 @@ extension ClonePlanner {
         }
     }
 
-    /// An attribute of a copy. `index` is the index of the original's entry.
+    /// An attribute of a copy. `index` is the index of the original in the entries of the walk.
     private struct CopiedAttribute: Hashable {
         let index: Int
         let attribute: PropertyNumber
     }
 
-    /// The value of an attribute of a copy (`nil` if the clone creates this value), or the ancestor's attribute from which it is taken.
+    /// The source of the value of a copy's attribute.
     private enum Origin {
+        /// The value itself; `nil` if the clone creates it.
         case value(Value?)
+        /// The index of an ancestor's entry, and the attribute of this ancestor that has the value.
         case above(Int, Attribute)
     }
 

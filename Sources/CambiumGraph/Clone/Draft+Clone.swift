@@ -156,8 +156,10 @@ extension Draft {
     /// Schedules checks of the copies of objects that must be checked themselves, and of copies that have a wrong number of members. The
     /// changes that follow schedule checks of the objects that they affect.
     ///
-    /// - Parameter pendingCount: The number of checks that were scheduled before the clone. If there are fewer copies, all copies are
-    ///   checked. Otherwise, many small clones in one transaction would look through all of its checks again and again.
+    /// If the clone has fewer copies than there are scheduled checks, schedules checks of all copies. Otherwise, each of many small clones
+    /// in one transaction would search all checks of the transaction.
+    ///
+    /// - Parameter pendingCount: The number of checks that were scheduled before the clone.
     private mutating func noteCopies(_ plan: borrowing ClonePlan, _ pendingCount: Int) {
         let checksAll = plan.objectCount < pendingCount
         for index in 0..<(checksAll ? 0 : pendingCount) {

@@ -34,12 +34,14 @@ extension Draft {
         throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }
 
-    /// Throws `.limitExceeded` if storing a value may need more chunks than are free. Changes that compute many values call this before
-    /// each value, when they have already written others.
+    /// Throws `.limitExceeded` if storing a value may need more chunks than are free. A change that computes many values calls this method
+    /// before it stores each of them.
     ///
-    /// - Parameter reserve: The number of free chunks that must be left.
+    /// - Parameters:
+    ///   - reserve: The number of free chunks that must be left.
+    ///   - change: The part of the error message that names the change.
     func checkCapacity(forStoring cell: StoredCell, leaving reserve: Int, _ change: @autoclosure () -> String) throws(CambiumError) {
-        // Each extent of a long value takes a chunk. All other pages take fewer than four.
+        // Each extent of a long value takes one chunk. All other pages that change take fewer than four chunks.
         let needed = 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax
         if pending.isOff || needed <= space.freeChunkCount - reserve { return }
         throw space.capacity.exhausted(change())

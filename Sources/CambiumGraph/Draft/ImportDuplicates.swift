@@ -25,10 +25,11 @@ package struct ImportDuplicates {
         let row: UInt32
     }
 
-    /// A rule that a row may break until a later row restores it.
+    /// The check of a rule that a row may break, because a later row may repair the fault.
     package enum Check {
+        /// A value that a row assigned although another object had it.
         case value(Entry)
-        /// The numbers of members of an object, and whether one of them is wrong after the row.
+        /// An object that a row changed, and whether one of its numbers of members is wrong after the row.
         case members(ObjectPlace, isWrong: Bool)
     }
 
@@ -43,7 +44,7 @@ package struct ImportDuplicates {
 
     /// For each object and index, the last row of the import that assigned a duplicate value to the object.
     private var places: [Entry: Int] = [:]
-    /// For each object with a wrong number of members, the row of the import that made it wrong.
+    /// For each object with a wrong number of members, the row of the import after which the number was wrong for the first time.
     private var memberPlaces: [ObjectPlace: Int] = [:]
 
     package init() {}
@@ -94,9 +95,9 @@ extension ImportDuplicates {
 extension Draft {
     /// Returns the first rule that the last written row breaks, and clears all checks that this row scheduled.
     ///
-    /// A unique value may belong to another object until a later row changes that object, and a later row may add or remove members. So the
-    /// checks of such values and of numbers of members are deferred to the end of the import. Only the indexes in `finding` are checked
-    /// immediately, because the import finds objects by them.
+    /// A unique value may belong to another object until a later row changes that object, and a later row may add or remove members. So
+    /// unique values and numbers of members are checked at the end of the import. Only the indexes in `finding` are checked immediately,
+    /// because the import finds objects by them.
     ///
     /// - Parameter deferred: Receives each deferred check. The caller passes it to `check(_:)` at the end.
     @inline(__always)
@@ -131,8 +132,8 @@ extension Draft {
         return first
     }
 
-    /// Returns the rows of an import that must be omitted, because their values are still duplicates after all rows. The same applies to
-    /// rows that gave an object a number of members that is still wrong. The rows ascend.
+    /// Returns the rows of an import that must be omitted, because their values are still duplicates after all rows. Also returns the rows
+    /// after which an object has had a wrong number of members until the end. The rows ascend.
     ///
     /// One of the objects that share a value keeps it: an object to which no row assigned the duplicate, otherwise the object of the
     /// earliest row. Complexity: O(d log d) for d duplicates.

@@ -1,15 +1,15 @@
 internal import CMachine
 
 extension IdentityFinder {
-    /// Returns the object of each identity of a list. The result has `nil` for an identity for which `find(_:)` returns `nil`.
+    /// Returns the object of each identity of a list. The result has `nil` for each text for which the call with one text returns `nil`.
     ///
-    /// Several lookups wait for memory at the same time, so a list takes less time than as many calls of `find(_:)`. Complexity: O(list).
+    /// Several lookups wait for memory at the same time, so a list takes less time than a call for each text. Complexity: O(list).
     public func find(_ texts: [String]) -> [ObjectPlace?] {
         guard kind == .string else { return texts.map { _ in nil } }
         return places(texts.count) { hash(texts[$0]) } find: { find(texts[$0], $1) }
     }
 
-    /// Returns the object of each identity of a list, as the call with a list of texts does. Complexity: O(list).
+    /// Returns the object of each identity of a list of whole numbers, as the call with a list of texts does. Complexity: O(list).
     public func find(_ numbers: [Int64]) -> [ObjectPlace?] {
         // A number that does not fit the identity has no hash. Its lookup begins with any hash, and then finds no object.
         places(numbers.count) { cell(numbers[$0]).map(hash) ?? 0 } find: { number, hash in

@@ -102,7 +102,7 @@ private struct MemberFamilies {
 }
 
 extension AttributeConstraints {
-    /// The bytes of the regular expression. Swift's `==` for texts ignores how characters with accents are encoded.
+    /// The bytes of the regular expression, because Swift's `==` for texts ignores how characters with accents are encoded.
     private var pattern: [UInt8]? { regex.map { Array($0.pattern.utf8) } }
 
     /// Returns whether two attributes have the same rules for their values.

@@ -125,7 +125,7 @@ package struct IndexRange: Sendable {
     }
 
     /// Calls `body` with the entries at some places of the index until it returns `false`. `body` receives the leaf of the entry, the place
-    /// of the entry in this leaf, and the row.
+    /// of the entry in this leaf, and the row. Requires that each row is live, unless the graph was proven.
     @inline(__always) private func forEachEntry(
         _ places: Range<Int>, isReversed: Bool, _ body: (_ leaf: OrderedLeaf, _ place: Int, _ row: UInt32) -> Bool
     ) {

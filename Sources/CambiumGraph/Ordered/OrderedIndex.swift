@@ -118,7 +118,7 @@ package struct OrderedIndex: Sendable {
     /// `OrderedNode.slackByteCount` bytes after them.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
-        // Most keys have one value, and then no array needs memory.
+        // Most keys have one value. For these, no memory is allocated for an array.
         if let value = values.first, values.count == 1 {
             let form = Self.form(value, layout.components[0].type)
             return form == nil && !value.isNull ? nil : withKey(CollectionOfOne(form), body)
@@ -132,7 +132,7 @@ package struct OrderedIndex: Sendable {
         return withKey(forms, body)
     }
 
-    /// Calls `body` with the bytes of a key, given the stored forms of its values; `nil` stands for null.
+    /// Calls `body` with the bytes of a key, given the stored forms of its values; `nil` means null.
     @inline(__always) private func withKey<Result>(
         _ forms: some Collection<StoredForm?>, _ body: (UnsafeMutableRawPointer, Int) -> Result
     ) -> Result? {
@@ -154,7 +154,7 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Converts a value to its stored form; `nil` for null and for a value of the wrong type. The text of a URI or JSON attribute is not
+    /// Returns the stored form of a value; `nil` for null and for a value of the wrong type. The text of a URI or JSON attribute is not
     /// checked here, because it may be only the beginning of a value.
     private static func form(_ value: Value, _ type: AttributeType) -> StoredForm? {
         if case .string(let text) = value, type == .uri || type == .json { return .bytes(Array(text.utf8)) }

@@ -105,7 +105,7 @@ struct EvacuationFinder {
     // MARK: Blobs
 
     private mutating func findBlobs(_ layout: GraphLayout, _ reader: Reader) {
-        // Several cells may refer to a blob. One step must change all of them, so a blob with very many cells stays in place.
+        // Several cells may refer to one blob, and one step must change all of them. So a blob with very many cells stays in place.
         var cells: [PageRef: [EvacuationPlace.Cell]] = [:]
         for table in layout.tables {
             for slot in table.columns.indices where table.columns[slot] == .string {
@@ -124,7 +124,7 @@ struct EvacuationFinder {
             let cell = StringLeaf.cell(leaf, place)
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
             let page = StringLeaf.blob(leaf, cell).page
-            // One cell more than the maximum shows that the blob has too many cells.
+            // The list of cells ends after one cell more than the maximum, which suffices to show that there are too many.
             if cells[page, default: []].count > PackingLimits.cellCountMax { continue }
             guard Blob.pages(page, reader.chunks).contains(where: { $0.lies(in: victims) }) else { continue }
             cells[page, default: []].append(.init(table: table, row: UInt32(index) << PageLayout.rowShift | place, slot: slot))

@@ -35,6 +35,6 @@ package struct PackingLimits: Sendable {
     static let freeChunkCountMin = 64
     /// The maximum number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays in place.
     static let memberFactorMax = 4
-    /// The maximum number of cells that refer to a value of more than 255 bytes. A value with more cells stays in place.
+    /// The maximum number of cells that refer to the same long value (more than 255 bytes). A value with more cells stays in place.
     static let cellCountMax = 1024
 }

@@ -81,7 +81,7 @@ extension PageSpace {
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
         // The storage also has disk space for chunks beyond the existing ones. Writers may open these chunks at any time, so their space is
-        // released at once instead of by the task. Graphs of closed stores may still map some of them.
+        // released at once instead of by the task. `mayUse` excludes those that graphs of closed stores still map.
         if spareCount == 0 {
             let next = chunkCount..<min(chunkCount + PageSpace.spareChunkCount, PageLayout.chunkCountMax)
             discard(next.filter(mayUse)).run()

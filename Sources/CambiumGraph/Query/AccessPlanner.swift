@@ -72,7 +72,7 @@ struct AccessPlanner {
     /// Returns the expected number of objects that a relationship links to the targets.
     private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
         guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
-            // Over many steps, the product may exceed any number.
+            // Over many steps, the product may exceed the range of `Int`.
             let (product, isOverflowing) = targets.estimate.multipliedReportingOverflow(by: averageDegree(step))
             return isOverflowing ? .max : product
         }

@@ -21,7 +21,7 @@ final class AggregateReader: ValueReader {
         super.init(kind: kind)
     }
 
-    /// Whether the function is an exact sum, except for objects whose sum has too many digits for a decimal number.
+    /// Whether the reader computes exact sums. A sum with too many digits for a decimal number is the exception: it is a `Double`.
     var isExactSum: Bool { function == .sum && type != .float && type != .double }
 
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {

@@ -12,7 +12,7 @@ final class ColumnGroups: GroupCodes {
     private let rows: Rows
     private var table = GroupTable()
 
-    /// From this number of rows on, all 64 rows are looked up together.
+    /// If at least this number of 64 rows is wanted, all 64 rows are looked up together.
     private static let rowCountMin = 16
 
     init(_ field: Field, _ reader: ValueReader, _ rows: Rows) {
@@ -44,8 +44,8 @@ final class ColumnGroups: GroupCodes {
         swap(&table, &self.table)
     }
 
-    /// Finds the groups of many short texts with each C call. The first call handles texts of less than 8 bytes whose groups are known.
-    /// Each later call handles other texts of up to 16 bytes, and stops early at a text that begins a new group and at any other value.
+    /// Finds the groups of many short texts with each C call. For each 64 rows, the first call finds the known groups of texts of less than
+    /// 8 bytes. Later calls handle texts of up to 16 bytes, and stop at a text that begins a new group and at any other value.
     private func numberTexts(
         _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
     ) {

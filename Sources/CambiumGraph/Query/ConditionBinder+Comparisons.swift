@@ -12,7 +12,7 @@ extension ConditionBinder {
         switch (comparison.left.form, comparison.right.form) {
         case (.path(let path), .literal(let literal)): return try bind(comparison, path, [literal], entity)
         case (.path(let path), .list(let elements)):
-            // The value of a parameter may be a list.
+            // The right side may be a parameter whose value is a list.
             if let literals = elements.literals(arguments) { return try bind(comparison, path, literals, entity) }
             return try bindElements(comparison, elements, entity)
         case (.aggregate(let aggregate), .literal(let literal)):

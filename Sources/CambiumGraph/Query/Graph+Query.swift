@@ -159,9 +159,10 @@ extension Query {
     }
 
     /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. In a query for groups,
-    /// these concern the groups. The arguments may have values for other conditions, too.
+    /// these properties concern the groups. The arguments may have values for other conditions, too.
     ///
-    /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. Such an answer may have 65,536 objects.
+    /// If the query has a limit, an offset or a cursor, runs it and lists the ids of its answer. This run throws as `Graph.find(_:)` does.
+    /// The returned query is refused if the list has more than 65,536 ids.
     package func withoutOrder(in graph: Graph) throws -> Query {
         var objects = self
         if limit != nil || offset != 0 || cursor != nil {

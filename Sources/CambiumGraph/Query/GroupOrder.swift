@@ -9,7 +9,7 @@ struct GroupOrder {
 
     private var schema: Schema { binder.schema }
 
-    /// - Parameter binder: The binder with the values of the parameters.
+    /// - Parameter binder: Has the values of the parameters in the condition on the groups.
     init(_ grouping: Grouping, _ binder: ConditionBinder) {
         self.grouping = grouping
         self.binder = binder
@@ -146,7 +146,7 @@ struct GroupOrder {
         return text.utf8Span.span.bytes.withUnsafeBytes { test.holds($0) }
     }
 
-    /// The patterns of a condition, which are parsed for the first group.
+    /// The parsed patterns of a condition. Each pattern is parsed for the first group only.
     private final class KnownPatterns {
         var tests: [Comparison: TextTest] = [:]
     }

@@ -16,7 +16,7 @@ struct GroupRun: ~Copyable {
                 .limitExceeded, "A query has at most \(Self.partCountMax) keys of groups and as many functions. Remove some.")
         }
         if query.cursor != nil {
-            throw CambiumError(.invalidInput, "A cursor continues a list of objects, and groups have no such list. Remove the cursor.")
+            throw CambiumError(.invalidInput, "A cursor continues a list of objects, but this query returns groups. Remove the cursor.")
         }
         for key in grouping.keys { try key.check() }
         for aggregate in grouping.aggregates { try aggregate.operand?.check() }

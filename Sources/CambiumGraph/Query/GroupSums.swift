@@ -63,9 +63,9 @@ final class ColumnSums: GroupSums {
     private let slot: Int
     private let type: AttributeType
     private let isReal: Bool
-    /// The sums of whole numbers; empty if the numbers are real.
+    /// The sums of whole numbers; empty if the column has floating-point numbers.
     private var wholes: [WholeSum] = []
-    /// The sums of real numbers; empty if the numbers are whole.
+    /// The sums of floating-point numbers; empty if the column has whole numbers.
     private var reals: [RealSum] = []
 
     private struct WholeSum {
@@ -79,8 +79,8 @@ final class ColumnSums: GroupSums {
         var correction = 0.0
         var count = 0
 
-        /// Adds a number, and adds up the rounding errors separately. Finds the error of each addition by Knuth's algorithm, which needs no
-        /// comparison ("The Art of Computer Programming", volume 2, 4.2.2, theorem B).
+        /// Adds a number, and adds the rounding error to `correction`. Knuth's algorithm finds this error without a comparison ("The Art of
+        /// Computer Programming", volume 2, 4.2.2, theorem B).
         @inline(__always) mutating func add(_ number: Double) {
             let next = sum + number
             let added = next - sum
@@ -140,7 +140,7 @@ final class ColumnSums: GroupSums {
     /// Calls `body` with the index and the group number of each row.
     @inline(__always) private static func forEach(_ rows: GroupBits, _ codes: [Int32], _ body: (Int, Int) -> Void) {
         codes.withUnsafeBufferPointer { codes in
-            // Usually all rows of a group of rows are wanted, and then no bit needs to be searched for.
+            // Usually all rows are wanted. In this case, the loop need not search for the bits that are set.
             if rows == .all {
                 for index in 0..<PageLayout.fanOut { body(index, Int(codes[index])) }
             } else {
@@ -157,7 +157,7 @@ final class ColumnSums: GroupSums {
     }
 
     private func result(_ sum: RealSum) -> Value {
-        // If a sum is infinite, its rounding error is not a number, so it is not added.
+        // If a sum is infinite, its rounding error is not a number. So the error is not added.
         let real = sum.sum.isFinite && sum.correction.isFinite ? sum.sum + sum.correction : sum.sum
         return function == .avg ? mean(real, sum.count) : .double(real)
     }

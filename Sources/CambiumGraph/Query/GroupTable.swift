@@ -21,8 +21,8 @@ struct GroupTable {
     /// For each slot, the number of the group that is stored there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
-    /// The secret that determines the hashes. It differs between processes, as the hashes of Swift do. Otherwise, values that are chosen to
-    /// have one hash would make each search read all groups.
+    /// The secret that determines the hashes. Each process has its own, which Swift's `Hasher` provides. Otherwise, an attacker could
+    /// choose values with the same hash, and each search would read all groups.
     static let seed: (low: UInt64, high: UInt64) = (word(1), word(2))
     private let seed = cmachine_seed(low: Self.seed.low, high: Self.seed.high)
 

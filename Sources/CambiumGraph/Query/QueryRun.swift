@@ -153,7 +153,7 @@ struct QueryRun: ~Copyable {
         }
     }
 
-    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group, by ascending group.
+    /// Calls `body` with all rows that satisfy the condition. Each call receives rows of one group; the groups ascend.
     mutating func forEachMatch(_ body: (GroupView, GroupBits) -> Void) throws {
         if let found = access() { return try forEachMatch(found, body) }
         let node = node
@@ -169,7 +169,7 @@ struct QueryRun: ~Copyable {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with the rows of an access that also satisfy the condition. Each call receives rows of one group, by ascending group.
+    /// Calls `body` with the rows of an access that also satisfy the condition. Each call receives rows of one group; the groups ascend.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]

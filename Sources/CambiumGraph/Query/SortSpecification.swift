@@ -98,7 +98,7 @@ final class SortSpecification {
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
             // A sum of whole numbers may be a decimal number, because it may exceed 64 bits. So all such sums are compared as decimal
-            // numbers. A sum with too many digits is a double. It is compared as the decimal number that its text states.
+            // numbers. A sum with too many digits for a decimal number is a `Double`. It is rounded to the decimal number in its text.
             if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
             if case .double(let sum) = value, let aggregate = key.reader as? AggregateReader, aggregate.isExactSum,
                 let near = DecimalNumber(sum.description)

@@ -44,15 +44,16 @@ final class TextNode: ConditionNode {
         }
     }
 
-    /// Prefetches as many bytes as the leaf of the previous group has, because the size of a leaf is in the leaf. If the texts are long,
-    /// most of their bytes are not read, so only the cells are prefetched.
+    /// Prefetches as many bytes as the last compared leaf has, because the size of a leaf is known only after the leaf is read. If the
+    /// texts are long, most of their bytes are not read, so only the cells are prefetched.
     override func prefetch(_ group: GroupView) {
         group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : PageLayout.heapOffset)
     }
 
     override var comparesTexts: Bool { true }
 
-    /// Returns the rows whose text has the length and the last bytes of the wanted text. A text of up to 8 bytes then is the wanted text.
+    /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has up to 8 bytes, the texts
+    /// of these rows equal it.
     @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
         let byteCount = UInt32(truncatingIfNeeded: leafByteCount)
@@ -64,7 +65,7 @@ final class TextNode: ConditionNode {
 }
 
 extension cmachine_text {
-    /// The number of bytes that are compared.
+    /// The maximum number of bytes that the C function compares.
     fileprivate static var byteCountMax: Int { MemoryLayout<UInt64>.size }
 
     /// Takes the last bytes of a text for the comparison, because different texts often begin with the same bytes.
