@@ -11,11 +11,12 @@
         private(set) var properties: [StoredProperty]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
-        /// The name of the private type inside another type that contains the struct; `nil` if there is no such type.
+        /// The name of the innermost type around the struct that is private and is itself inside another type; `nil` if there is no such
+        /// type.
         let privateOuter: String?
-        /// The name of the generic type that contains the struct; `nil` if there is no such type.
+        /// The name of the innermost generic type around the struct; `nil` if there is no such type.
         let genericOuter: String?
-        /// Whether the struct itself is private in another type.
+        /// Whether the struct itself is private and inside another type.
         let isPrivateInside: Bool
         /// Whether mistakes prevent the expansion from reading the properties.
         private(set) var hasMistakes = false
@@ -28,7 +29,7 @@
             self.structure = structure
             arguments = EntityArguments(node)
             isPrivateInside = !context.isEmpty && structure.modifiers.isPrivate
-            // In the outermost declaration, `private` means `fileprivate`.
+            // The outermost declaration is omitted, because `private` means `fileprivate` there.
             privateOuter = context.dropLast().first { $0.asProtocol(WithModifiersSyntax.self)?.modifiers.isPrivate == true }?.declaredName
             genericOuter =
                 context.first { $0.asProtocol(WithGenericParametersSyntax.self)?.genericParameterClause != nil }?.declaredName

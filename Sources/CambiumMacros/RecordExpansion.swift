@@ -36,7 +36,7 @@
                 calledExpression: "RecordSchema<Self>" as ExprSyntax, leftParen: .leftParenToken(), arguments: schemaArguments,
                 rightParen: .rightParenToken(trailingTrivia: .space),
                 trailingClosure: ClosureExprSyntax { for property in entity.persistent { description(of: property) } })
-            // If the mistake is that a type is generic, a static property of the type cannot be stored.
+            // The mistake may be a generic type, whose static properties cannot be stored. A computed one avoids a second error.
             if entity.hasMistakes { return "\(entity.access)static var recordSchema: RecordSchema<Self> { \(call) }" }
             return "\(entity.access)static let recordSchema = \(call)"
         }

@@ -85,7 +85,7 @@
             }
         }
 
-        /// Returns the properties in all branches of `#if`, and in the conditions inside of them.
+        /// Returns the properties in all branches of an `#if`, and of each `#if` inside of it.
         private static func properties(in condition: IfConfigDeclSyntax) -> [StoredProperty] {
             let members = condition.clauses.compactMap { $0.elements?.as(MemberBlockItemListSyntax.self) }.flatMap { $0.map(\.decl) }
             return members.flatMap { member -> [StoredProperty] in

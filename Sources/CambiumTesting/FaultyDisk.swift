@@ -17,7 +17,7 @@ struct FaultyDisk: Sendable {
     var failure: (operation: Int, code: Int32)? { didSet { if crashOperation == nil { hasFailed = false } } }
     private(set) var readCount = 0
     var readFailure: (read: Int, code: Int32)? { didSet { if crashOperation == nil { hasFailed = false } } }
-    /// Whether the fault that was requested last has happened. After a crash, it stays true until another process begins.
+    /// Whether the fault that was requested last has happened. After a crash, this stays true until `recover` begins another process.
     private(set) var hasFailed = false
 
     init(_ contents: [String: [UInt8]] = [:]) {

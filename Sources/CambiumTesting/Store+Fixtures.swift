@@ -24,7 +24,9 @@ extension Store {
             value = try JSONValue(parsing: fixtures.utf8)
         } catch {
             let place = CambiumError.Place(line: error.line, column: error.column)
-            throw CambiumError(.invalidInput, "The fixtures are not JSON: \(error.message).", place: place, underlying: error)
+            throw CambiumError(
+                .invalidInput, "The fixtures are not JSON: \(error.message). Correct the text at this place.", place: place,
+                underlying: error)
         }
         guard case .object(let members) = value else {
             throw CambiumError(.invalidInput, "The fixtures are not a JSON object. Write an object such as {\"Note\": [{\"id\": 1}]}.")

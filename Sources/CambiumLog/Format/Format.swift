@@ -112,7 +112,7 @@ enum Format {
         static let byteCountMax = 16 << 20
         /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
-        /// A graph maps chunks of the file from which its store was opened, and of the file to which its store wrote.
+        /// A graph maps chunks of at most two files: the file from which its store was opened, and the file to which its store wrote.
         static let pageFileCountMax = 2
     }
 

@@ -57,9 +57,9 @@ extension LogWriter {
         staged.lastTime = lastTime
     }
 
-    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. If it is earlier than the last
-    /// transaction, it gets the time of that transaction. First writes the staged transactions if they take more than 1 MiB, or if the
-    /// frame has no space for this transaction.
+    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. If the transaction is earlier
+    /// than the last one in this log, it gets the time of the last one. First writes the staged transactions if they take more than 1 MiB,
+    /// or if the frame has no space for this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }

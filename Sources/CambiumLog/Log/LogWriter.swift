@@ -121,8 +121,8 @@ package final class LogWriter: @unchecked Sendable {
         try noteOpen()
     }
 
-    // Staged transactions that were not written keep their files. The lock of the store may already be released, so another writer may have
-    // files with the same names by now. The next opening removes files to which no frame refers.
+    // Does not remove the files of staged transactions that were never written. The lock of the store may already be released, so another
+    // writer may have created files with the same names. The next opening removes files to which no frame refers.
     deinit { for file in staged.files { file.keep() } }
 
     /// Marks HEAD as open, in both slots, durably. Once frames are appended, neither slot may state that the log was closed, because a

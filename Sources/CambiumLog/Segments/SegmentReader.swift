@@ -23,8 +23,8 @@ struct SegmentReader {
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
-    /// A time in microseconds since 1970 before which no further transaction of a sealed segment may lie: the time of the last transaction
-    /// that was read, or the time of an earlier one after frames were skipped.
+    /// The earliest time, in microseconds since 1970, that the next transaction of a sealed segment may have. It is the time of the last
+    /// transaction that was read. After frames were skipped, it is the time of the first transaction in the last skipped frame.
     private var timeMin: Int64
     /// The source of the transactions from the current read of the file, except those that were merged from another segment.
     private var source: LogSource
@@ -185,7 +185,7 @@ struct SegmentReader {
             }
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
             try decode(frame, into: &records)
-            // Each frame of a sealed segment is decoded on its own, so the codec does not compare its times with those of the frame before.
+            // Each frame of a sealed segment has a new codec, which does not know the times of the frame before.
             guard !isSealed || records[first].metadata.time.microsecondsSince1970 >= timeMin else {
                 throw DecodingError.invalid("a transaction that is earlier than the one before it", offset: 0)
             }
@@ -273,12 +273,12 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer: the frames of a segment have up to 64 MiB
-    /// before the last frame, and the last frame has up to 1 GiB.
+    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer, because a segment has up to 64 MiB before its
+    /// last frame, and the last frame has up to 1 GiB.
     static let tailByteCountMax = 2 << 30
 
-    /// Whether only zeros follow `offset`. They are space that a writer preallocated. Throws `.damaged` if more bytes follow than a writer
-    /// leaves.
+    /// Whether only zeros follow `offset`. They are space that a writer preallocated. Throws `.damaged` if more than `tailByteCountMax`
+    /// bytes follow.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
         guard byteCount - offset <= Self.tailByteCountMax else {
             throw CambiumError(

@@ -56,7 +56,7 @@ package struct SystemVolume: Volume {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             let code = errno
-            // No file has a path that is too long.
+            // The system refuses a path that is too long, so no file has this path.
             if code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG { return nil }
             throw SystemFailure.error("examine", path, code)
         }

@@ -90,10 +90,10 @@ struct SchemaComparison {
         }
     }
 
-    /// The keys that contain values or patterns of values. All other texts in a schema are names.
+    /// The keys whose texts are values or patterns of values. All other texts are names, for which Swift's `==` applies.
     private static let valueKeys: Set = ["default", "enum", "regex", "userInfo"]
 
-    /// Compares texts by their bytes, as the store compares values. Swift's `==` ignores how characters with accents are encoded.
+    /// Compares texts by their bytes, as the store compares values. Swift's `==` would ignore how characters with accents are encoded.
     private static func isSame(_ one: String?, _ other: String?) -> Bool {
         guard let one, let other else { return one == nil && other == nil }
         return one.utf8.elementsEqual(other.utf8)

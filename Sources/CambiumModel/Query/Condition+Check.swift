@@ -141,7 +141,7 @@ extension Operand {
 }
 
 extension QueryPath {
-    /// The number of levels that a condition on the objects at the end of the path adds to their condition. Each relationship is a level,
+    /// The number of levels by which `any PATH where (...)` is deeper than the condition in parentheses. Each relationship is a level,
     /// because a query evaluates the relationships one inside of the other.
     var levelCount: Int { max(1, names.count) }
 

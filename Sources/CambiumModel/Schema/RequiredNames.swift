@@ -5,7 +5,7 @@ extension Schema {
         throw CambiumError(.unknownName, "The schema has no entity '\(name)'. It has: \(entities.map(\.name).joined(separator: ", ")).")
     }
 
-    /// Returns the error about an id that is not the id of an object.
+    /// Returns the error for an id to which no object belongs.
     package func missingObject(_ id: ObjectID) -> CambiumError {
         let name = "\(entity(id.root)?.name ?? "\(id.root)")/\(id.serial)"
         return CambiumError(.notFound, "Object \(name) does not exist. Use the id of an object that a query or a lookup by identity found.")

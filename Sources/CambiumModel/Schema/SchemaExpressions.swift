@@ -1,20 +1,20 @@
 /// The regular expressions of a schema. Attributes with the same pattern share one expression.
 ///
-/// The number of different patterns is limited, because the check of a schema compiles each of them, and an expression takes memory after
-/// its first use.
+/// The number of different patterns is limited. The reason is that the check of a schema compiles each pattern, and that an expression
+/// takes memory after its first use.
 package final class SchemaExpressions {
     /// The maximum number of different patterns in a schema.
     package static let countMax = 1000
 
     private let expressions: SchemaResolver.Expressions
-    /// The expressions by the bytes of their patterns. Swift's `==` for texts ignores how characters with accents are encoded.
+    /// The expressions by the bytes of their patterns, because Swift's `==` for texts ignores how characters with accents are encoded.
     private var known: [[UInt8]: Result<LinearRegex, LinearRegex.PatternError>] = [:]
-    /// Whether an expression was omitted because there were too many.
+    /// Whether an expression was omitted because there were too many different patterns.
     private(set) var isExceeded = false
 
     init(_ expressions: SchemaResolver.Expressions) { self.expressions = expressions }
 
-    /// Compiles each new pattern to check it.
+    /// Creates an empty set that checks each new pattern by compiling it.
     package convenience init() { self.init(.compileAll) }
 
     /// Returns the expression of a pattern, or `nil` if there are too many different patterns. Throws if the pattern is malformed.

@@ -6,7 +6,7 @@ package struct StoredQueryCheck {
     /// time.
     private static let mistakeCountMax = 100
 
-    /// The maximum number of patterns of `like` and `matches` in all queries of a schema. The check compiles each expression.
+    /// The maximum number of patterns of `like` and `matches` in all queries of a schema, because the check compiles each pattern.
     static let patternCountMax = 1000
     /// The number of patterns in the queries that were checked so far.
     private var patternCount = 0

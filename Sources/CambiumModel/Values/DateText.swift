@@ -14,7 +14,7 @@ package enum DateText {
         return text(whole: whole, fraction: fraction)
     }
 
-    /// Returns the text that reads back as the same time; `nil` for a time outside `range`, which has no text.
+    /// Returns the text from which the same time is read back; `nil` for a time outside `range`, which has no such text.
     package static func exactText(_ seconds: Double) -> String? { range.contains(seconds) ? text(seconds) : nil }
 
     /// Returns the text of a time in UTC. `fraction` has the digits after the decimal point; it is empty for whole seconds.
@@ -141,7 +141,7 @@ package enum DateText {
             if !overflow, product.magnitude < 1 << 52 { return Double(product + fraction) / Double(scale) }
         }
         if whole >= 0 { return Double("\(whole).\(String(decoding: digits, as: UTF8.self))") }
-        // Adding 0 turns -0.0 into 0.0, because the text of a date could not distinguish them.
+        // Adding 0 turns -0.0 into 0.0. Both have the same text, so a date must not be stored as -0.0.
         return Double("-\((whole + 1).magnitude).\(complement(String(decoding: digits, as: UTF8.self)))").map { $0 + 0 }
     }
 

@@ -20,7 +20,7 @@ package enum ConversionError: Error, Hashable, Sendable {
     case wrongKind(AttributeType, found: String)
     /// The value has the right kind but is invalid, such as a date with a 13th month.
     case malformed(AttributeType, String)
-    /// A limit, or a function or format of a mapping, does not accept the value; the text gives the reason.
+    /// The value exceeds a limit, or a function or format of a mapping does not accept it. The text gives the reason.
     case unfit(String)
 
     package var message: String {
@@ -112,7 +112,7 @@ extension AttributeType {
         case .json:
             let parser = JSONParser()
             defer { withExtendedLifetime(parser) {} }  // The parser owns the tokens.
-            // If this fails, `.malformed` is thrown below.
+            // If the parser fails, `.malformed` is thrown below.
             if let tokens = try? parser.parse(text) { return try scalarForm(tokens, 0, scratch: &scratch) }
         }
         throw .malformed(self, String(decoding: text, as: UTF8.self))
