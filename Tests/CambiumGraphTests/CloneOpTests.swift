@@ -88,7 +88,7 @@ import Testing
         #expect(fixture.timeline.head.invariantFindings() == [] && PageChecker.findings(in: fixture.timeline) == [])
     }
 
-    @Test func `all copies of a small clone are checked instead of searching the many checks of its transaction`() throws {
+    @Test func `a small clone checks all of its copies instead of searching the many checks of its transaction`() throws {
         let fixture = try Fixture()
         var draft = fixture.timeline.draft()
         for serial in 2...6 { try draft.apply(.insert(fixture.id(fixture.leaf, serial), entity: fixture.leaf.number, [])) }

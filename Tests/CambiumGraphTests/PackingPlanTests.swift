@@ -4,7 +4,7 @@ import Testing
 
 @testable import CambiumGraph
 
-/// The choice of the tables and chunks that a plan packs.
+/// The choice of the tables and groups whose rows a plan gathers.
 @Suite struct PackingPlanTests {
     @Test func `a table is gathered after a migration although another table had its number and could not be gathered`() throws {
         let timeline = Timeline()
@@ -30,7 +30,7 @@ import Testing
         #expect(timeline.head.invariantFindings() == [])
     }
 
-    @Test func `a group that waits for another group stays where it is if an object of it gets many members`() throws {
+    @Test func `a group that waits for another group stays where it is if one of its objects gets many members`() throws {
         let schema = try Schema(
             SchemaDefinition {
                 EntityDefinition("Thing") {

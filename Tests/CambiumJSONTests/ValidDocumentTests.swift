@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
-    func `arrays and objects nest 700 deep`(_ open: String, _ close: String) throws {
+    func `arrays and objects nest up to 700 levels deep`(_ open: String, _ close: String) throws {
         let inside = open == "[" ? "" : "null"
         let deepest = String(repeating: open, count: 700) + inside + String(repeating: close, count: 700)
         #expect(JSONFixture.error(deepest) == nil)

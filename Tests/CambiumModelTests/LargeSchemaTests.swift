@@ -67,14 +67,14 @@ import Testing
         #expect(attributes.count == 2000 && attributes.last?.constraints.regex?.isCompiled == true)
     }
 
-    @Test func `1,000 different expressions are the most that a schema has`() throws {
+    @Test func `a schema has at most 1,000 different expressions`() throws {
         let patterns = (0...SchemaExpressions.countMax).map { "a{\($0 % 10)}\($0)" }
         #expect(try SchemaFixture.schema(matched(Array(patterns.dropLast()))).entity("E")?.attributes.count == 1000)
         let error = SchemaFixture.error(matched(patterns))
         #expect(error?.code == .limitExceeded && error?.message.contains("regular expressions") == true)
     }
 
-    @Test func `1,000 patterns are the most that the queries of a schema have`() throws {
+    @Test func `the queries of a schema have at most 1,000 patterns`() throws {
         func entities(_ count: Int) -> String {
             let queries = (0..<count).map { #""q\#($0)":{"where":"a matches \"x\#($0)\" or a like \"y*\""}"# }.joined(separator: ",")
             return #""E":{"attributes":{"a":{"type":"string"}},"queries":{\#(queries)}}"#

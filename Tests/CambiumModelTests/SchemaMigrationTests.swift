@@ -25,7 +25,7 @@ import Testing
         #expect(try changes(note, spelled).isEmpty)
     }
 
-    @Test func `values that differ only in the encoding of their characters are changes`() throws {
+    @Test func `values that differ only in the encoding of their characters are reported as changes`() throws {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         func note(_ letter: String) -> String {
             #""Note":{"attributes":{"title":{"type":"string","default":"\#(letter)","regex":"\#(letter)","enum":["\#(letter)"]}},"#

@@ -205,7 +205,7 @@ import Testing
         #expect(try Verification(Archiving.restored(volume, archive)).isSound)
     }
 
-    @Test func `a file with a number that no transaction has is not a segment of an archive`() throws {
+    @Test func `a file with a number that no transaction can have is not a segment of an archive`() throws {
         let (volume, archive, _) = try Archiving.compacted()
         var files = archive.contents
         let last = try #require(files.keys.filter { $0.hasSuffix(".log") }.max())

@@ -103,7 +103,8 @@ import Testing
             for name in names { for number in 1..<640 { try transaction.insert(name, ["number": .int(Int64(number))]) } }
         }
         try store.checkpoint()
-        // Every second group of texts stays. The other objects that stay are at the same places of their groups.
+        // Every second group of texts stays. The objects of other entities that stay have the same places in all groups, so no two of these
+        // groups fit together.
         let texts = try store.graph.objects(of: "Text").filter { $0.serial >> 7 & 1 == 0 }
         let doomed = try names.flatMap { name in try store.graph.objects(of: name).filter { $0.serial & 127 >= 32 } }
         try store.write { try $0.delete(texts + doomed) }

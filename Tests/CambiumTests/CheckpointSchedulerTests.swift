@@ -167,7 +167,7 @@ import Testing
                 isDone.signal()
             }
             first.start()
-            // From then on, the first thread waits for the end of this closure.
+            // After this loop, the first thread waits for the end of this closure.
             while !store.writer.lock.hold({ store.writer.isClosed }) {}
             let second = Thread { [volume] in
                 do {

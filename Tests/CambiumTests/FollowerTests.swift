@@ -38,12 +38,12 @@ import Testing
         #expect(try volume.list("log").filter { $0.hasSuffix(".log") }.count > 1)
     }
 
-    @Test func `a follower moves to no corrupt checkpoint after a reader has found corruption`() throws {
+    @Test func `a follower does not move to a corrupt checkpoint after a reader has found corruption`() throws {
         let volume = MemoryVolume()
         let store = try Store.notes(volume)
         try insert(store, 1, copies: 50)
         try store.checkpoint()
-        // These limits treat the checkpoints like large ones, whose chunks are checked when they are first touched.
+        // With these limits, the checkpoints count as large ones, whose chunks are checked only when they are first touched.
         var tuning = LogTuning.standard
         (tuning.checkedByteCountMax, tuning.provenByteCountMax) = (0, 0)
         let follower = try StoreFollower(volume, tuning: tuning)
@@ -59,7 +59,7 @@ import Testing
         #expect(follower.graph.digest() == store.graph.digest())
     }
 
-    /// Changes a chunk that the newest checkpoint has and the oldest one does not have.
+    /// Overwrites the beginning of a chunk that belongs to the newest checkpoint, but not to the oldest one.
     private func corruptNewestCheckpoint(_ volume: MemoryVolume) throws {
         let id = try StoreSettings.read(volume).store
         let roots = try CheckpointRecord.list(volume).map { try #require(try PageFile.root(volume, store: id, $0)).record }

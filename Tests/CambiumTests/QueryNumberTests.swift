@@ -72,7 +72,7 @@ import Testing
                 // In almost any other order, the sum is infinite.
                 let real = number % 2 == 0 ? 1.7e308 : -1.7e308
                 try transaction.insert("Note", ["rank": .int(1), "real": .double(real)])
-                // Each number is in another group of rows.
+                // The other notes fill the group of rows, so that each number is in a different group.
                 for _ in 1..<128 { try transaction.insert("Note", ["rank": .int(2)]) }
             }
         }
@@ -137,7 +137,7 @@ import Testing
         #expect(try store.graph.find(Query("Box", sort: "-items.@sum.price")).map(\.serial) == [2, 3, 1])
     }
 
-    @Test func `a plan over many steps may expect more objects than a number can state`() throws {
+    @Test func `a plan over many steps may expect more objects than an Int can hold`() throws {
         // From each note, there are 104^8 paths of eight steps.
         let graph = try Self.linked(104, rank: 1)
         let path = [String](repeating: "next", count: 8).joined(separator: ".")

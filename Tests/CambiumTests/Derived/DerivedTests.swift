@@ -145,7 +145,7 @@ import Testing
         try orders.check()
     }
 
-    /// The text takes ten chunks. In most of these graphs, from four to nine chunks are left for one of the copies.
+    /// Each copy of the text takes ten chunks. In most of these graphs, four to nine chunks are left when the last copy is refused.
     @Test(arguments: [200, 203, 206]) func `long derived values that do not fit into the graph are refused`(chunkCountMax: Int) throws {
         let schema = try Schema {
             EntityDefinition("Owner") {

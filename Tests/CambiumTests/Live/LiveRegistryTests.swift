@@ -3,7 +3,7 @@ import Testing
 @testable import Cambium
 @testable import CambiumGraph
 
-/// The registry of live queries: its beginning, and its end after an error of its pump.
+/// The registry of live queries: how queries begin, and how they end after an error of the pump.
 @Suite struct LiveRegistryTests {
     private struct Failure: Error {}
 
@@ -77,7 +77,7 @@ import Testing
         let note = try #require(try store.graph.find(Query("Note")).first)
         try store.commit { try $0.delete(note) }
         let after = registry.add({ store.graph }, { _, _ in Task {} }).number
-        // The note was inserted and deleted between the reports. So the changes are empty, but the second query has seen the note.
+        // The note was inserted and deleted between the reports. So the changes are empty, but the query `within` has seen the note.
         let touched = TouchedObjects(store.graph.changes(since: reported))
         #expect(touched.isEmpty)
         registry.note(touched, store.graph, from: 1)
@@ -101,6 +101,6 @@ import Testing
 }
 
 extension Store {
-    /// Runs a transaction. In an asynchronous test, `write` would be the asynchronous method.
+    /// Runs a transaction without a suspension. In an asynchronous test, the call `write` would mean the asynchronous method.
     fileprivate func commit(_ body: (inout WriteTransaction) throws -> Void) throws { try write { try body(&$0) } }
 }

@@ -99,7 +99,7 @@ import Testing
         #expect(try Merging.records(other).count == 10)
     }
 
-    /// Makes the same images, except that the second segment has other times, counted from `SegmentImage.time`.
+    /// Makes the same segments as `images()`, except that the second one has the given times, counted from `SegmentImage.time`.
     ///
     /// - Parameter frameByteCount: The number of bytes of transactions at which a frame of the second segment is complete.
     private func forged(creationTime: Int64, times: [Int64], frameByteCount: Int) throws -> [(path: String, bytes: [UInt8])] {
