@@ -83,8 +83,8 @@ extension Graph {
     /// Groups the objects that satisfy the condition, and returns one row for each group. The rows are ordered by the sort keys of the
     /// query, or by the key values of the groups. Without keys, there is one row for all objects.
     ///
-    /// The query's limit and offset apply to the groups. Throws as `find(_:)` does. Complexity: O(objects that the plan reads + groups ·
-    /// log groups).
+    /// The query's limit and offset apply to the groups. Throws as `find(_:)` does, and `.invalidInput` if the query has a cursor.
+    /// Complexity: O(objects that the plan reads + groups · log groups).
     public func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
         try explainedAggregate(query, grouping).rows
     }
