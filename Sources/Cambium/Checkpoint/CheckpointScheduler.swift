@@ -94,8 +94,8 @@ final class CheckpointScheduler: Sendable {
         if isDue(reading) { queue.async { [weak self] in self?.attempt() } }
     }
 
-    /// Whether an automatic checkpoint must be made, because the log after the last checkpoint is long or old, or because memory or pages
-    /// are short. If so, the caller must call `attempt`.
+    /// Returns whether an automatic checkpoint is due, because the log after the last checkpoint is long or old, or because memory or pages
+    /// are short. If so, records the checkpoint as queued, and the caller must call `attempt`.
     func isDue(_ reading: UpkeepAlarm.Reading) -> Bool {
         let newest = checkpointer.newest
         return state.withLock { state in

@@ -80,7 +80,8 @@ struct FindResults {
         Terminal.print(Readable.seconds(plan.duration))
     }
 
-    /// Prints JSON in which the escapes of JSON replace all control characters. The escapes for people are not valid in JSON.
+    /// Prints a JSON value, with the escapes of JSON for all control characters. The escapes that `Terminal.print` would use are not valid
+    /// in JSON.
     private func print(json value: JSONValue) {
         var writer = JSONWriter()
         writer.write(value)

@@ -35,7 +35,7 @@ struct AttributeResolver {
             mistakes.add(place[key].pointer, "only text and data can have a minimum and a maximum length")
         }
         for (key, length) in [("minLength", attribute.minLength), ("maxLength", attribute.maxLength)] {
-            if let length, length < 0 { mistakes.add(place[key].pointer, "a length is at least 0") }
+            if let length, length < 0 { mistakes.add(place[key].pointer, "the length must be at least 0") }
         }
         let min = isNumeric ? attribute.min.flatMap { value($0, place["min"], &mistakes) } : nil
         let max = isNumeric ? attribute.max.flatMap { value($0, place["max"], &mistakes) } : nil

@@ -46,7 +46,7 @@ struct LinkResolver {
     ) {
         let place = SchemaPlace.entity(entity.name)["relationships"][relationship.name]
         let min = relationship.minCount ?? 0
-        if min < 0 { mistakes.add(place["min"].pointer, "a minimum number of members is at least 0") }
+        if min < 0 { mistakes.add(place["min"].pointer, "the minimum number of members must be at least 0") }
         if relationship.cardinality == .toOne {
             if min > 1 { mistakes.add(place["min"].pointer, "a to-one relationship has at most one member") }
             if let max = relationship.maxCount, max != 1 {
