@@ -3,7 +3,7 @@ extension Store {
     /// writer or for the disk.
     ///
     /// - Parameter duration: the time for which the lease is valid; `nil` for no time limit. After this time, the lease ends with the next
-    ///   read of any lease, or with the next transaction. The same happens if the clock is set back to a time that is earlier than the
+    ///   read of any lease, or with the next transaction. The same happens if the clock was set back to a time that precedes the
     ///   beginning of the lease by more than `duration`. Later transactions free its pages.
     public func lease(for duration: Duration? = nil) -> GraphLease { leases.lend(graph, for: duration) }
 
