@@ -38,7 +38,7 @@ struct Reads {
             try uid.string(at: place).required("the uid of a row")
         }
         let finder = try graph.finder(synth.row).required("the identity of rows")
-        /// Returns the sum of what is read of an object.
+        /// Reads properties of an object, and returns a sum that depends on all of them, so that the compiler cannot omit a read.
         func read(_ place: ObjectPlace?) -> Double {
             guard let place, item.target(of: place) != nil, let keyByteCount = key.withBytes(at: place, { $0?.count }),
                 let value = value.double(at: place), let count = count.int(at: place)
@@ -51,7 +51,7 @@ struct Reads {
             for start in stride(from: 0, to: queries.count, by: Self.listCount) {
                 let list = Array(queries[start..<min(start + Self.listCount, queries.count)])
                 let places = finder.find(list).compactMap(\.self)
-                // Each property is read of all objects before the next property, so that the processor overlaps the reads.
+                // Reads each property from all objects before the next property, so that the processor overlaps the reads.
                 for place in places { sum += item.target(of: place) == nil ? .nan : 0 }
                 for place in places { sum += Double(key.withBytes(at: place) { $0?.count ?? 0 }) }
                 for place in places { sum += value.double(at: place) ?? .nan }

@@ -84,7 +84,7 @@ struct QueryRequest {
         var query = try unordered(entity, graph)
         query.isForStubs = condition.stubs
         if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
-        // The order and the limit of a query of the schema concern its objects.
+        // The order and the limit of a stored query concern its objects, and not the groups.
         if isForGroups { query = try Self.named(condition.textOption) { try query.withoutOrder(in: graph) } }
         if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
         query.limit = order.limit ?? query.limit

@@ -21,7 +21,7 @@ struct PromptRun {
         let grouping = try PromptGrouping(line, graph, entity).grouping()
         let functions = Set(line.clauses.keys).intersection([.sum, .min, .max, .avg, .countDistinct, .group, .having])
         isCountAlone = line.has(.count) && functions.isEmpty
-        // The order and the limit of a query of the schema concern its objects. The order and the limit of the line concern the groups.
+        // The order and the limit of a stored query concern its objects. The order and the limit of the line concern the groups.
         if grouping != nil, !isCountAlone { query = try query.withoutOrder(in: graph) }
         for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {

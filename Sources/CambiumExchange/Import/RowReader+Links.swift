@@ -137,7 +137,7 @@ extension RowReader {
     private static func described(_ tokens: JSONTokens, _ token: Int) -> String { Excerpt.described(JSONValue(tokens, token)) }
 
     /// Returns whether a scalar can refer to an object of an entity. This is so if the entity's identity has exactly one attribute.
-    /// Otherwise, the scalar is a value of the wrong type.
+    /// Otherwise, records that a value has the wrong type, or throws if the options refuse such a value.
     ///
     /// - Parameter value: Describes the scalar.
     mutating func hasSingleIdentity(

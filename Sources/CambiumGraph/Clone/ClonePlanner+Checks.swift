@@ -20,7 +20,7 @@ extension ClonePlanner {
                         && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed { continue }
-                // Roots are always copied.
+                // Roots are always copied, so only other objects can be shared instead.
                 if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
