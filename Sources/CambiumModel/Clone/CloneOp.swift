@@ -16,7 +16,7 @@ package struct CloneOp: Sendable, Equatable {
     /// The algorithm that derives new UUIDs from the seed.
     package var algorithm: Algorithm
 
-    /// The number of the op's algorithm in the log. New clones use the last algorithm.
+    /// The algorithms, with their numbers in the log. New clones use the algorithm with the greatest number.
     package enum Algorithm: UInt8, Sendable {
         case ascendingHashes = 1
         case series = 2
@@ -26,7 +26,8 @@ package struct CloneOp: Sendable, Equatable {
         package let root: EntityNumber
         /// The serial of the first copy in the hierarchy.
         package let firstSerial: UInt64
-        /// The number of copied objects for each concrete entity that has any, in ascending order of entity.
+        /// The number of copied objects of each concrete entity, in ascending order of the entity. An entity without copied objects is
+        /// omitted.
         package let counts: [EntityCount]
 
         package init(root: EntityNumber, firstSerial: UInt64, counts: [EntityCount]) {

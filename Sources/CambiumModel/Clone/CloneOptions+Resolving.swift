@@ -24,8 +24,8 @@ extension CloneOptions {
     /// The largest depth. No graph has more levels, and the log cannot store a larger number.
     package static let depthMax = Int(UInt32.max)
 
-    /// Converts rules. If several rules fit, `Entity.name` takes precedence over `name`, and the name of a sub-entity over that of its
-    /// parent.
+    /// Converts the names in rules to numbers. If several rules fit one relationship, `Entity.name` takes precedence over `name`. A rule
+    /// with the name of a sub-entity takes precedence over a rule with the name of its parent.
     private static func rules(
         _ named: [(String, CloneRule)], isAtRoot: Bool, _ schema: Schema
     ) throws(CambiumError) -> [Rule] {

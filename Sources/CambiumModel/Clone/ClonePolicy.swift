@@ -23,7 +23,10 @@ package struct ClonePolicy: Sendable {
     private let members: NumberTable<Member>
 
     /// Combines the rules of the schema with the rules of a request. Throws `.invalidInput` if a rule of the request would remove objects
-    /// from the original. Also throws it if the request renames a key, and the schema has a value under the new key that is not a rule.
+    /// from the original.
+    ///
+    /// A request can also rename the keys of `userInfo`. Throws `.invalidInput` if the schema has a value under a new key that is not a
+    /// rule.
     package init(_ schema: Schema, _ options: CloneOptions) throws(CambiumError) {
         var requested: [Key: CloneRule] = [:]
         for rule in options.rules { requested[Key(rule.entity, rule.relationship, rule.isAtRoot)] = rule.rule }

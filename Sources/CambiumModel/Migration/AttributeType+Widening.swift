@@ -9,7 +9,7 @@ extension AttributeType {
         }
     }
 
-    /// Returns a value of this type, converted to a type to which this type widens. Returns `nil` if this type does not widen to that type.
+    /// Converts a value of this type to another type. Returns `nil` if `widens(to:)` is `false` for the other type.
     package func widened(_ value: Value, to other: AttributeType) -> Value? {
         guard widens(to: other) else { return nil }
         switch (value, other) {

@@ -5,9 +5,9 @@ struct NameMatch {
         let formerName: String?
     }
 
-    /// The old names, by new name. A new name without an old name is missing.
+    /// Maps each new name to its old name. A new name without an old name has no entry.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names that state a former name which the new schema still uses.
+    /// The new names that may or may not be renames: the new schema still uses their former name for something else.
     private(set) var ambiguous: [Name] = []
     private var taken: Set<String> = []
 
@@ -20,7 +20,8 @@ struct NameMatch {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, !taken.contains(former) else { continue }
             let keeper = wanted[former]
             if let keeper, !(keeper.map { formerNames[$0] != nil && $0 != former } ?? false) {
-                // If the old schema has both names, neither was renamed. If it has only the former name, the rename cannot be decided.
+                // If the old schema has the name and its former name, neither was renamed. If it has only the former name, the rename
+                // cannot be decided.
                 if formerNames[name.name] == nil { ambiguous.append(name) }
                 continue
             }
@@ -29,7 +30,8 @@ struct NameMatch {
         for name in new where oldNames[name.name] == nil && formerNames[name.name] != nil && !taken.contains(name.name) {
             take(name.name, name.name)
         }
-        // A Core Data model keeps one identifier through several renamings, so two names with the same former name match.
+        // A Core Data model keeps one identifier through several renamings. So an old name matches a new name that has the same former
+        // name.
         let byFormerName = Dictionary(
             old.compactMap { name in name.formerName.map { ($0, name) } }, uniquingKeysWith: { first, _ in first })
         for name in new where oldNames[name.name] == nil {

@@ -2,11 +2,11 @@
 /// old schema or in the new schema.
 struct OldRelatives {
     private let matcher: SchemaMatcher
-    /// For each property name, the old entities that declare it, in the order of the old schema.
+    /// For each name of a property, the old entities that declare such a property, in the order of the old schema.
     private var declaring: [String: [(place: Int, entity: Entity)]] = [:]
     /// The properties that the old entities declare.
     private var declared: Set<SchemaMatcher.Key> = []
-    /// The new names of the old entities that still exist.
+    /// For each old entity that still exists, its new name.
     private let newNames: [String: String]
 
     init(_ matcher: SchemaMatcher) {
@@ -21,7 +21,7 @@ struct OldRelatives {
         }
     }
 
-    /// Returns the properties that relatives of an entity declare under the name or its former name.
+    /// Returns the old properties that relatives of an entity declare under `name.name` or `name.formerName`.
     ///
     /// Complexity: O(old entities that declare the name).
     func places(of name: NameMatch.Name, _ entity: Entity) -> [SchemaMatcher.Key] {

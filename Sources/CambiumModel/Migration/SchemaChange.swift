@@ -15,17 +15,18 @@ public struct SchemaChange: Sendable, Hashable {
     public let entity: String
     /// The attribute or relationship, or `nil` if the change concerns the entity.
     public let property: String?
-    /// The changed aspect, as the key of a schema in JSON, such as `optional`, or `queries/NAME` for a stored query. `order` means the
-    /// order of declaration. It is `nil` for all other kinds of change.
+    /// The changed aspect: a key of the schema in JSON, such as `optional`, or `queries/NAME` for a stored query. `order` means the order
+    /// of declaration. The aspect is `nil` unless `kind` is `.changed`.
     public let aspect: String?
-    /// The old and the new state: a name or a value in JSON, or `nil` if the element does not exist in that state.
+    /// The state in the old schema: a name, or a value in JSON. It is `nil` if the change has no such name or value.
     public let before: String?
+    /// The state in the new schema: a name, or a value in JSON. It is `nil` if the change has no such name or value.
     public let after: String?
     /// The reason why a migration with a closure is required, or `nil` if the change is automatic.
     public let reason: String?
-    /// The numbers of the entity and the property in the old and in the new schema. `nil` if that schema does not have the entity or
-    /// property.
+    /// The numbers of the entity and the property in the old schema. `nil` if the changed entity or property is new.
     package let old: Subject?
+    /// The numbers of the entity and the property in the new schema. `nil` if the changed entity or property was removed.
     package let new: Subject?
 
     package struct Subject: Sendable, Hashable {

@@ -6,16 +6,16 @@ struct SchemaComparison {
     private let old: SchemaDefinition
     private let new: SchemaDefinition
     private(set) var changes: [SchemaChange] = []
-    /// The new names of the old entities that still exist.
+    /// For each old entity that still exists, its new name.
     private let newNames: [String: String]
-    /// The new keys of the old properties that still exist.
+    /// For each old property that still exists, its key in the new schema.
     private let newKeys: [SchemaMatcher.Key: SchemaMatcher.Key]
     private let oldByName: [String: EntityDefinition]
     private var oldAttributes: [SchemaMatcher.Key: AttributeDefinition] = [:]
     private var oldRelationships: [SchemaMatcher.Key: RelationshipDefinition] = [:]
     /// The old properties that a new property replaces.
     private let replaced: Set<SchemaMatcher.Key>
-    /// The renamed properties of each old entity.
+    /// For each old entity with renamed properties, the new names of these properties by their old names.
     private var renamed: [String: [String: String]] = [:]
 
     init(_ matcher: SchemaMatcher, _ new: SchemaDefinition) {
@@ -90,7 +90,7 @@ struct SchemaComparison {
         }
     }
 
-    /// The keys whose texts are values or patterns of values. All other texts are names, for which Swift's `==` applies.
+    /// The keys whose texts are values or patterns. The texts of all other keys are names.
     private static let valueKeys: Set = ["default", "enum", "regex", "userInfo"]
 
     /// Compares texts by their bytes, as the store compares values. Swift's `==` would ignore how characters with accents are encoded.

@@ -7,13 +7,14 @@ struct SchemaMatcher {
     }
 
     let old: Schema
-    /// The new schema. Its numbers have a meaning only if it comes from a log.
+    /// The new schema. The numbers in it have a meaning only if the schema comes from a log.
     let new: Schema
-    /// The old names of new entities.
+    /// For each new entity with a match, the name of the old entity.
     private(set) var entities: [String: String] = [:]
     private(set) var properties: [Key: Key] = [:]
-    /// The new entities and properties that replace old entities and properties, with the reason.
+    /// For each new entity that replaces an old entity, the name of the old entity and the reason.
     private(set) var replacedEntities: [String: (old: String, reason: String)] = [:]
+    /// For each new property that replaces an old property, the key of the old property and the reason.
     private(set) var replaced: [Key: (old: Key, reason: String)] = [:]
     var mistakes = SchemaMistakes()
     private let oldNames: [String: [NameMatch.Name]]
@@ -129,8 +130,8 @@ struct SchemaMatcher {
         return Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Matches a property that an entity did not declare before with an old property of a relative. Does this only if exactly one match is
-    /// possible.
+    /// Finds properties that moved to another entity of the hierarchy. If an entity newly declares a property, the old property of a
+    /// relative matches it. If several matches are possible, the new property replaces an old one instead.
     private mutating func matchMoved() {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         let relatives = OldRelatives(self)

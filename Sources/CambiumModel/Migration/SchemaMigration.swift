@@ -6,12 +6,13 @@ package struct SchemaMigration: Sendable {
     package let before: Schema
     /// The new schema. Existing entities and properties keep their numbers; new entities and properties have numbers that were never used.
     package let after: Schema
-    /// The changes of each entity, in the order of the new schema. The changes of its properties follow each entity, and the removals come
-    /// last.
+    /// The changes, by entity in the order of the new schema. The changes of an entity precede the changes of its properties. The removals
+    /// are last.
     package let changes: [SchemaChange]
 
     /// Plans a migration. Throws one `.invalidInput` with all mistakes of the definition, each with its JSON pointer. Throws
-    /// `.limitExceeded` if the store has no number left. Complexity: O(properties that the entities of both schemas have).
+    /// `.limitExceeded` if no number is left for a new entity or property. Complexity: O(properties that the entities of both schemas
+    /// have).
     package init(from before: Schema, to definition: SchemaDefinition) throws(CambiumError) {
         self.before = before
         let matcher = try SchemaMatcher(old: before, new: try Schema(definition))

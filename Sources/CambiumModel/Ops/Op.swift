@@ -17,9 +17,9 @@ package enum Op: Sendable, Equatable {
     case relink(LinkBlock)
     /// Copies objects and the objects that they own. Docs/CLONE.md has the rules.
     case clone(CloneOp)
-    /// Gives a name to a moment. If another moment had the name, it loses the name. The graph does not change.
+    /// Gives a name to a moment. If another moment has the name, that moment loses it. The op does not change the graph.
     case label(String, TransactionNumber)
-    /// States the digest of the graph after a transaction. The graph does not change. A replay that computes another digest stops.
+    /// States the digest of the graph after a transaction. A replay that computes another digest stops. The op does not change the graph.
     case digest(of: TransactionNumber, GraphDigest)
 }
 
@@ -33,7 +33,7 @@ package struct Assignment: Sendable, Equatable {
     }
 }
 
-/// The sum modulo 2^128 of a hash of each stored value. So graphs with the same content have the same digest, whatever their history is.
+/// The sum modulo 2^128 of a hash of each stored value. Graphs with the same content have the same digest, even if their histories differ.
 public struct GraphDigest: Sendable, Hashable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -73,7 +73,7 @@ public struct TransactionMetadata: Sendable, Equatable {
     public var requestID: String?
     /// A hash of the request's content that the caller supplied, or `nil` if the caller supplied none.
     package var requestDigest: RequestDigest?
-    /// By how much the system clock is earlier than `time` because it was set back. Usually zero, and always whole microseconds.
+    /// If the system clock was set back, the difference between `time` and the clock; otherwise, zero. Always whole microseconds.
     package var clockLag: Duration
 
     package init(

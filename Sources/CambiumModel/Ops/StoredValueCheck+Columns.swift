@@ -1,6 +1,6 @@
 extension StoredValueCheck {
-    /// Returns the flaw in the first invalid value of a column of a block, or `nil` if all values are valid. The column must contain as
-    /// many values as it states. Complexity: O(bytes), in passes over all bytes for numbers and texts.
+    /// Returns the flaw in the first invalid value of a column of a block, or `nil` if all values are valid. The caller must have checked
+    /// that the lengths of the values add up to the number of bytes. Complexity: O(bytes).
     package mutating func flaw(in column: AttributeColumn) -> String? {
         switch column.content {
         case .fixed(_, let bytes):

@@ -1,5 +1,5 @@
-/// A block of changes to many objects of one entity. It inserts them or changes the same attributes of all, column by column. Imports
-/// consist of blocks.
+/// A block of changes to many objects of one entity. The block either inserts the objects, or changes the same attributes of each object.
+/// It stores the values by attribute, in columns. An import consists of blocks.
 package struct UpsertBlock: Sendable, Equatable {
     package enum Kind: UInt8, Sendable {
         /// Inserts objects. Every attribute of the entity has a column.
@@ -16,7 +16,8 @@ package struct UpsertBlock: Sendable, Equatable {
     package var entity: EntityNumber
     package var kind: Kind
     package var serials: SerialRuns
-    /// The identity of objects that exist, which does not change. With it, a reader of the log can interpret the block without the graph.
+    /// The identities of objects that already exist. The block does not change them; with them, a reader of the log needs no graph to
+    /// interpret the block.
     package var identity: [AttributeColumn]
     package var columns: [AttributeColumn]
 
@@ -57,10 +58,11 @@ package struct LinkBlock: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         /// The serial of each object's target, or 0 for no target.
         case toOne([UInt64])
-        /// For each object, the number of removed members and the number of added members. The serials of these members follow each other.
+        /// For each object, the number of removed members and the number of added members. `removed` and `added` have the serials of these
+        /// members, object by object.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
         /// For each object, the number of members at the front that stay, and the number of members after them. `suffixes` has the serials
-        /// of the members after them.
+        /// of the members that follow those that stay.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 

@@ -141,8 +141,8 @@ extension Operand {
 }
 
 extension QueryPath {
-    /// The number of levels by which `any PATH where (...)` is deeper than the condition in parentheses. Each relationship is a level,
-    /// because a query evaluates the relationships one inside of the other.
+    /// The number of levels that a `related` condition with this path adds. Each relationship is a level, because a query evaluates the
+    /// relationships one inside of the other.
     var levelCount: Int { max(1, names.count) }
 
     package func check() throws(CambiumError) {

@@ -4,7 +4,7 @@
 ///
 ///     let condition = try Condition(parsing: "age > 30 and any tags.name == \"red\"")
 public indirect enum Condition: Hashable, Sendable {
-    /// A condition that every object satisfies, or that no object satisfies.
+    /// Every object satisfies the condition if the value is `true`. No object satisfies the condition if the value is `false`.
     case constant(Bool)
     case comparison(Comparison)
     /// True if all conditions are true. True if there are no conditions.
@@ -18,7 +18,8 @@ public indirect enum Condition: Hashable, Sendable {
     /// The maximum number of levels to which conditions may be nested. Each name of a path before `where` is a level. A deeper condition is
     /// refused.
     package static let depthMax = 200
-    /// The maximum number of comparisons with `like` or `matches` in a condition. The reason is that a pattern takes up to 8 MiB of memory.
+    /// The maximum number of comparisons with `like` or `matches` in a condition. The number is limited, because each pattern takes up to 8
+    /// MiB.
     package static let patternCountMax = 100
 }
 

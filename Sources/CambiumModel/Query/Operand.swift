@@ -13,7 +13,7 @@ public struct Operand: Hashable, Sendable {
     }
 
     public var form: Form
-    /// The position in the text from which the operand was parsed.
+    /// The position of the operand in the text of the query, if the operand was parsed from a text.
     package var offset: TextOffset
 
     public init(_ form: Form) { self.init(form, at: nil) }
@@ -29,7 +29,8 @@ public struct Operand: Hashable, Sendable {
 
 /// The names that lead from an object to a value: to-one or to-many relationships, and at the end an attribute or a relationship.
 ///
-/// The last name may also be `_id`, the object itself, or `_entity`, the name of its entity. An empty path means the object itself.
+/// The last name may also be `_id` (the object itself) or `_entity` (the name of the object's entity). An empty path means the object
+/// itself.
 public struct QueryPath: Hashable, Sendable {
     public var names: [String]
 
@@ -69,7 +70,7 @@ public enum AggregateFunction: String, Hashable, Sendable, CaseIterable {
     case countDistinct
 }
 
-/// A constant in a condition. Its type becomes the type of the attribute with which it is compared.
+/// A constant in a condition. The constant is converted to the type of the attribute with which it is compared.
 public enum QueryLiteral: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -81,7 +82,7 @@ public enum QueryLiteral: Hashable, Sendable {
     case object(entity: String, serial: UInt64)
     /// An object by its id: `3/42`.
     case id(ObjectID)
-    /// A value of a Swift type.
+    /// A value whose type is already known, because a program built the condition without a text.
     case value(Value)
     /// A text that is converted to the type of the attribute, whatever that type is. The command line reads `name=text` in this way.
     case text(String)

@@ -11,7 +11,7 @@ package struct QueryMistake: Error {
         self.resolvedCount = resolvedCount
     }
 
-    /// Whether this mistake is later in the text than another mistake.
+    /// Whether this mistake is later in the text of the query than another mistake.
     package func isFarther(than other: Self) -> Bool {
         (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }

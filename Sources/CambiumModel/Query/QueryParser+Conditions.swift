@@ -152,7 +152,7 @@ extension QueryParser {
 
     // MARK: Lists
 
-    /// Takes the right side of `in`. If a path follows `in`, the comparison means that this path contains the left side.
+    /// Takes the right side of `in`. If a path follows `in`, returns a comparison that tests whether the path contains the left side.
     private mutating func membership(_ left: Operand, _ quantifier: Quantifier?, _ folding: Folding) throws(CambiumError) -> Comparison {
         if let list = try list() { return Comparison(left, .isIn, list, quantifier: quantifier, folding: folding) }
         let right = try operand("a list such as {1, 2}, a parameter or a path after 'in'")

@@ -58,7 +58,7 @@ struct QueryParser: Sendable {
             at: offset, code: .limitExceeded)
     }
 
-    /// Counts one more comparison with a pattern, which begins at the token.
+    /// Counts one more comparison with a pattern. The pattern begins at `token`.
     mutating func notePattern() throws(CambiumError) {
         patternCount += 1
         if patternCount > Condition.patternCountMax {

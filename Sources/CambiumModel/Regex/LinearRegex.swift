@@ -69,6 +69,6 @@ package final class LinearRegex: @unchecked Sendable {
         return text.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }
     }
 
-    /// Whether the expression has been compiled, so that it takes memory. Tests use this.
+    /// Whether the expression has been compiled, and therefore takes memory. Tests use this property.
     var isCompiled: Bool { compiled.load(ordering: .acquiring) != nil }
 }

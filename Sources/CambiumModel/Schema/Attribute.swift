@@ -36,7 +36,7 @@ public final class Attribute: Sendable {
         schemaName = SchemaName(name, formerName: formerName)
     }
 
-    /// Whether the store computes the value, so that a transaction cannot set it.
+    /// Whether the store computes the value. A transaction cannot set such a value.
     public var isDerived: Bool { derivation != nil }
 
     /// Returns the error for a value that a caller gives for this derived attribute.
@@ -47,6 +47,7 @@ public final class Attribute: Sendable {
                 + "derived from.")
     }
 
-    /// Returns the constraint that a value violates, or `nil` if the value violates none. Avoids a copy of the constraints.
+    /// Returns the violation of a constraint by a value, or `nil` if the value is valid. Unlike a read of `constraints`, the call does not
+    /// copy the constraints.
     package func violation(by value: Value) -> String? { constraints.check(value) }
 }

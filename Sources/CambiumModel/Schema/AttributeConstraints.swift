@@ -3,11 +3,13 @@ import FoundationEssentials
 
 /// The requirements that a schema has for the values of an attribute, in addition to their type.
 package struct AttributeConstraints: Sendable {
-    /// The bounds, as values of the attribute's type; `nil` if there is no bound.
+    /// The minimum, as a value of the attribute's type; `nil` if there is no minimum.
     package let min: Value?
+    /// The maximum, as a value of the attribute's type; `nil` if there is no maximum.
     package let max: Value?
-    /// The bounds of the length: in Unicode scalars for text, in bytes for data.
+    /// The minimum length: in Unicode scalars for text, in bytes for data.
     package let minLength: Int?
+    /// The maximum length: in Unicode scalars for text, in bytes for data.
     package let maxLength: Int?
     package let regex: LinearRegex?
     /// The values that are allowed, or `nil` if all values are allowed.
@@ -31,7 +33,8 @@ package struct AttributeConstraints: Sendable {
     }
 
     /// Returns the violation, or `nil` if the value is valid. The violation is the end of a sentence that begins with the name of the
-    /// attribute. Null is always valid here. Complexity: O(bytes of the value).
+    /// attribute. Null is always valid here, because another rule decides whether a value may be missing. Complexity: O(bytes of the
+    /// value).
     package func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
@@ -56,7 +59,8 @@ package struct AttributeConstraints: Sendable {
     /// The maximum number of allowed values that a message lists.
     private static let shownCountMax = 50
 
-    /// Returns the reason why no attribute can hold the value: it could not be written as JSON and read back.
+    /// Returns the reason why no attribute can hold the value, or `nil` if an attribute can. Such a value could not be written as JSON and
+    /// read back.
     private static func flaw(of value: Value) -> String? {
         switch value {
         case .double(let value) where !value.isFinite: "is \(value), which is not a finite number"

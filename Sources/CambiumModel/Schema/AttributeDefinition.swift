@@ -11,13 +11,15 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     package var name: String
     package var type: AttributeType
     package var presence: Presence
-    /// The default. `nil` and null both mean that there is no default.
+    /// The default. Both `nil` and a JSON null mean that there is no default.
     package var defaultValue: JSONValue?
-    /// The least and the greatest value of numbers and dates.
+    /// The least value of a number or a date.
     package var min: JSONValue?
+    /// The greatest value of a number or a date.
     package var max: JSONValue?
-    /// The bounds of the length: in Unicode scalars for text, in bytes for data.
+    /// The minimum length: in Unicode scalars for text, in bytes for data.
     package var minLength: Int?
+    /// The maximum length: in Unicode scalars for text, in bytes for data.
     package var maxLength: Int?
     /// A regular expression in RE2 syntax that must match the whole text.
     package var regex: String?
@@ -40,7 +42,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     ///   - min: The least value of a number or a date.
     ///   - max: The greatest value of a number or a date.
     ///   - minLength: The minimum length: in Unicode scalars for text, in bytes for data.
-    ///   - maxLength: The maximum length, in the same units.
+    ///   - maxLength: The maximum length: in Unicode scalars for text, in bytes for data.
     ///   - regex: A regular expression in RE2 syntax that must match the whole text.
     ///   - allowed: The only values that are allowed. `nil` allows all values.
     ///   - derived: The expression by which the store computes the value. Transactions cannot set a derived attribute.

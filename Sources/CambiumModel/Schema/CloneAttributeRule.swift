@@ -2,7 +2,7 @@
 package struct CloneAttributeRule: Hashable, Sendable {
     package enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
-    /// Takes the value of an attribute from an object at a higher level.
+    /// The attribute of an object at a higher level from which a copy takes its value.
     package struct Follow: Hashable, Sendable {
         /// The number of levels to go up; 1 is the parent.
         package let levelCount: Int

@@ -1,7 +1,7 @@
-/// Finds the attributes whose values an object may take with `followParent`. They belong to the possible parents of the object. A parent is
-/// an entity with a relationship to the object's entity, to one of its ancestors, or to one of its descendants.
+/// Finds the attributes whose values an object may take with `followParent`: the attributes of its possible parents. A parent is an entity
+/// with a relationship to the object's entity, to one of its ancestors, or to one of its descendants.
 ///
-/// Many entities may each have many parents, so this type counts its steps and limits their number.
+/// A schema may have many entities with many parents each. Therefore, this type counts its steps and limits their number.
 struct CloneParents {
     private let tree: SchemaTree
     /// For each entity, the positions in `tree.order` of the entities that have a relationship to it.
@@ -26,7 +26,7 @@ struct CloneParents {
         }
     }
 
-    /// Returns the types of the attributes with this name that parents of an entity may have.
+    /// Returns the types of all attributes with a name that parents of an entity may have.
     mutating func types(of name: String, above place: Int) throws(CambiumError) -> Set<AttributeType> {
         let positions = try positions(ofParentsOf: place)
         var types: Set<AttributeType> = []

@@ -1,4 +1,4 @@
-/// The sides of comparisons, and their constants.
+/// Checks the sides of comparisons, and the constants on them.
 extension ConditionCheck {
     /// The properties of an operand that are known before the parameters have values.
     struct Side {

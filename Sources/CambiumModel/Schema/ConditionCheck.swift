@@ -11,8 +11,8 @@ package struct ConditionCheck {
         self.source = source
     }
 
-    /// Checks a condition, and throws the first mistake. The caller has called `Condition.check()`, so the depth of the condition is
-    /// limited.
+    /// Checks a condition, and throws the first mistake. The caller must have called `Condition.check()`, which limits the depth of the
+    /// condition and thereby this recursion.
     package func check(_ condition: Condition, _ entity: Entity) throws(QueryMistake) {
         switch condition {
         case .constant: break

@@ -6,14 +6,16 @@
 ///
 /// Docs/DERIVED.md has the rules.
 public enum Derivation: Sendable, Hashable {
-    /// The number of members of a to-many relationship. The attribute is an `int32` or `int64`.
+    /// The number of members of a to-many relationship. The attribute is a whole number.
     case count(String)
-    /// The sum of an attribute of the members, such as `items.price`; 0 if no member has a value. The sum of whole numbers is an `int64`,
-    /// of floating-point numbers a `double`, and of decimals a `decimal`.
+    /// The sum of an attribute of the members, such as `items.price`; 0 if no member has a value. The sum is a whole number, a `double` or
+    /// a `decimal`. Docs/DERIVED.md states which attribute has which sum.
     case sum(String)
-    /// The least value of an attribute of the members; null if no member has a value. It has the type of that attribute.
+    /// The least value of an attribute of the members; null if no member has a value. The derived attribute has the type of the members'
+    /// attribute.
     case min(String)
-    /// The greatest value of an attribute of the members; null if no member has a value. It has the type of that attribute.
+    /// The greatest value of an attribute of the members; null if no member has a value. The derived attribute has the type of the members'
+    /// attribute.
     case max(String)
     /// A text of the same object, without differences of case and diacritics.
     case folded(String)
@@ -44,7 +46,7 @@ public enum Derivation: Sendable, Hashable {
         }
     }
 
-    /// The value of that key: a relationship, an attribute, or a relationship and an attribute that are separated by a dot.
+    /// The value of `key` in the JSON form of a schema. It is a relationship, an attribute, or both, separated by a dot.
     package var path: String {
         switch self {
         case .count(let path), .sum(let path), .min(let path), .max(let path), .folded(let path): path

@@ -5,12 +5,13 @@
 package struct DerivationCheck {
     private var resolver: DerivationResolver
 
-    /// - Parameter parents: For each entity, the index of its parent. There are no cycles.
+    /// - Parameter parents: For each entity, the index of its parent. The parents must not form a cycle.
     package init(_ definition: SchemaDefinition, parents: [Int?]) {
         resolver = DerivationResolver(definition, SchemaTree(parents: parents))
     }
 
-    /// Returns the reason why an entity cannot have a derived attribute, or `nil` if it can. Complexity: that of resolving the schema.
+    /// Returns the reason why an entity cannot have a derived attribute, or `nil` if it can. Complexity: O(properties of the entities that
+    /// the expression reads).
     package mutating func mistake(_ attribute: AttributeDefinition, of index: Int) -> String? {
         var mistakes = SchemaMistakes()
         _ = resolver.resolve(attribute, of: index, &mistakes)

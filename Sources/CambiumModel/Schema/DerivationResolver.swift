@@ -64,7 +64,7 @@ struct DerivationResolver {
         guard let name = names.attribute else {
             throw Mistake(message: "'\(derivation.path)' must be a relationship and an attribute of its members, such as 'items.price'")
         }
-        // The check of relationships also reports a destination that does not exist.
+        // The check of relationships reports the missing destination, too. This error only ends the check of the expression.
         guard let destination = places[relationship.destination] else { throw Mistake(message: "the destination does not exist") }
         return (relationship, try source(name, of: destination))
     }
@@ -114,7 +114,8 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns whether an attribute must be optional although its definition does not state that, because its expression may have no value.
+    /// Returns whether the expression of an attribute may have no value. Such an attribute is optional, even if its definition does not
+    /// state that.
     mutating func mayBeNull(_ attribute: AttributeDefinition, of index: Int) -> Bool {
         switch attribute.derivation?.function {
         case .count, .sum, nil: return false

@@ -22,8 +22,9 @@ public final class Relationship: Sendable {
     /// The maximum number of members, or `nil` for no limit.
     public let maxCount: Int?
     public let userInfo: [String: String]
-    /// The index of the link in `Schema.links`, and which end of the link belongs to this relationship.
+    /// The index of the relationship's link in `Schema.links`.
     package let link: Int
+    /// The end of the link that belongs to this relationship: 0 for the first end, 1 for the second end.
     package let end: Int
     package let schemaName: SchemaName
 

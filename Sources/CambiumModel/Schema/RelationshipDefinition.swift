@@ -23,8 +23,8 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     ///
     /// - Parameters:
     ///   - destination: The entity of the members.
-    /// - inverse: The relationship of the destination that leads back. Without an inverse, the destination has no relationship that shows
-    ///   the links.
+    ///   - inverse: The relationship of the destination that leads back. Without an inverse, the destination has no relationship that shows
+    ///     the links.
     ///   - deleteRule: The effect of deleting an object on its members.
     ///   - min: The minimum number of members. 1 makes a to-one relationship mandatory.
     ///   - max: The maximum number of members of a to-many relationship. `nil` means no limit.

@@ -1,5 +1,5 @@
-/// Entities, attributes and relationships are equal if they have the same number and name in the same hierarchy. So an entity of a
-/// program's schema equals the entity of the schema in the store that was created with it.
+/// Entities, attributes and relationships are equal if they have the same number and name in the same hierarchy. For example, an entity in
+/// the schema of a program equals the corresponding entity in the schema of a store that the program created.
 extension Entity: Hashable {
     public static func == (left: Entity, right: Entity) -> Bool {
         left === right || (left.number == right.number && left.root == right.root && left.name == right.name)

@@ -4,7 +4,7 @@
 public final class Schema: Sendable {
     /// The entities in declaration order.
     public let entities: [Entity]
-    /// Each relationship with its inverse, including hidden inverses.
+    /// The links. Each link is a relationship with its inverse, which is hidden if the schema names no inverse.
     package let links: [Link]
     /// The definition of the schema, with the assigned numbers.
     package let definition: SchemaDefinition

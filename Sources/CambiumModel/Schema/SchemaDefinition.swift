@@ -56,7 +56,7 @@ public struct EntityDefinition: Sendable, Hashable {
     package var userInfo: [String: String] = [:]
     /// The entity's name in an earlier version of the schema.
     package var formerName: String?
-    /// The number that a store assigned to the entity, or `nil` before that.
+    /// The number that a store assigned to the entity, or `nil` if no store has assigned a number yet.
     package var number: UInt16?
     /// For a root entity, the number for the next new property of its hierarchy. `nil` if it is one above the greatest number in use.
     package var nextNumber: Int?
@@ -65,7 +65,7 @@ public struct EntityDefinition: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - parent: The entity whose properties this entity inherits.
-    /// - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
+    ///   - identity: The attributes by which imports recognize an object. Without an identity, an import inserts a new object for each row.
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`. `-` means descending, and `[c]`
     ///     means that the case of letters does not count.

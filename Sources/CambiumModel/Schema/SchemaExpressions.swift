@@ -1,7 +1,7 @@
 /// The regular expressions of a schema. Attributes with the same pattern share one expression.
 ///
-/// The number of different patterns is limited. The reason is that the check of a schema compiles each pattern, and that an expression
-/// takes memory after its first use.
+/// The number of different patterns is limited for two reasons. The check of a schema compiles each pattern, and an expression takes memory
+/// after its first use.
 package final class SchemaExpressions {
     /// The maximum number of different patterns in a schema.
     package static let countMax = 1000
@@ -31,7 +31,8 @@ package final class SchemaExpressions {
     }
 
     private func make(_ pattern: String) throws(LinearRegex.PatternError) -> LinearRegex {
-        // This compilation is only a check, and its result is released. Most processes that set a schema use few of its expressions.
+        // This compilation is only a check, and its result is released to save memory. Most processes that set a schema use few of its
+        // expressions.
         if expressions == .compileAll { _ = try LinearRegex(pattern) }
         return LinearRegex(compiledBefore: pattern)
     }

@@ -1,5 +1,5 @@
-/// The name of an entity or a property, as a hash. It shows whether an entity or property of another schema with the same number is the
-/// same one.
+/// The name of an entity or a property, as a hash. The hash shows whether an entity or a property with the same number in another schema is
+/// really the same one.
 ///
 /// The value takes 16 bytes without references, so that handles and tables can hold it.
 package struct SchemaName: Sendable, Equatable {

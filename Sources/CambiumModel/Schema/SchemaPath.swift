@@ -1,6 +1,6 @@
 /// A path of a query with its names resolved in a schema.
 package struct SchemaPath {
-    /// The property at the end of a path.
+    /// The end of a path: the value of an attribute, an object, or the name of an entity.
     package enum End {
         case attribute(Attribute)
         /// An object of the entity, or of one of its sub-entities.
@@ -9,7 +9,7 @@ package struct SchemaPath {
         case entityName(Entity)
     }
 
-    /// The relationships that lead to the object with the property.
+    /// The relationships that the path follows, in order.
     package private(set) var relationships: [Relationship] = []
     package private(set) var end: End
     private let path: QueryPath

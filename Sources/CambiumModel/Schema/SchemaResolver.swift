@@ -4,7 +4,8 @@ internal import CambiumJSON
 ///
 /// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
 struct SchemaResolver {
-    /// When regular expressions and stored queries are checked. If a schema comes from the log, they were checked when the schema was set.
+    /// When regular expressions and stored queries are checked. A schema from the log needs no check, because it was checked when it was
+    /// set.
     enum Expressions { case compileAll, compileAtFirstUse }
 
     let definition: SchemaDefinition
@@ -15,7 +16,8 @@ struct SchemaResolver {
     /// The numbers of the properties that were checked so far, by root entity.
     private var numbers: [Int: Set<UInt16>] = [:]
 
-    /// The maximum total of entities, properties, unique sets and indexes in a schema. Each entity also counts what it inherits.
+    /// The maximum total of entities, properties, unique sets, indexes and queries in a schema. Inherited parts
+    /// count again for each entity.
     static let inheritedCountMax = 1 << 22
 
     init(_ definition: SchemaDefinition, _ expressions: Expressions) {

@@ -11,7 +11,7 @@ struct SchemaTree {
     /// For each entity, the number of its ancestors.
     let depths: [Int]
 
-    /// - Parameter parents: The parent of each entity. There are no cycles.
+    /// - Parameter parents: For each entity, the index of its parent. The parents must not form a cycle.
     init(parents: [Int?]) {
         self.parents = parents
         var children = [[Int]](repeating: [], count: parents.count)

@@ -2,11 +2,12 @@
 package struct StoredQueryCheck {
     private let schema: Schema
 
-    /// The number of mistakes after which the check ends. Each message about an unknown name reads all names of an entity, which takes
-    /// time.
+    /// The number of mistakes after which the check ends, because each message about an unknown name takes time: it reads all names of an
+    /// entity.
     private static let mistakeCountMax = 100
 
-    /// The maximum number of patterns of `like` and `matches` in all queries of a schema, because the check compiles each pattern.
+    /// The maximum number of patterns of `like` and `matches` in all queries of a schema. The number is limited, because the check compiles
+    /// each pattern.
     static let patternCountMax = 1000
     /// The number of patterns in the queries that were checked so far.
     private var patternCount = 0
@@ -27,9 +28,9 @@ package struct StoredQueryCheck {
         try mistakes.throwIfAny()
     }
 
-    /// Returns the mistakes of a query that an entity declares. Each mistake has the key of the query's JSON form that contains it.
+    /// Returns the mistakes of a query that an entity declares. `key` is the key in the query's JSON form whose value has the mistake.
     ///
-    /// The patterns of the query count together with those of the queries that were checked before.
+    /// The patterns of this query, and of the queries that were checked before, count toward `patternCountMax`.
     package mutating func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {
         var entity = source
         if let name = query.target {

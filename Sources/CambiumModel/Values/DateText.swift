@@ -147,10 +147,11 @@ package enum DateText {
 
     // MARK: Calendar
 
-    /// The days from 0000-03-01 of the proleptic Gregorian calendar to 2001-01-01, as `days` counts them.
+    /// The number of days from 0000-03-01 of the proleptic Gregorian calendar to 2001-01-01.
     private static let daysTo2001 = days(2001, 1, 1)
 
-    /// Source: H. Hinnant, "chrono-compatible low-level date algorithms".
+    /// Returns the number of days from 0000-03-01 of the proleptic Gregorian calendar to a date. Source: H. Hinnant, "chrono-compatible
+    /// low-level date algorithms".
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = year / 400

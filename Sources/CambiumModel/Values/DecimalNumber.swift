@@ -32,7 +32,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
             self = .zero
             return
         }
-        // Normalizing changes the power of ten by at most the number of digits of the coefficient.
+        // Normalizing changes the power of ten by at most the number of digits. A power of ten beyond 256 can therefore not come into the
+        // range.
         guard exponent.magnitude <= 256 else { return nil }
         while coefficient % 10 == 0 {
             coefficient /= 10
@@ -88,7 +89,7 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         return mine.utf8.lexicographicallyPrecedes(others.utf8)
     }
 
-    /// All digits. A power of ten is written only if the digits would otherwise take more than 60 characters.
+    /// The number with all its digits. A power of ten is written only if the digits would otherwise take more than 60 characters.
     public var description: String {
         let digits = String(coefficient)
         let sign = isNegative ? "-" : ""

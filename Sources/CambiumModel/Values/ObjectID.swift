@@ -20,7 +20,7 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// store assigns such a serial.
     ///
     /// - Parameters:
-    /// - edit: The number of the edit. Only its lowest 20 bits are used.
+    ///   - edit: The number of the edit. Only its lowest 20 bits are used.
     ///   - number: The number of the object in the edit, from 1 to `provisionalCountMax`.
     package init(root: EntityNumber, edit: UInt64, number: UInt64) {
         let serial = Self.provisionalBit | (edit & 0xF_FFFF) << Self.provisionalShift | number & Self.provisionalCountMax

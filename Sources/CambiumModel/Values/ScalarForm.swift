@@ -4,7 +4,7 @@ package import CambiumJSON
     import Glibc
 #endif
 
-/// The stored form of a scalar that was just read. It does not copy bytes.
+/// The stored form of a scalar that was just read. The form refers to the stored bytes, and does not contain a copy of them.
 package enum ScalarForm: Sendable {
     case null
     case fixed(_ low: UInt64, _ high: UInt64)
@@ -112,7 +112,7 @@ extension AttributeType {
         case .json:
             let parser = JSONParser()
             defer { withExtendedLifetime(parser) {} }  // The parser owns the tokens.
-            // If the parser fails, `.malformed` is thrown below.
+            // If the parser rejects the text, the last line of this method throws `.malformed`.
             if let tokens = try? parser.parse(text) { return try scalarForm(tokens, 0, scratch: &scratch) }
         }
         throw .malformed(self, String(decoding: text, as: UTF8.self))

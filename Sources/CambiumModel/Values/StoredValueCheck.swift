@@ -125,5 +125,3 @@ package struct StoredValueCheck {
         return true
     }
 }
-
-// MARK: - Columns

@@ -8,7 +8,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// The number of microseconds since 1970-01-01T00:00:00Z.
     public let microsecondsSince1970: Int64
 
-    /// - Parameter microsecondsSince1970: The microseconds since 1970-01-01T00:00:00Z.
+    /// Creates the moment that is a number of microseconds after 1970-01-01T00:00:00Z, or before it if the number is negative.
     public init(microsecondsSince1970: Int64) { self.microsecondsSince1970 = microsecondsSince1970 }
 
     /// Creates the moment of a date, rounded to a microsecond. A date beyond the range becomes the nearest end of the range.
