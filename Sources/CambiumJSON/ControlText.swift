@@ -1,7 +1,7 @@
 /// Characters that a terminal obeys or a viewer hides, in UTF-8. For example, ESC starts a terminal command, and U+202E reverses the
 /// direction of text.
 ///
-/// The characters are the C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional controls.
+/// These characters are the C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional controls.
 package enum ControlText {
     /// Returns the number of bytes of the control character at `index`, or 0 if another character begins there.
     @inline(__always)

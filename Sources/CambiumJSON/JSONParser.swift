@@ -5,8 +5,9 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     /// The byte offset from the beginning of the text.
     public let offset: Int
-    /// The line and the column, both counted from 1. The column is counted in bytes.
+    /// The line, counted from 1.
     public let line: Int
+    /// The column in bytes, counted from 1.
     public let column: Int
 
     public var description: String { "line \(line), column \(column): \(message)" }
@@ -17,8 +18,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 /// One parser can parse any number of documents, one after the other. Its tokens are valid until the next call of `parse`. Only one thread
 /// at a time may use a parser. Complexity: O(bytes), and O(n log n) for the keys of an object with n members.
 public final class JSONParser {
-    /// The maximum depth to which arrays and objects may nest. An imported row may have 65 nested objects of up to two levels each,
-    /// and in the innermost object a JSON value of 512 levels. The paths of mappings may need the remaining levels.
+    /// The maximum depth to which arrays and objects may nest. A row may have a JSON value of 512 levels inside 65 objects, and each of
+    /// these objects takes up to two levels. The other levels are for the paths of mappings.
     public static let depthMax = 700
 
     private let parser: OpaquePointer

@@ -1,8 +1,8 @@
 /// The values of a parsed document, in document order. Each value is identified by the number of its token. Token 0 is the document's
 /// value.
 ///
-/// SAFETY: the tokens are valid until the source moves or its parser parses another document. Callers use the tokens only in the call in
-/// which they were made.
+/// SAFETY: the tokens are valid until the bytes of the document move or its parser parses another document. Callers use the tokens only in
+/// the call in which they were made.
 public struct JSONTokens {
     public enum Kind: UInt8, Sendable {
         case null = 0
@@ -14,8 +14,8 @@ public struct JSONTokens {
         case object = 6
     }
 
-    /// The size of a token, and the offsets of its fields, as in `csimdjson_token`. They are visible to other modules, so that the compiler
-    /// can inline the accessors.
+    /// The size of a token, and the offsets of its fields, as in `csimdjson_token`. The constants are visible to other modules, so that the
+    /// compiler can inline the accessors.
     @usableFromInline
     enum Layout {
         @usableFromInline static var stride: Int { 16 }

@@ -53,8 +53,8 @@ extension JSONWriter {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var tops: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Sets the top bit of each byte that equals `byte`. May also set the top bit of a byte after a match, which only makes the check
-    /// stricter.
+    /// Returns a word in which the top bit of a byte is set if the byte of `word` equals `byte`. The top bit of a byte after a match may
+    /// also be set, which only makes the check stricter.
     @inline(__always)
     private static func zeros(_ word: UInt64, _ byte: UInt64) -> UInt64 {
         let difference = word ^ (ones &* byte)
