@@ -16,7 +16,7 @@ public enum DecodingError: Error, Hashable, Sendable {
 
 /// Reads numbers and bytes that a `ByteWriter` wrote. No read goes beyond the end of the bytes.
 ///
-/// The functions that decode small transactions are inlinable, because the compiler specializes a generic function only where it sees the
+/// The functions that decode small transactions are inlinable, because the compiler specializes a generic function only where it sees its
 /// body.
 public struct ByteReader: Sendable {
     public let bytes: ArraySlice<UInt8>
@@ -43,8 +43,8 @@ public struct ByteReader: Sendable {
         return slice.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(as: T.self)) }
     }
 
-    /// Reads a varint. Each value has only one valid encoding: throws for more than 10 bytes, bits beyond the 64th, and a superfluous last
-    /// byte of zero.
+    /// Reads a varint. Throws for more than 10 bytes, for bits beyond the 64th, and for a superfluous last byte of zero. So each value has
+    /// only one valid encoding.
     @inlinable public mutating func readVarint() throws(DecodingError) -> UInt64 {
         // Most numbers take one byte.
         if position < bytes.count {

@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// A thread that runs one closure. For work that would block a shared thread, because it waits.
+/// A thread that runs one closure. It is for work that waits, and would therefore block a shared thread.
 public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 

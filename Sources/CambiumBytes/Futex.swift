@@ -11,8 +11,8 @@ public final class Futex: @unchecked Sendable {
 
     deinit { word.deallocate() }
 
-    /// The number. Reading it also makes the writes visible that the storing thread made before it stored the number. Storing it wakes no
-    /// thread.
+    /// The number. A thread that reads it also sees all writes that the storing thread made before it stored the number. Storing the number
+    /// wakes no thread.
     public var value: UInt32 {
         get { cmachine_load(word) }
         set { cmachine_store(word, newValue) }

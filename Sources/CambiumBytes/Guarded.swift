@@ -1,4 +1,4 @@
-/// A value under a lock: only one thread at a time can access it. Like the standard library's `Mutex`.
+/// A value under a lock: only one thread at a time can access it. The type is used like the standard library's `Mutex`.
 ///
 /// Thread Sanitizer sees every step of this lock. If threads wait for a `Mutex`, the standard library takes it in code that the sanitizer
 /// does not see. The sanitizer then reports errors in correct code.

@@ -9,7 +9,7 @@ internal import CZlib
 ///     let (read, written) = try inflater.inflate(input, into: output)
 public final class GzipInflater {
     public enum Failure: Error, Hashable, Sendable {
-        /// The input is not a gzip file, or it is corrupt. `offset` is the number of input bytes that were read before.
+        /// The input is not a gzip file, or it is corrupt. `offset` is the number of input bytes that were read before the fault was found.
         case damaged(offset: Int)
         /// The memory for the window could not be allocated.
         case memory

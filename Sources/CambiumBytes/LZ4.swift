@@ -18,7 +18,7 @@ public enum LZ4 {
         return compressedCount > 0 ? compressed : nil
     }
 
-    /// Returns the original bytes. Returns `nil` if the block is corrupt, or if it does not have exactly `byteCount` original bytes.
+    /// Returns the original bytes. Returns `nil` if the block is corrupt, or if the number of its original bytes is not `byteCount`.
     ///
     /// The function allocates `byteCount` bytes, so the caller must first compare a number from a file with a limit.
     public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {

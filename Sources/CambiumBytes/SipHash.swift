@@ -1,5 +1,5 @@
-/// SipHash-1-3, a hash with a secret key: without the key, an attacker cannot choose inputs that collide. It has one round for each word
-/// and three rounds at the end. Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF".
+/// SipHash-1-3, a hash with a secret key. Without the key, an attacker cannot choose inputs that collide. The hash has one round for each
+/// word and three rounds at the end. Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF".
 public enum SipHash {
     /// Returns the hash of the bytes under a key of 128 bits. Complexity: O(bytes).
     public static func hash13(_ bytes: UnsafeRawBufferPointer, key low: UInt64, _ high: UInt64) -> UInt64 {

@@ -6,9 +6,9 @@ internal import CMachine
 
 /// Measures durations with a counter of the processor, which takes less time to read than the operating system's clock.
 ///
-/// The clock determines the rate of the counter when `rate` is read: it compares how far the counter and the operating system's clock have
-/// advanced since the clock was created. The counters of different processors may differ by nanoseconds. So a measurement may be wrong by
-/// this difference if it ends on another processor.
+/// The clock determines the rate of the counter when `rate` is read. It then compares how far the counter and the operating
+/// system's clock have advanced since the creation of the `TickClock`. The counters of different processors may differ by nanoseconds. A measurement that ends
+/// on another processor may be wrong by this difference.
 public struct TickClock: Sendable {
     private let beginTicks = Self.now
     private let beginTime = Self.systemTime
