@@ -146,7 +146,7 @@ struct ModelPredicate {
         }
     }
 
-    /// Core Data may write the truth values as 1 and 0.
+    /// Converts 1 and 0 to truth values, because Core Data may write truth values in this way.
     private static func truthValue(_ operand: Operand) -> Operand {
         switch operand.form {
         case .literal(.number("1")): Operand(.literal(.bool(true)))

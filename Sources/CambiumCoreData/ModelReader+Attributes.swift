@@ -98,7 +98,7 @@ extension ModelReader {
         }
     }
 
-    /// Core Data writes dates as seconds since 2001-01-01T00:00:00Z.
+    /// Converts the text of a date. Core Data writes dates as seconds since 2001-01-01T00:00:00Z.
     private static func date(_ text: String) -> JSONValue? {
         guard let seconds = Double(text) else { return nil }
         let value = Value.date(Date(timeIntervalSinceReferenceDate: seconds))

@@ -36,7 +36,7 @@ extension ModelReader {
         return .toOne
     }
 
-    /// If a model states no rule, Core Data uses Nullify.
+    /// Returns the delete rule of a relationship. If the model states no rule, the rule is Nullify, as in Core Data.
     private mutating func deleteRule(_ element: ModelElement, _ place: String) -> DeleteRule {
         switch text(element["deletionRule"]) {
         case "Nullify", nil: return .nullify

@@ -4,12 +4,13 @@ internal import CambiumModel
 /// because a set may contain inherited attributes.
 struct ModelSets {
     private(set) var entities: [EntityDefinition]
-    /// For each entity, the index of its parent. Entities in a cycle of parents or below it have no parent here; the schema reports the
-    /// cycle.
+    /// For each entity, the index of its parent. If the parents form a cycle, the entities in the cycle and below it have no parent here.
+    /// The check of the schema reports the cycle.
     let parents: [Int?]
     /// The indexes of the entities, parents before their children.
     private let order: [Int]
-    /// The length of the longest path from a root to a descendant. The length is limited, because each entity's path is followed.
+    /// The length of the longest path from a root to a descendant. The length is limited, because the path of each entity to its
+    /// root is followed.
     let depth: Int
     static let depthMax = 200
     private static let identityKey = "cambium.identity"
@@ -74,8 +75,8 @@ struct ModelSets {
         entities[index].unique.removeAll { $0 == identity }
     }
 
-    /// Makes a constraint the identity if it is the only constraint of its entity. An exception is an entity with an ancestor or a
-    /// descendant that states an identity, because a hierarchy has only one identity.
+    /// Makes a constraint the identity if it is the only constraint of its entity. If an ancestor or a descendant of the entity states an
+    /// identity, the constraint stays a constraint, because a hierarchy has only one identity.
     private mutating func deriveIdentities() {
         let named = entities.indices.filter { !entities[$0].identity.isEmpty }
         let isNamedBelow = Set(named.flatMap(ancestors))

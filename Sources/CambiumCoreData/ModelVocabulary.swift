@@ -49,7 +49,7 @@ enum ModelVocabulary {
     /// Whether a word affects the data, and the schema cannot express it.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
-    /// Returns what happens in the store instead of what a word of a model requests, for a warning.
+    /// Returns the part of a warning that states what the store does instead of what a word requests.
     static func consequence(of key: String) -> String {
         switch key {
         case "allowsExternalBinaryDataStorage": "the bytes are stored in the store, like any other value"
