@@ -43,8 +43,8 @@
             }
         }
 
-        /// Returns `.name` if the value is `.name` or `Type.name`. Does not accept `.now`, which is not a constant, and `.none`, which may
-        /// mean `nil`.
+        /// Returns `.name` if the value is `.name` or `Type.name`. Returns `nil` for `.now`, which is not a constant. If the property is
+        /// optional, also returns `nil` for `.none`, which may mean `nil`.
         private static func member(_ value: ExprSyntax, of type: TypeSyntax, isOptional: Bool) -> ExprSyntax? {
             guard let member = value.as(MemberAccessExprSyntax.self), member.declName.argumentNames == nil else { return nil }
             let name = member.declName.baseName

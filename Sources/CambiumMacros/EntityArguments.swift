@@ -3,8 +3,9 @@
 
     /// The arguments of `@Entity`.
     struct EntityArguments {
-        /// The argument without a label. `name` is its value, if the argument is a literal.
+        /// The argument without a label, which is the name of the entity.
         let nameArgument: ExprSyntax?
+        /// The value of `nameArgument`, or `nil` if the argument is missing or is not a literal.
         let name: String?
         /// The arguments with labels. They become arguments of the initializer of `RecordSchema`.
         let options: [LabeledExprSyntax]

@@ -4,8 +4,8 @@
 
     /// `@Entity`: adds the property `ref` to a struct, and an extension that makes the struct an `EntityRecord`.
     ///
-    /// The compiler asks for the members and for the extension separately. Only the first of these expansions reports mistakes, so that
-    /// each is reported once.
+    /// The compiler asks for the members and for the extension separately. Only the expansion of the members reports mistakes, so that each
+    /// mistake is reported once.
     package enum EntityMacro {}
 
     extension EntityMacro: MemberMacro {

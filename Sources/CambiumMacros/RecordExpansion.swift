@@ -36,7 +36,7 @@
                 calledExpression: "RecordSchema<Self>" as ExprSyntax, leftParen: .leftParenToken(), arguments: schemaArguments,
                 rightParen: .rightParenToken(trailingTrivia: .space),
                 trailingClosure: ClosureExprSyntax { for property in entity.persistent { description(of: property) } })
-            // The mistake may be a generic type, whose static properties cannot be stored. A computed one avoids a second error.
+            // A declaration with mistakes may belong to a generic type, in which a stored static property is not allowed.
             if entity.hasMistakes { return "\(entity.access)static var recordSchema: RecordSchema<Self> { \(call) }" }
             return "\(entity.access)static let recordSchema = \(call)"
         }
