@@ -213,7 +213,7 @@ private final class MappedPart: @unchecked Sendable {
     /// The content of the memory at the last comparison. It is empty if the process only reads the mapping.
     private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
-    /// The mapping, before it is passed to the process. Then only the process keeps it alive.
+    /// The mapping until it is passed to the process, and then `nil`. After that, only the process keeps the mapping alive.
     private var made: FileMapping?
 
     private static let pageByteCount = 4096
@@ -250,7 +250,7 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Copies bytes into the mapped memory that were written to the file in another way.
+    /// Copies bytes into the mapped memory after another write to the file. `place` is the offset of the bytes in the file.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

@@ -41,7 +41,7 @@ package final class FaultyVolume: Volume {
     /// The number of calls so far that change nothing: calls that open, read, list, map for reading, or ask for a length or for existence.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// Lets one call that changes nothing fail with an error number. The calls are counted as `readCount` does, from 0.
+    /// Lets one call that changes nothing fail with an error number. Such calls are counted from 0, as in `readCount`.
     package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
     /// Starts another process on the current files. The faults that were requested no longer apply.
@@ -105,7 +105,7 @@ package final class FaultyVolume: Volume {
         }
     }
 
-    /// Not counted, because the call does not read from the disk.
+    /// Whether `path` leads to `file`. `readCount` does not count this call, because the call does not read from the disk.
     package func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool {
         guard let file = file as? FaultyFile else { return false }
         return state.withLock { $0.live[path] == file.number }

@@ -43,8 +43,8 @@ private func difference(_ graph: Graph, _ reference: ReferenceGraph, _ id: Objec
     return nil
 }
 
-/// Returns the first way of reading a bound column that does not agree with the value itself, as a part of a sentence. Returns `nil` if all
-/// agree.
+/// Compares the value with each way of reading it through a bound column. Returns the first difference as a part of a sentence, or `nil` if
+/// there is no difference.
 private func difference(_ column: Column, _ value: Value, _ place: ObjectPlace) -> String? {
     if ValueKey(column.value(at: place)) != ValueKey(value) { return "is \(column.value(at: place)) by its column" }
     switch value {

@@ -7,8 +7,9 @@ internal import CambiumGraph
 package struct IndexMeasurement {
     /// The seconds to sort and merge all keys into an empty tree.
     package let bulkSeconds: Double
-    /// The seconds to add more random keys to the tree, one by one. Their number is a twentieth of the first keys.
+    /// The seconds to add `insertCount` more random keys to the tree, one by one.
     package let insertSeconds: Double
+    /// The number of keys that were added one by one: a twentieth of `keyCount`.
     package let insertCount: Int
     /// The seconds to walk through the tree once, row by row.
     package let scanSeconds: Double

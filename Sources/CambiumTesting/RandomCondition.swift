@@ -30,7 +30,7 @@ package struct RandomCondition: Sendable {
         (0..<Int.random(in: 2...3, using: &random)).map { _ in condition(entity, depth: depth - 1) }
     }
 
-    /// A path that begins with a to-many relationship, and the entity at its end.
+    /// Returns a path that begins with a to-many relationship, and the entity at its end.
     private mutating func toManyPath(_ entity: Entity) -> ([String], Entity)? {
         guard let relationship = random.pick(entity.relationships.filter(\.isToMany)), let end = schema.entity(relationship.destination)
         else { return nil }
@@ -137,7 +137,7 @@ package struct RandomCondition: Sendable {
         return Operand(.aggregate(RelatedAggregate(function, QueryPath(path), of: QueryPath([attribute.name]))))
     }
 
-    /// A comparison of two attributes of the same kind.
+    /// Returns a comparison of two attributes of the same kind.
     private mutating func twoPaths(_ entity: Entity) -> Condition? {
         guard let first = random.pick(entity.attributes), let second = random.pick(entity.attributes.filter { $0.type == first.type })
         else {
@@ -161,7 +161,7 @@ package struct RandomCondition: Sendable {
         return names.isEmpty ? nil : (names, end)
     }
 
-    /// Sort keys: attributes of the object, attributes of a related object, and aggregates.
+    /// Returns sort keys: attributes of the object, attributes of a related object, and aggregates.
     package mutating func sort(_ entity: Entity) -> [SortKey] {
         (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in sortKey(entity) }
     }

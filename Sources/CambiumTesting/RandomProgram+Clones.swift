@@ -4,7 +4,7 @@ extension RandomProgram {
     /// Returns a clone of a few objects, which usually succeeds. Returns `nil` if no clone of a moderate size is found. The outcome in the
     /// op comes from the reference, without the hash that only the engine computes.
     mutating func clone(_ graph: ReferenceGraph) -> Op? {
-        // If copies were cloned again and again, the graph would grow exponentially.
+        // A large graph is not cloned: if copies were cloned again and again, the graph would grow exponentially.
         if graph.objectCount > 500 { return nil }
         for _ in 0..<6 {
             let roots = random.isTrue(1, outOf: 2) ? some(graph.ids, upTo: 1) : some(graph.ids, upTo: 4)
@@ -16,7 +16,7 @@ extension RandomProgram {
             do throws(CambiumError) {
                 let plan = try graph.plan(roots, options, time: time, seed: seed)
                 if plan.reached.count > 150 { continue }
-                // A clone that copies more than its roots tests more, so most of the others are skipped.
+                // Clones that copy only their roots test less, so most of them are skipped.
                 if plan.reached.count == roots.count, random.isTrue(3, outOf: 4) { continue }
                 return .clone(
                     CloneOp(

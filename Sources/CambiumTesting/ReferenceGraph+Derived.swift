@@ -1,7 +1,7 @@
 internal import CambiumModel
 import Foundation
 
-/// Derived attributes. Their values are computed again at each read.
+/// Derived attributes. The reference computes their values again at each read.
 extension ReferenceGraph {
     /// Returns the value of a property of an object.
     func value(_ property: PropertyNumber, of id: ObjectID) -> Value {

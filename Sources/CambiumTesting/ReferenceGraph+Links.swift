@@ -70,7 +70,7 @@ extension ReferenceGraph {
 
     /// Removes a link if it exists.
     ///
-    /// - Parameter isNoted: Whether to check the rules of the two objects again because of this change.
+    /// - Parameter isNoted: Whether a commit must check the rules of the two objects because of this change.
     mutating func disconnect(_ here: Side, _ owner: ObjectID, _ target: ObjectID, isNoted: Bool = true) {
         guard list(here, owner).contains(target) else { return }
         let there = opposite(here)
@@ -83,7 +83,7 @@ extension ReferenceGraph {
         note(there, target)
     }
 
-    /// Moves a member so that it has this index after the move.
+    /// Moves a member. After the move, the index of the member is `index`, or the last index if `index` is greater.
     private mutating func place(_ relationship: Relationship, _ owner: ObjectID, _ target: ObjectID, at index: Int) {
         var all = list(side(relationship), owner)
         all.removeAll { $0 == target }
@@ -92,7 +92,7 @@ extension ReferenceGraph {
         note(side(relationship), owner)
     }
 
-    /// Records that the number of an object's members has changed. If the schema limits this number, the object is checked at the end.
+    /// Records that the number of an object's members has changed. If the schema limits this number, a commit checks the object.
     mutating func note(_ side: Side, _ id: ObjectID) {
         guard let property = end(side).property else { return }
         let isBounded = schema.entities.contains { entity in
