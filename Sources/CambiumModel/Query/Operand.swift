@@ -82,7 +82,7 @@ public enum QueryLiteral: Hashable, Sendable {
     case object(entity: String, serial: UInt64)
     /// An object by its id: `3/42`.
     case id(ObjectID)
-    /// A value whose type is already known, because a program built the condition without a text.
+    /// A value with a known type. Programs that build conditions in Swift use it.
     case value(Value)
     /// A text that is converted to the type of the attribute, whatever that type is. The command line reads `name=text` in this way.
     case text(String)

@@ -43,7 +43,7 @@ struct QueryParser: Sendable {
 
     // MARK: Levels
 
-    /// Counts one more level, because the token opens a parenthesis or negates a condition.
+    /// Counts one more level. The caller calls this method if the token opens a parenthesis or negates a condition.
     mutating func enter() throws(CambiumError) {
         level += 1
         try checkDepth(level, at: token.start)

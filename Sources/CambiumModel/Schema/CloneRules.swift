@@ -13,7 +13,7 @@ enum CloneRules {
             // The store computes the derived values of a copy, so rules in the `userInfo` of derived attributes have no effect.
             for attribute in entity.attributes where !attribute.userInfo.isEmpty && attribute.derivation == nil {
                 let place = place["attributes"][attribute.name]["userInfo"]
-                // A path of several levels is resolved when an object is cloned, so it cannot be checked here.
+                // A path of several levels is resolved when an object is cloned. Therefore, the path cannot be checked here.
                 guard let follow = check(attribute, place, &mistakes).follow, follow.levelCount == 1 else { continue }
                 var known = parents ?? CloneParents(definition, tree)
                 parents = nil

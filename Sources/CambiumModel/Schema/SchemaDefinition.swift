@@ -14,7 +14,7 @@
 ///     let schema = try Schema(definition)
 public struct SchemaDefinition: Sendable, Hashable {
     package var entities: [EntityDefinition]
-    /// The parts of the source, such as a Core Data model, that a schema cannot express. Each takes one sentence.
+    /// One sentence for each part of the source, such as a Core Data model, that a schema cannot express.
     public var warnings: [String] = []
     /// The number for the next new entity if it is more than one above the greatest number in use; otherwise `nil`.
     package var nextNumber: Int?

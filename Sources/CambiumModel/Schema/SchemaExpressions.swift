@@ -9,7 +9,7 @@ package final class SchemaExpressions {
     private let expressions: SchemaResolver.Expressions
     /// The expressions by the bytes of their patterns, because Swift's `==` for texts ignores how characters with accents are encoded.
     private var known: [[UInt8]: Result<LinearRegex, LinearRegex.PatternError>] = [:]
-    /// Whether an expression was omitted because there were too many different patterns.
+    /// Whether an expression was omitted because the schema has more than `countMax` different patterns.
     private(set) var isExceeded = false
 
     init(_ expressions: SchemaResolver.Expressions) { self.expressions = expressions }

@@ -86,8 +86,7 @@ package struct StoredValueCheck {
         }
     }
 
-    /// Checks numbers with a short coefficient quickly. Most coefficients have 64 bits and do not end in zero, so no division of 128 bits
-    /// is needed.
+    /// Checks most numbers without a slow division of 128 bits. Their coefficients have at most 64 bits and do not end in zero.
     private static func isDecimal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if (3...10).contains(bytes.count), bytes[0] == 1 || bytes[0] == 2, bytes[2] != 0 {
             let coefficient = bytes[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

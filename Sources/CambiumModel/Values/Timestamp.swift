@@ -45,7 +45,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return DateText.text(whole: Int(whole) - Self.secondsTo2001, fraction: fraction)
     }
 
-    /// Returns the time from this moment to another moment. It is negative if the other moment is earlier.
+    /// Returns the time from this moment to another moment. The time is negative if the other moment is earlier.
     public func distance(to other: Timestamp) -> Duration {
         let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
         let (otherSeconds, otherRest) = other.microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
