@@ -6,9 +6,9 @@ internal import CMachine
 
 /// Measures durations with a counter of the processor, which takes less time to read than the operating system's clock.
 ///
-/// The clock determines the rate of the counter when `rate` is read. It then compares how far the counter and the operating
-/// system's clock have advanced since the creation of the `TickClock`. The counters of different processors may differ by nanoseconds. A measurement that ends
-/// on another processor may be wrong by this difference.
+/// The rate of the counter is determined when `rate` is read. `rate` compares how far the counter and the operating system's clock have
+/// advanced since the `TickClock` was created. The counters of different processors may differ by nanoseconds. A measurement that ends on
+/// another processor may be wrong by this difference.
 public struct TickClock: Sendable {
     private let beginTicks = Self.now
     private let beginTime = Self.systemTime
@@ -24,7 +24,7 @@ public struct TickClock: Sendable {
         return now > begin ? now - begin : 0
     }
 
-    /// The rate of the counter. The later it is read, the more precise it is.
+    /// The rate of the counter. The later the rate is read, the more precise it is.
     public var rate: TickRate {
         let (ticks, time) = (Self.ticks(since: beginTicks), Self.systemTime &- beginTime)
         return TickRate(nanosecondsPerTick: ticks == 0 ? 0 : Double(time) / Double(ticks))
