@@ -20,7 +20,7 @@
             SetCheck(entity).findMistakes(&findings)
         }
 
-        /// Checks one property. If the type has a mistake, the options are not checked, because they would lead to the same mistake.
+        /// Checks one property. If the type has a mistake, the options are not checked. Otherwise, a mistake could be reported twice.
         private static func check(_ property: StoredProperty, of entity: EntityDeclaration, _ findings: inout Findings) {
             let countBefore = findings.diagnostics.count
             MarkerCheck(property).findMistakes(&findings)

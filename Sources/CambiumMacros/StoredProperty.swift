@@ -50,7 +50,7 @@
     }
 
     extension PatternBindingSyntax {
-        /// Whether the property is computed: its accessors are not only observers.
+        /// Whether the property is computed. A property with observers only is stored.
         var isComputed: Bool {
             switch accessorBlock?.accessors {
             case nil: false

@@ -60,7 +60,7 @@
             }
         }
 
-        /// Reports attributes of other modules, which may be property wrappers. Attributes of the compiler begin with a lower-case letter.
+        /// Reports attributes of other modules, which may be property wrappers. Skips attributes of the compiler, which begin in lower case.
         private func checkWrappers(_ findings: inout Findings) {
             for attribute in variable.attributes.compactMap({ $0.as(AttributeSyntax.self) }) {
                 let isOwn = Marker(attribute) != nil
