@@ -94,7 +94,7 @@ package struct RandomSchema {
         if !components.isEmpty { entities[index].indexes.append(components) }
     }
 
-    /// Returns the names for a unique set. The set usually includes an attribute that a clone rebuilds, so that copies do not break it.
+    /// Returns the names for a unique set. The set usually includes an attribute that a clone rebuilds, so that copies do not violate the set.
     private mutating func uniqueNames(_ index: Int, _ names: [String], _ random: inout SplitMix64) -> [String] {
         let some = someOf(names, &random)
         if random.isTrue(1, outOf: 4) { return some }

@@ -18,8 +18,9 @@ struct ReferenceClone: Sendable {
     /// The attribute values of each copy.
     var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
     var hierarchies: [CloneOp.Hierarchy] = []
-    /// Whether any copy uses the time or a new UUID.
+    /// Whether any copy has the time of the clone.
     var hasTime = false
+    /// Whether any copy has a new UUID.
     var hasUUIDs = false
 
     func isRoot(_ id: ObjectID) -> Bool { roots.contains(id) }
@@ -122,7 +123,7 @@ extension ReferenceGraph {
             if let target = plan.copies[member] {
                 guard isKept(relationship, original, member, plan) else { continue }
                 list.append(target)
-                // If the schema names no inverse, the loop does not visit the other side, so it is updated here.
+                // If the schema names no inverse, the loop does not visit the other side. Therefore, the other side is updated here.
                 if end(there).property == nil { members[there, default: [:]][target, default: []].append(copy) }
             } else if isShared {
                 list.append(member)
@@ -142,7 +143,8 @@ extension ReferenceGraph {
         return true
     }
 
-    /// Whether the copy of an object is linked only to copies. This is so in a many-to-many relationship if another object caused the copy.
+    /// Whether the copy of an object is linked only to copies. This applies to a many-to-many relationship if the inverse relationship of a
+    /// copied member has the rule `copy`.
     private func isLinkedToCopiesOnly(_ id: ObjectID, _ relationship: Relationship, _ plan: ReferenceClone) -> Bool {
         let here = side(relationship)
         guard end(here).isToMany, end(opposite(here)).isToMany else { return false }

@@ -22,7 +22,7 @@ package struct ReferenceGraph: Sendable {
         let end: Int
     }
 
-    /// A deletion that a `deny` rule forbids, unless its members are deleted or unlinked before the transaction ends.
+    /// A deletion that the `deny` rule of a relationship forbids, unless the members are deleted or unlinked before the transaction ends.
     struct Denial: Sendable {
         let object: String
         let relationship: String

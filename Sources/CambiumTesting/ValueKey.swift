@@ -1,7 +1,8 @@
 package import CambiumModel
 import FoundationEssentials
 
-/// The key of a value. Two values of one type have equal keys exactly if their bytes are equal, so Unicode-equivalent strings may differ.
+/// The key of a value. Two values of one type have equal keys exactly if their bytes are equal. Unicode-equivalent strings may have
+/// different keys.
 package enum ValueKey: Hashable, Sendable {
     case null
     case bits(UInt64)
