@@ -2,8 +2,8 @@ extension CloneOptions {
     /// Converts the names in a request to numbers.
     ///
     /// - Parameter rootEntities: The concrete entities of the roots. Each of them must have each attribute of `rootValues`.
-    /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value whose type is not
-    ///   that of the attribute, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
+    /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value whose type differs
+    ///   from the type of the attribute, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
         if let depth = request.depth, depth < 0 { throw CambiumError(.invalidInput, "The depth must be 0 or more, but it is \(depth).") }
         let keys = [request.keys.exclude, request.keys.rebuild, request.keys.followParent, request.keys.withoutParent]

@@ -2,7 +2,7 @@ internal import CambiumJSON
 
 /// Reads the tokens of a query's text, one after the other.
 ///
-/// The lexer creates a token when the parser requests it, so the tokens of a long text take no more memory.
+/// The lexer creates a token when the parser requests it, so the memory for tokens does not depend on the length of the text.
 struct QueryLexer: Sendable {
     let bytes: [UInt8]
     /// The offset of the next byte.

@@ -17,7 +17,7 @@ public enum Derivation: Sendable, Hashable {
     /// The greatest value of an attribute of the members; null if no member has a value. The derived attribute has the type of the members'
     /// attribute.
     case max(String)
-    /// A text of the same object, without differences of case and diacritics.
+    /// The text of another attribute of the same object, without differences of case and diacritics.
     case folded(String)
 
     /// Creates the expression for a key of the schema in JSON. Returns `nil` if the key is not the key of an expression.

@@ -62,7 +62,8 @@ public final class Entity: Sendable {
     package func relationship(_ number: PropertyNumber) -> Relationship? { relationshipsByNumber[number.rawValue] }
 }
 
-/// A set of attributes. No two objects of the entity and its sub-entities have the same values of all of them. A null is never a duplicate.
+/// A set of attributes. No two objects of the entity and its sub-entities have the same values in all attributes of the set. A null is
+/// never a duplicate.
 package struct UniqueSet: Sendable, Hashable {
     /// The entity that declares the set.
     package let entity: EntityNumber
