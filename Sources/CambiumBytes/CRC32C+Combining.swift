@@ -1,5 +1,6 @@
 extension CRC32C {
-    /// Returns the checksum of A followed by B, from the checksums of A and of B and the number of bytes of B.
+    /// Returns the checksum of two sequences of bytes that follow each other. `first` and `second` are the checksums of the sequences, and
+    /// `secondByteCount` is the length of the second sequence.
     ///
     /// Complexity: O(log bytes). Source: M. Adler's `crc32_combine` in zlib.
     public static func combined(_ first: UInt32, _ second: UInt32, secondByteCount: Int) -> UInt32 {
