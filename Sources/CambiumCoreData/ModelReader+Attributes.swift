@@ -144,8 +144,8 @@ extension ModelReader {
         }
     }
 
-    /// Removes a default that the constraints refuse. In Core Data, an object with such a default cannot be saved until it gets another
-    /// value.
+    /// Removes a default that the constraints refuse. In Core Data, an object with such a default cannot be saved until the attribute gets
+    /// another value.
     private mutating func checkDefault(_ attribute: inout AttributeDefinition, _ place: String) {
         let type = attribute.type
         // All values were converted to the type before, so an error is impossible here.
