@@ -18,7 +18,7 @@ extension RandomSchema {
         return definition
     }
 
-    /// Whether a definition is a valid schema whose clone rules are valid with the standard keys and with the other keys.
+    /// Whether a definition is a valid schema whose clone rules are valid with the standard keys and with `otherKeys`.
     private static func isSound(_ definition: SchemaDefinition) -> Bool {
         do {
             _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))
