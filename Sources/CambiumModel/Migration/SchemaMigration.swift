@@ -86,7 +86,8 @@ struct SchemaNumbering {
         setMarks(nextEntity, nextProperties)
     }
 
-    /// Stores the next numbers. A next number that is one more than the greatest number is omitted, because a reader can compute it.
+    /// Stores the numbers for the next new entity and properties. A number that is one more than the greatest number is omitted, because a
+    /// reader can compute it.
     private mutating func setMarks(_ nextEntity: Int, _ nextProperties: [String: Int]) {
         if nextEntity > definition.entityMark { definition.nextNumber = nextEntity }
         let marks = definition.propertyMarks

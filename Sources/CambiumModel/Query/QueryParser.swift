@@ -5,7 +5,7 @@ struct QueryParser: Sendable {
     var lexer: QueryLexer
     /// The next token.
     private(set) var token: QueryToken
-    /// The number of open parentheses, and of the words `not` that precede them.
+    /// The number of open parentheses, plus the number of words `not` whose conditions have not ended yet.
     private var level = 0
     /// The number of comparisons with a pattern so far.
     private var patternCount = 0

@@ -15,9 +15,9 @@ public final class Entity: Sendable {
     public let identity: [Attribute]
     /// Sets of attributes. No two objects have the same values of all attributes in a set. The identity is one of the sets.
     package let uniqueSets: [UniqueSet]
-    /// The indexes that the entity declares or inherits, the parent's first.
+    /// The indexes that the entity declares or inherits. The indexes of the parent come first.
     package let indexes: [EntityIndex]
-    /// The stored queries that the entity declares or inherits, the parent's first.
+    /// The stored queries that the entity declares or inherits. The queries of the parent come first.
     package let queries: [StoredQuery]
     public let userInfo: [String: String]
     package let schemaName: SchemaName
