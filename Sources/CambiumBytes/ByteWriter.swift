@@ -1,6 +1,6 @@
 /// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
 ///
-/// The functions that encode small transactions are inlinable: the compiler specializes a generic function only where it sees the body.
+/// The functions that encode small transactions are inlinable: the compiler specializes a generic function only where it sees its body.
 public struct ByteWriter: Sendable {
     @usableFromInline var buffer: [UInt8]
 
