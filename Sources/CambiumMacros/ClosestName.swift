@@ -10,7 +10,8 @@
     }
 
     extension String {
-        /// The number of letters to insert, remove or replace. Letters that differ only in case count as equal. Complexity: O(m × n).
+        /// The number of letters to insert, remove or replace. Letters that differ only in case count as equal. Complexity: O(m × n) for
+        /// names of m and n letters.
         fileprivate func distance(toName other: String) -> Int {
             let (left, right) = (Array(lowercased()), Array(other.lowercased()))
             var row = Array(0...right.count)
