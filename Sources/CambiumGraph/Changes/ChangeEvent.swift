@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// One difference in one object between two graphs.
+/// One difference between the states of an object in two graphs.
 struct ChangeEvent: Comparable {
     enum Kind: UInt8 {
         case inserted
@@ -14,7 +14,7 @@ struct ChangeEvent: Comparable {
     }
 
     let serial: UInt64
-    /// The serial of the member that was removed or added, otherwise 0.
+    /// The serial of the member that was removed or added; 0 for all other kinds.
     let target: UInt64
     let root: EntityNumber
     /// The number of the property, or 0 if the event is about the object itself.
@@ -31,7 +31,8 @@ struct ChangeEvent: Comparable {
 
     func isOfSameObject(as other: Self) -> Bool { serial == other.serial && root == other.root }
 
-    /// Orders events by object, ascending. The events about the object itself come first, then the events of each property together.
+    /// Orders events by the number of the root entity, and then by the serial of the object. For one object, the events about the object
+    /// itself come first. The events of its properties follow, ordered by property.
     static func < (left: Self, right: Self) -> Bool {
         if left.root != right.root { return left.root < right.root }
         if left.serial != right.serial { return left.serial < right.serial }

@@ -7,8 +7,8 @@ extension ChangeFinder {
         let second: UInt64
     }
 
-    /// Compares the edges of the pages that differ. An edge is identified by the serials of its ends, so an edge that moved to another row
-    /// is unchanged.
+    /// Compares the edges in the groups of rows that differ between the graphs. An edge is identified by the serials of its ends, so an
+    /// edge that moved to another row is unchanged.
     mutating func compareEdges(_ table: Int, _ layout: ColumnMeanings.Edges) {
         let keepsEnds = keepsRows(meanings.ends[layout.firstEnd].table) && keepsRows(meanings.ends[layout.firstEnd + 1].table)
         var (removed, added): ([Edge], [Edge]) = ([], [])
@@ -39,12 +39,12 @@ extension ChangeFinder {
         let rows = reader.rows(table)
         let first = serial(reader, meanings.ends[layout.firstEnd].table, rows.link(row, layout.ownerSlots[0]))
         let second = serial(reader, meanings.ends[layout.firstEnd + 1].table, rows.link(row, layout.ownerSlots[1]))
-        // Within a symmetric edge, row numbers decide which end is stored first, and they may differ between the graphs. The order by
-        // serial does not.
+        // Row numbers decide which end of a symmetric edge is stored first, and they may differ between the graphs. Serials are the same in
+        // both graphs, so the ends are ordered by serial here.
         return layout.isSymmetric && first > second ? Edge(first: second, second: first) : Edge(first: first, second: second)
     }
 
-    /// Records the ordered lists in which the position of an edge may differ.
+    /// Records the ordered lists in which one of these edges may have another position. `rows` contains one bit for each edge to compare.
     private mutating func noteReorderedEdges(
         _ table: Int, _ layout: ColumnMeanings.Edges, _ before: RowGroup, _ after: RowGroup, _ rows: UInt64, _ word: Int
     ) {
@@ -60,7 +60,8 @@ extension ChangeFinder {
     private mutating func noteEdges(_ layout: ColumnMeanings.Edges, _ removed: [Edge], _ added: [Edge]) {
         let kept = removed.isEmpty || added.isEmpty ? [] : Set(removed).intersection(added)
         for edge in kept {
-            // Such an edge was removed and added again, or moved to another row. Its position in the lists of its ends may differ.
+            // The edge was removed and added again, or it moved to another row. In both cases, its position in the lists of its ends may
+            // differ.
             noteReordered(layout.firstEnd, owner: edge.first)
             noteReordered(layout.firstEnd + 1, owner: edge.second)
         }

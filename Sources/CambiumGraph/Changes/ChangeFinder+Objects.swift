@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Compares the groups of rows that differ. If both groups contain the rows of one virtual page, compares row by row, otherwise serial
-    /// by serial.
+    /// Compares the groups of rows that differ between the graphs. If a group has the objects of the same virtual page in both graphs,
+    /// compares it row by row, otherwise serial by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in
@@ -16,7 +16,8 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Returns whether both groups belong to the same virtual page, and each group contains all objects that this page has in its graph.
+    /// Returns whether both groups contain the objects of the same virtual page. If one graph does not have the group, it must also have no
+    /// other group for that page.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other
@@ -62,7 +63,8 @@ extension ChangeFinder {
         }
     }
 
-    /// Compares the objects of a virtual page one by one. Finds each object by its serial, because its row may differ between the graphs.
+    /// Compares the objects of a virtual page, a range of consecutive serials. Finds each object by its serial, because its row may differ
+    /// between the graphs.
     private mutating func compareSerials(_ table: Int, _ virtualPage: UInt32) {
         let first = UInt64(virtualPage) << UInt64(PageLayout.fanOutShift)
         for serial in first..<first + UInt64(PageLayout.fanOut) {

@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Records the ordered lists that have the same members in another order.
+    /// Records the ordered lists that have the same members in both graphs, but in different orders.
     mutating func compareOrders() {
         if reordered.isEmpty { return }
         let changed = listsWithOtherMembers()

@@ -3,7 +3,8 @@ import CambiumModel
 /// Compares two graphs whose columns have the same meanings, page by page.
 ///
 /// If a group has the rows of one virtual page in both graphs, its rows are compared in place. If packing has moved rows, objects are
-/// compared by their serials. Links contain row numbers, which `keepsRows` allows to compare directly.
+/// compared by their serials. Links contain row numbers. They are compared directly if `keepsRows` is true for the linked table, and
+/// otherwise by the serials of the linked objects.
 struct ChangeFinder {
     let old: Reader
     let new: Reader
@@ -75,7 +76,8 @@ struct ChangeFinder {
         return keeps
     }
 
-    /// Returns the leaves of a column of two groups. Returns `nil` if both leaves are the same page, or if a graph does not have the group.
+    /// Returns the leaves of one column in the two groups. Returns `nil` if both leaves are the same page, or if one of the graphs does not
+    /// have the group.
     func leaves(_ before: RowGroup, _ after: RowGroup, _ slot: Int) -> LeafPair? {
         let (leaf, other) = (before.leaf(slot), after.leaf(slot))
         if leaf == 0 || other == 0 || sharing.isOnePage(leaf, other) { return nil }
@@ -89,7 +91,7 @@ struct ChangeFinder {
 
     mutating func note(_ event: ChangeEvent) { events.append(event) }
 
-    /// Records that the to-one relationship of an object leads to another object, or to no object.
+    /// Records that a to-one relationship leads from the object `serial` to different targets in the two graphs. Target 0 means no object.
     mutating func noteTarget(_ end: Int, of serial: UInt64, before: UInt64, after: UInt64) {
         let end = meanings.ends[end]
         guard let property = end.property else { return }
@@ -97,7 +99,8 @@ struct ChangeFinder {
         if after != 0 { events.append(ChangeEvent(.added, end.root, serial, property, target: after)) }
     }
 
-    /// Records that a member of a list has another owner, or no owner. `end` is the member's end of the link.
+    /// Records that a member of a list has different owners in the two graphs. Owner 0 means no owner. `end` is the member's end of the
+    /// link.
     mutating func noteOwner(_ end: Int, of member: UInt64, before: UInt64, after: UInt64) {
         let owner = meanings.ends[end ^ 1]
         guard let property = owner.property else { return }
@@ -105,7 +108,7 @@ struct ChangeFinder {
         if after != 0 { events.append(ChangeEvent(.added, owner.root, after, property, target: member)) }
     }
 
-    /// Records that the order of a list may differ, if the list has an order.
+    /// Records that the order of a list may differ between the graphs. Does nothing if the list has no order.
     mutating func noteReordered(_ end: Int, owner: UInt64) {
         let end = meanings.ends[end]
         if end.isOrdered { reordered.insert(OrderedList(end: end.list, owner: owner)) }

@@ -93,8 +93,9 @@ extension Graph {
     ///
     ///     let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
     ///
-    /// Packing, checkpoints and compaction are not changes. If the schema changed between the moments, properties are the same if a
-    /// migration kept or renamed them. A value of a widened attribute is the same if it equals the old value in the wider type.
+    /// Packing, checkpoints and compaction are not changes. If the schema changed between the moments, a property that a migration kept or
+    /// renamed counts as the same property. A value of a widened attribute counts as unchanged if it equals the old value after conversion
+    /// to the wider type.
     ///
     /// Complexity: O(1) for equal graphs. O(pages that are not shared + changes x log changes) if both schemas have the same properties of
     /// the same types. Otherwise O(objects and members of both graphs).

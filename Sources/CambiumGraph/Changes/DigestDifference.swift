@@ -3,8 +3,8 @@ package import CambiumModel
 extension Graph {
     /// Returns the digest of this graph, computed from the digest of an earlier moment of the same timeline and the changes since then.
     ///
-    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed). If an ordered
-    /// relationship differs, all of its members count. O(graph) if the schema has changed.
+    /// Complexity: O(pages that are not shared + values of the objects that differ + members that were added or removed). If the members of
+    /// an ordered relationship differ, the cost includes all of its members. O(graph) if the schema has changed.
     ///
     /// - Parameter known: The digest of `older`.
     package func digest(after known: GraphDigest, of older: Graph) -> GraphDigest {
@@ -15,7 +15,8 @@ extension Graph {
     }
 }
 
-/// Adds up the terms of a digest that two graphs of one layout do not share.
+/// Computes the digest of a graph from the digest of an earlier graph with the same layout. Adds the terms that only the later graph has,
+/// and subtracts the terms that only the earlier graph has.
 struct DigestDifference {
     private let old: Digester
     private let new: Digester
@@ -71,7 +72,8 @@ struct DigestDifference {
                 new.isListingEnd(relationship, layout.end(relationship))
             else { continue }
             if relationship.isOrdered {
-                // The events of a property are consecutive.
+                // The first event of an ordered property replaces all of its members. The other events of the property follow directly, and
+                // are skipped.
                 if event.property == last { continue }
                 old.addMembers(of: before, serial, relationship, to: &removed)
                 new.addMembers(of: after, serial, relationship, to: &added)
@@ -90,8 +92,8 @@ struct DigestDifference {
         if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }
     }
 
-    /// Returns the serials of objects that have another entity in the later graph. There may be no event for such an object, because its
-    /// values may be the same.
+    /// Returns the serials of objects whose concrete entity differs between the graphs. There may be no event for such an object, because
+    /// its values may be the same.
     private mutating func serialsOfOtherEntities(_ table: TableLayout) -> Set<UInt64> {
         guard let slot = table.entitySlot else { return [] }
         var pages = Set<UInt32>()
@@ -126,7 +128,7 @@ extension Digester {
         addMembers(of: row, serial, relationship, layout.end(relationship), targets, to: &sum)
     }
 
-    /// Adds an object, its values and the links that it reports.
+    /// Adds the terms of an object, of its values, and of the links that the digest counts at this object.
     fileprivate func addWhole(_ row: UInt32, _ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, to sum: inout DigestSum) {
         addObject(row, table, root, to: &sum)
         let entity = layout.schema.entity(reader.rows(table.index).entity(row, table))

@@ -4,7 +4,7 @@
 
 /// The leaves that store one column of a group of rows in two graphs.
 ///
-/// SAFETY: both are leaves of the column's kind, in versions of the graph that the caller keeps alive.
+/// SAFETY: both pages are leaves of the column's kind, in versions of the graph that the caller keeps alive.
 struct LeafPair {
     private let before: UnsafeMutableRawPointer
     private let after: UnsafeMutableRawPointer
@@ -14,8 +14,11 @@ struct LeafPair {
         self.after = after
     }
 
-    /// Returns the rows whose cells differ, as bits. A word has the bits of 64 rows, and `rows` has a bit for each row to compare. For
-    /// texts, the method returns all rows that may differ.
+    /// Returns the rows whose cells differ, as bits. For texts, the result may also contain rows with equal texts.
+    ///
+    /// - Parameters:
+    ///   - rows: The rows to compare, as bits.
+    ///   - word: The index of a 64-bit word in the group. The bits belong to the 64 rows of this word.
     func differingRows(_ kind: ColumnKind, _ rows: UInt64, _ word: Int) -> UInt64 {
         if rows == 0 { return 0 }
         switch kind {
@@ -50,8 +53,8 @@ struct LeafPair {
         return bits
     }
 
-    /// Returns the rows whose texts may differ, as the bits of a word. If one leaf is a changed copy of the other, both heaps of texts
-    /// begin with the same bytes. Then equal cells mean equal texts, unless the texts are in separate pages.
+    /// Returns the rows whose texts may differ, as bits. If one leaf is a changed copy of the other, both heaps of texts begin with the
+    /// same bytes. Then equal cells mean equal texts, unless the texts are in separate pages.
     private func differingTexts(_ word: Int) -> UInt64 {
         let byteCount = min(StringLeaf.heapUsed(before), StringLeaf.heapUsed(after))
         let hasSameHeap = memcmp(before + PageLayout.heapOffset, after + PageLayout.heapOffset, byteCount) == 0

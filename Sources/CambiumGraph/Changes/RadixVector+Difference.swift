@@ -19,7 +19,7 @@ extension RadixVector {
     }
 }
 
-/// Walks through two vectors side by side. Vectors have at most five levels.
+/// Walks through two vectors side by side. The recursion is at most five levels deep, because a vector has at most five levels.
 private struct VectorWalk {
     /// A node at a level of the walk. If its tree has fewer levels, `missingLevels` is the number of levels between the walk's level and
     /// the node.

@@ -5,7 +5,7 @@ public struct RelationshipChange: Sendable {
     /// A relationship of an object, in both graphs.
     struct Links: Sendable {
         let relationship: Relationship
-        /// The relationship in the earlier schema.
+        /// The relationship in the earlier schema, or `relationship` if the object did not have the relationship there.
         let former: Relationship
         let id: ObjectID
         let before: Graph

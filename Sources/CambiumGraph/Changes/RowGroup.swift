@@ -36,7 +36,7 @@ struct RowGroup {
 
     private func bits(_ offset: Int, _ word: Int) -> UInt64 { page?.load(fromByteOffset: offset &+ 8 &* word, as: UInt64.self) ?? 0 }
 
-    /// Calls `body` with each row whose bit is set.
+    /// Calls `body` with each row whose bit is set in `bits`, which are the bits of the group's word with the index `word`.
     @inline(__always) func forEachRow(_ bits: UInt64, _ word: Int, _ body: (UInt32) -> Void) {
         var rest = bits
         while rest != 0 {
@@ -47,7 +47,7 @@ struct RowGroup {
 
     // MARK: Columns
 
-    /// Returns the page of a column, or 0 if there is no group.
+    /// Returns the leaf of a column, or 0 if the graph does not have the group.
     func leaf(_ slot: Int) -> PageRef {
         page?.load(fromByteOffset: GroupLayout.columnsOffset &+ 4 &* slot, as: PageRef.self) ?? 0
     }

@@ -2,8 +2,8 @@ import CambiumModel
 
 /// Compares two graphs whose schemas differ, object by object.
 ///
-/// Properties are the same if they have the same number. A value of an attribute whose type was widened is the same if it equals the
-/// other value in the wider type.
+/// Two properties are the same if they have the same number. If the type of an attribute was widened, two values are the same if they are
+/// equal after conversion to the wider type.
 struct SchemaChangeFinder {
     let old: Graph
     let new: Graph
