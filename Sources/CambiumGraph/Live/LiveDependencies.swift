@@ -19,7 +19,7 @@ struct LiveDependencies {
     private var levels: [Level]
     /// The levels at which each property is read.
     private var levelsByKey: [LiveKey: Set<Int>] = [:]
-    /// The keys of the objects of the query themselves: their existence and their attributes.
+    /// The keys for the existence and the attributes of the objects of the query, without the objects to which their paths lead.
     let ownKeys: Set<LiveKey>
     private let layout: GraphLayout
 
@@ -121,7 +121,8 @@ struct LiveDependencies {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // A deleted object has no row to start from, and can be omitted: the links to the object have changed as well.
+        // A deleted object has no row from which the search could start. It can be omitted, because the links to it have changed as well,
+        // and they are searched, too.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {
             var owners: Set<UInt32> = []

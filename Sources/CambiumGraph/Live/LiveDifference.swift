@@ -60,7 +60,8 @@ struct LiveDifference {
             }
             matched.insert(place)
             let old = removed[place]
-            // Each side is the number of unchanged entries before the object: on the left in the old list, on the right in the new list.
+            // Both sides of the comparison count the unchanged entries before the object. The left side counts them in the old list, and
+            // the right side in the new list.
             let isBetweenSame = old.index - place == item.index - position
             if isBetweenSame, place > lastKept, old.entry.section == item.entry.section {
                 lastKept = place

@@ -7,14 +7,15 @@ struct LiveEntries {
     /// The number of entries of each chunk.
     private var counts: [Int] = []
     private(set) var count = 0
-    /// The entry of each serial. Empty if the entries are in the order of their serials, because then a search finds an entry.
+    /// The entry of each serial. Empty if the entries are in the order of their serials, because then a binary search in `chunks` finds an
+    /// entry.
     private var bySerial: [UInt64: LiveEntry] = [:]
     private let isInOrderOfSerials: Bool
 
     /// The number of entries of a new chunk. A chunk that has grown to more than twice this number is divided.
     private static let chunkCount = 256
-    /// If there is more than one change for each 16 entries, all entries are merged with the changes. This is then faster than changing
-    /// them one by one.
+    /// If there is more than one change for each 16 entries, one pass merges all entries with the changes. With that many changes, the pass
+    /// is faster than single changes.
     private static let mergedShare = 16
 
     /// - Parameter sorted: The entries in ascending order.
@@ -62,8 +63,7 @@ struct LiveEntries {
         return counts[..<chunk].reduce(index, +)
     }
 
-    /// Returns the position of the first entry that is not less than an entry. If every entry is less, returns the number of chunks as the
-    /// chunk.
+    /// Returns the position of the first entry that is not less than an entry. If every entry is less, `chunk` is the number of chunks.
     private func place(of entry: LiveEntry) -> (chunk: Int, index: Int) {
         let chunk = Self.firstIndex(in: chunks) { ($0.last.map { $0 < entry }) ?? false }
         return (chunk, chunk < chunks.count ? Self.firstIndex(in: chunks[chunk]) { $0 < entry } : 0)
@@ -82,8 +82,8 @@ struct LiveEntries {
 
     // MARK: Changing
 
-    /// Removes entries and inserts entries. Both arrays ascend. Complexity: O(changes x (log entries + chunks)), and at most O(entries +
-    /// changes).
+    /// Removes the entries in `removed`, and inserts the entries in `added`. Both arrays must ascend. Complexity: O(changes x (log entries
+    /// + chunks)), and at most O(entries + changes).
     mutating func replace(_ removed: [LiveEntry], by added: [LiveEntry]) {
         if !isInOrderOfSerials {
             for entry in removed { bySerial[entry.serial] = nil }
@@ -143,7 +143,7 @@ struct LiveEntries {
         return merged + added
     }
 
-    /// Removes the entries from index `kept` on. Complexity: O(entries).
+    /// Removes all entries except the first `kept` entries. Complexity: O(entries).
     mutating func truncate(to kept: Int) {
         for entry in self[kept..<count] { bySerial[entry.serial] = nil }
         fill(self[0..<kept])

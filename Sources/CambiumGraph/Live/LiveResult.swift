@@ -10,8 +10,8 @@ package struct LiveResult {
     private var dependencies: LiveDependencies
     private var root: EntityNumber
     private var entries: LiveEntries
-    /// The position in the order up to which `entries` contains all objects of the answer, stated by an entry. `nil` if `entries` contains
-    /// the whole answer.
+    /// The entry up to which `entries` is complete: objects of the answer that come after this entry may be missing. `nil` if `entries`
+    /// contains the whole answer.
     private var boundary: LiveEntry?
     private var sections = LiveSections()
     /// The number of times that the whole query ran.
@@ -101,7 +101,8 @@ package struct LiveResult {
     /// Updates the result to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
     ///
     /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window), where the candidates are the
-    /// objects whose answer may differ. If there are too many candidates, the cost is that of the query.
+    /// objects whose answer may differ. If there are too many candidates, the whole query runs again, and its cost replaces the cost of the
+    /// candidates.
     ///
     /// - Parameter touched: All objects that differ between the last graph and this one, and possibly others.
     /// - Throws: `CancellationError` if the task was cancelled. The result is then incomplete and must not be used again.
@@ -123,9 +124,10 @@ package struct LiveResult {
         return update.isEmpty ? nil : update
     }
 
-    /// At most this many candidates are evaluated one by one, or one in `candidateShare` of all objects if that is more. With more
-    /// candidates, the query runs again.
+    /// The query runs again if there are more candidates than this number, and also more than one for each `candidateShare` objects.
+    /// Otherwise the candidates are evaluated one by one.
     private static let candidateCountMin = 256
+    /// The number of objects for each candidate, see `candidateCountMin`.
     private static let candidateShare = 8
 
     /// Evaluates the candidates, and replaces their entries in the result.
@@ -192,7 +194,7 @@ package struct LiveResult {
 }
 
 extension LiveUpdate {
-    /// Whether the new result equals the old one, and none of its objects has changed.
+    /// Whether the update changes neither the result nor any of its objects.
     fileprivate var isEmpty: Bool { deleted.isEmpty && inserted.isEmpty && moved.isEmpty && updated.isEmpty }
 }
 

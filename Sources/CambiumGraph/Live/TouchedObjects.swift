@@ -1,8 +1,9 @@
 import CambiumModel
 
-/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share one such value.
+/// The objects that changed between two graphs, grouped by the properties that changed. All live queries of a store share this value, so
+/// that the changes are grouped only once.
 package final class TouchedObjects: Sendable {
-    /// For each property, the serials of the objects that changed.
+    /// For each property, the serials of the objects in which the property changed.
     let serials: [LiveKey: [UInt64]]
     /// The total number of serials for all properties.
     package let count: Int
