@@ -1,5 +1,5 @@
-/// A to-many relationship without an order whose members are all copied with each copied owner. So the columns of its chains can be copied
-/// as a whole.
+/// A to-many relationship without an order, for which a clone copies all members of each copied owner. Therefore the columns of its chains
+/// can be copied as a whole.
 struct CloneChain {
     let link: Int
     let chain: Draft.Chain
@@ -9,7 +9,7 @@ struct CloneChain {
 }
 
 extension GraphLayout {
-    /// Returns the relationships whose members are all copied with each copied owner.
+    /// Returns the to-many relationships without an order for which the clone copies all members of each copied owner.
     func wholeChains(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules) -> [CloneChain] {
         var found: [CloneChain] = []
         if plan.options.depth != nil { return found }
@@ -30,7 +30,7 @@ extension GraphLayout {
 }
 
 extension CloneSpan {
-    /// Returns the row of the copy of a copied row. The row is usually in this span, so its copy is found without a search.
+    /// Returns the row that contains the copy of `row`. `row` is usually in this span, and then its copy is found without a search.
     @inline(__always) fileprivate func copy(of row: UInt32, _ target: UInt32, _ rows: CloneRows) -> UInt32 {
         let place = row &- firstRow
         guard isRun, place < UInt32(truncatingIfNeeded: count) else { return rows.copy(of: row) }

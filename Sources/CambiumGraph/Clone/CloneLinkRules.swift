@@ -5,7 +5,8 @@ struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// The rule of each end of each link, if one rule holds for all objects: for all concrete entities, and for roots as for other objects.
+    /// The rule of each end of each link. An end has several rules if they differ between concrete entities, or between roots and other
+    /// objects.
     private let rules: [Stance]
 
     private enum Stance {

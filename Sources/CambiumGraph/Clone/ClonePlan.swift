@@ -8,13 +8,14 @@ package struct ClonePlan: Sendable {
     let roots: [ObjectPlace]
     /// The copied rows, by table.
     var rows: [CloneRows]
-    /// The objects in the order of the walk, each with its parent. Empty if no value comes from a parent.
+    /// The objects in the order of the walk, each with its parent. Empty if no attribute takes its value from a parent.
     let entries: [CloneWalk.Entry]
     package let rootIDs: [ObjectID]
     package let hierarchies: [CloneOp.Hierarchy]
     package let setHash: UInt64
-    /// Whether copies get new UUIDs, which are computed from a seed. `needsTime` states whether copies get the time of the clone.
+    /// Whether copies get new UUIDs, which are computed from a seed.
     package let needsSeed: Bool
+    /// Whether copies get the time of the clone.
     package let needsTime: Bool
 
     package var objectCount: Int { hierarchies.reduce(0) { $0 + $1.objectCount } }

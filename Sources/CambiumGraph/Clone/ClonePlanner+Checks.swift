@@ -20,7 +20,7 @@ extension ClonePlanner {
                         && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed { continue }
-                // Roots are always copied, so only other objects can be shared instead.
+                // A root is always copied. Any other object could be shared between the owner and its copy instead.
                 if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
@@ -63,7 +63,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Checks whether the attribute of a copy allows the value that it takes from an ancestor.
+    /// Throws `.ruleViolated` if the attribute of a copy does not allow the value that it takes from an ancestor.
     private func checkFollowed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
         _ known: inout [CopiedAttribute: Value?]
@@ -116,7 +116,7 @@ extension ClonePlanner {
         let attribute: PropertyNumber
     }
 
-    /// The source of the value of a copy's attribute.
+    /// The origin of an attribute's value in a copy: a known value (`nil` if the clone creates the value), or the attribute of an ancestor.
     private enum Origin {
         /// The value itself; `nil` if the clone creates it.
         case value(Value?)

@@ -104,7 +104,8 @@ struct ClonePlanner {
             counts: counts.map { CloneOp.EntityCount($0.key, $0.value) }.sorted { $0.entity < $1.entity })
     }
 
-    /// Checks an estimate of the rows and pages of the copies. Running out of pages while they are written would end the process.
+    /// Throws `.limitExceeded` if the copies may need more rows or pages than are left. The numbers are estimates. Without this check, a
+    /// clone that runs out of pages while it writes would end the process.
     private func checkRowCapacity(_ rows: [CloneRows]) throws(CambiumError) {
         for table in layout.tables where table.root == nil {
             guard reader.nextSerial(table.index) + UInt64(reader.liveCount(table.index)) < TableLayout.rowCountMax else {

@@ -6,8 +6,8 @@ import CambiumBytes
 
 /// The copied rows of one table, and the places of their copies.
 ///
-/// The set has one bit for each row of the table, in memory that is touched only where rows are copied. In addition, it takes 36 bytes for
-/// each group of 128 rows that contains a copied row.
+/// The set of copied rows has one bit for each row of the table. Memory without the bit of a copied row is never touched, so it costs
+/// nothing. In addition, each group of 128 rows that contains a copied row takes 36 bytes.
 struct CloneRows: Sendable {
     /// The copied rows of one virtual page: the rows of a group, or some rows of a group that several virtual pages share. An array of
     /// pages is sorted by virtual page, so the serials of its rows ascend.
@@ -58,7 +58,7 @@ struct CloneRows: Sendable {
 
     mutating func setTargets(_ targets: [UInt32]) { self.targets = targets }
 
-    /// Returns the row of a row's copy.
+    /// Returns the row that contains the copy of `row`.
     @inline(__always) func copy(of row: UInt32) -> UInt32 {
         let serial = firstSerial &+ UInt64(chosen.rank(of: row))
         let page = Int((serial &>> UInt64(PageLayout.fanOutShift)) &- (firstSerial &>> UInt64(PageLayout.fanOutShift)))
@@ -103,7 +103,7 @@ final class CloneBits: @unchecked Sendable {
     private let wordCount: Int
     private let chunks: Chunks
     @exclusivity(unchecked) private(set) var count = 0
-    /// The ranks of rows in groups that several virtual pages share. The rank of a row is the number of rows of the set before it, by
+    /// The ranks of rows in groups that several virtual pages share. The rank of a row is the number of rows of the set that have a lower
     /// serial.
     @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
     /// The groups with rows in the set, in the order in which they were added.
@@ -186,8 +186,8 @@ final class CloneBits: @unchecked Sendable {
 
     private static let isByRow = UInt32.max
 
-    /// Returns the number of rows of the set before a row, by serial: the rank of the row's group, and the set's rows before it in the
-    /// group.
+    /// Returns the number of rows of the set that have a lower serial than `row`. This is the rank of the row's group, plus the number of
+    /// preceding rows of the set in that group.
     @inline(__always) func rank(of row: UInt32) -> UInt32 {
         let place = Int(row &>> 6)
         if place >= wordCount { refuse() }

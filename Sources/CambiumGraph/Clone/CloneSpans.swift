@@ -45,7 +45,8 @@ struct CloneSpan {
         }
     }
 
-    /// Moves the bits of the copied rows next to each other, and shifts them to the place of the first copy.
+    /// Moves the bit of each copied row to the place of its copy. `bits` has one bit for each row of the source group; the bits of rows
+    /// that are not copied are dropped.
     @inline(__always) func moved(_ bits: UInt128) -> UInt128 {
         let mask = count == 128 ? UInt128.max : (UInt128(1) &<< UInt128(truncatingIfNeeded: count)) &- 1
         if isRun { return ((bits &>> UInt128(truncatingIfNeeded: first)) & mask) &<< UInt128(truncatingIfNeeded: start) }

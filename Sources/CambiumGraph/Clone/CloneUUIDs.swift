@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
 ///
-/// In an index, which sorts by hash, the UUIDs come in the order of the copies, and are as dense as the existing objects. So the index
-/// receives them bucket by bucket, and a small clone changes few buckets.
+/// An index sorts keys by hash. In that order, the new UUIDs are in the order of the copies, and as dense as the existing keys. So the
+/// index receives them bucket by bucket, and a small clone changes few buckets.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -53,7 +53,7 @@ struct CloneUUIDs {
         return SIMD2(first.x | (place & ((1 &<< bitCount) &- 1)).littleEndian, first.y)
     }
 
-    /// Returns number 0 of a series.
+    /// Returns the first UUID of a series, which has the number 0.
     private func start(ofSeries series: UInt64) -> SIMD2<UInt64> {
         let stride = (firstSerial &+ series) &* Mixing.step
         let first = UUIDSeries.tagged(Mixing.mixed(high &+ stride) & ~Self.versionMask | 4 &<< 52, bitCount: bitCount)
@@ -61,8 +61,8 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Returns the UUID at a place by algorithm 1. Their order by the hash of the first format, which had no key, is the order of the
-    /// copies.
+    /// Returns the UUID at a place by algorithm 1. If these UUIDs are sorted by the hash of the first format, which had no key, they are in
+    /// the order of the copies.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)

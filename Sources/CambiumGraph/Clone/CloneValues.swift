@@ -31,7 +31,7 @@ struct CloneValues {
         let cell: StoredCell
     }
 
-    /// The columns of each table. The array of a table is empty if no row of it is copied.
+    /// The columns of each table. The array of a table is empty if none of its rows is copied.
     let columns: [[CloneColumn]]
     let ofRoots: [OfRoot]
     /// The default of each attribute that takes its value from an ancestor. A copy without such an ancestor gets the default.

@@ -99,7 +99,7 @@ struct CloneWalk {
         }
     }
 
-    /// Visits the members of an owner in the order of the chain, which is allowed only if no value comes from a parent.
+    /// Visits the members of an owner in the order of their chain. The caller must not use this method if values come from parents.
     private mutating func visit(_ place: Int, _ table: Int) {
         if !leadsOn[table] {
             objectCount &+= rows[table].chosen.insert(&caches[place].chain)
@@ -108,8 +108,8 @@ struct CloneWalk {
         while let row = caches[place].chain.next() { visit(table, row, from: 0) }
     }
 
-    /// Visits the members of an owner. An ordered relationship has its own order. Other members come by ascending id if values come from
-    /// parents, otherwise in any order.
+    /// Visits the members of an owner. The members of an ordered relationship are visited in its order. Other members are visited by
+    /// ascending id if values come from parents, and otherwise in any order.
     private mutating func visitInOrder(_ branch: CloneBranch, _ owner: UInt32, from index: Int) {
         let reader = reader
         let end = layout.end(branch.link, branch.end)

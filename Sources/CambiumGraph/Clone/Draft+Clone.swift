@@ -96,7 +96,7 @@ extension Draft {
         return targets
     }
 
-    /// Stores the value of a copy that is in no index yet.
+    /// Stores the value of an attribute in a copy. The copy must not be in an index yet.
     private mutating func assign(_ cell: StoredCell, _ attribute: Attribute, _ table: TableLayout, _ copy: UInt32) {
         let slot = table.slot(of: attribute.number)
         cell.withCell { store(table.index, copy, slot, table.columns[slot], $0) }
@@ -122,8 +122,8 @@ extension Draft {
                     let above = layout.tables[Int(place.table)]
                     let parent = plan.rows[above.index].copy(of: place.row)
                     let slot = above.slot(of: attribute.number)
-                    // Both attributes have the same type. The value may lie in the page that is about to be written, so the value is copied
-                    // first.
+                    // Both attributes have the same type, so the value needs no conversion. It may lie in the page that is about to be
+                    // written, so it is copied first.
                     let cell = reader.rows(above.index).withCell(parent, slot, above.columns[slot]) { StoredCell(copying: $0) }
                     assign(cell, follower.attribute, table, copy)
                 } else if follower.follow.fallback == .blank, let cell = values.blanks[ObjectIdentifier(follower.attribute)] {
@@ -153,13 +153,11 @@ extension Draft {
         }
     }
 
-    /// Schedules checks of the copies of objects that must be checked themselves, and of copies that have a wrong number of members. The
-    /// changes that follow schedule checks of the objects that they affect.
+    /// Schedules checks of copies. A copy is checked if its original was scheduled for a check before the clone, or if the copy has a wrong
+    /// number of members.
     ///
-    /// If the clone has fewer copies than there are scheduled checks, schedules checks of all copies. Otherwise, each of many small clones
-    /// in one transaction would search all checks of the transaction.
-    ///
-    /// - Parameter pendingCount: The number of checks that were scheduled before the clone.
+    /// - Parameter pendingCount: The number of checks that were scheduled before the clone. If there are fewer copies than that, all copies
+    ///   are checked. A search through the scheduled checks would be too slow if one transaction made many small clones.
     private mutating func noteCopies(_ plan: borrowing ClonePlan, _ pendingCount: Int) {
         let checksAll = plan.objectCount < pendingCount
         for index in 0..<(checksAll ? 0 : pendingCount) {

@@ -50,7 +50,8 @@ extension Draft {
         for side in 0...1 where plan.rows[lists[side].ownerTable].count > 0 { noteJoined(side, number, lists, rows, edges, table) }
     }
 
-    /// Adds to `chosen` the edges of one side's objects that are copied. If a relationship is its own inverse, `sides` contains both sides.
+    /// Adds to `chosen` the edges that must be copied because they link a copied object of one side. If a relationship is its own inverse,
+    /// `sides` contains both sides, because the object may be on either side of an edge.
     private func choose(
         _ chosen: CloneBits, _ sides: [Int], _ number: Int, _ table: TableLayout, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>,
         _ rules: CloneLinkRules
@@ -119,7 +120,7 @@ extension Draft {
         }
     }
 
-    /// Calls `body` for each link between an object of this side that is not copied, the owner, and a copy of the other side.
+    /// Calls `body` for each link between a copy on the other side and an object on this side that is not copied. This object is the owner.
     private mutating func forEachJoined(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
         _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void

@@ -18,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// The number of groups whose entries are sorted together. They take 4 MiB of memory, which the next batch reuses.
+    /// The number of groups whose entries are sorted together. The entries take 4 MiB of memory, which the next batch reuses.
     static let batchPageCount = (1 << 18) / PageLayout.fanOut
 
     /// Adds an entry for each row with a key: the high half of the key's hash, and the row in the low half.
