@@ -7,7 +7,8 @@ extension Draft {
         return reader.nextSerial(table.index)
     }
 
-    /// Applies one op. Live transactions and replays change a graph only by ops, or by methods with the same result as ops.
+    /// Applies one op. Live transactions and replays both use this method, so both make the same graph. If a live transaction uses another
+    /// method, the result must equal the result of the ops that it writes to the log.
     ///
     /// An op applies as a whole, or the method throws and leaves the draft as it was. After an error, the caller may continue with other
     /// ops.
@@ -19,7 +20,7 @@ extension Draft {
         try atomically { draft throws(CambiumError) in try draft.perform(op) }
     }
 
-    /// Checks everything that can refuse an op, then writes.
+    /// Carries out an op. Makes all checks that may refuse the op before it writes.
     private mutating func perform(_ op: Op) throws(CambiumError) {
         switch op {
         case .schema(let catalog): try adopt(catalog)
@@ -145,8 +146,8 @@ extension Draft {
         }
     }
 
-    /// Does the same as `apply` with `.set`, for an object that the caller has found and for attributes of its entity. Omits values that
-    /// the object has already.
+    /// Does the same as `apply` with `.set`. The caller has already found the object, and all attributes must belong to its entity. Omits
+    /// values that the object already has.
     ///
     /// Throws the errors of `apply`. Complexity: O(values), and O(bytes) for text and data.
     ///
@@ -165,8 +166,8 @@ extension Draft {
         for (attribute, value) in values {
             if attribute.isDerived { throw derivedRefusal(attribute) }
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
-            // The stored value may be about to change: an earlier assignment of this op may set the same attribute. So the value is not
-            // omitted.
+            // If an earlier assignment of this op sets the same attribute, the stored value is about to change. Then the value is not
+            // omitted, even if it equals the stored value.
             let isAssigned = cells.contains { $0.slot == assigned.slot }
             if !isAssigned, holds(assigned, table, place.row) { continue }
             changed.append(Assignment(attribute.number, value))

@@ -27,10 +27,10 @@ extension Draft {
         return page
     }
 
-    /// Copies the first page of a blob and some of its extents, and discards the old pages. Keeps the number of cells that refer to the
-    /// blob. The caller must update all these cells.
+    /// Copies the first page of a blob and some of its extents, and discards the old pages. Keeps the count of the cells that refer to the
+    /// blob. The caller must change the reference in each of these cells.
     ///
-    /// - Parameter isMoved: Whether an extent is copied. All other extents stay in place.
+    /// - Parameter isMoved: Returns whether an extent is copied. All other extents stay in place.
     mutating func moveBlob(_ page: PageRef, _ isMoved: (PageRef) -> Bool) -> PageRef {
         let count = sharedBlobs.get(Blob.place(page), chunks)
         let (head, byteCount) = Blob.head(page, chunks)

@@ -2,10 +2,10 @@ import CambiumModel
 
 /// Checks that refuse a change before it writes, if the graph might not have enough pages for it.
 extension Draft {
-    /// Throws `.limitExceeded` if only the reserve for deletions is left. O(1).
+    /// Throws `.limitExceeded` if only the reserve for deletions is left. Complexity: O(1).
     ///
-    /// Every change calls this before it writes, except deletions, labels and digests. A replay never refuses a change that the log states
-    /// as accepted.
+    /// Every change calls this method before it writes, except deletions, labels and digests. A replay never refuses a change that the log
+    /// states as accepted.
     @inline(__always)
     package borrowing func checkCapacity() throws(CambiumError) {
         if space.isInReserve, !pending.isOff { throw space.capacity.exhausted("only the reserve for deletions is left") }
@@ -34,21 +34,21 @@ extension Draft {
         throw space.capacity.exhausted("the new schema may need \(needed) more chunks of 64 KiB")
     }
 
-    /// Throws `.limitExceeded` if storing a value may need more chunks than are free. A change that computes many values calls this method
-    /// before it stores each of them.
+    /// Throws `.limitExceeded` if storing a value may need more chunks than are free. A change that stores many values calls this method
+    /// before each of them, because each value takes pages.
     ///
     /// - Parameters:
     ///   - reserve: The number of free chunks that must be left.
     ///   - change: The part of the error message that names the change.
     func checkCapacity(forStoring cell: StoredCell, leaving reserve: Int, _ change: @autoclosure () -> String) throws(CambiumError) {
-        // Each extent of a long value takes one chunk. All other pages that change take fewer than four chunks.
+        // Each extent of a long value takes a chunk. All other pages for the value take fewer than four chunks together.
         let needed = 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax
         if pending.isOff || needed <= space.freeChunkCount - reserve { return }
         throw space.capacity.exhausted(change())
     }
 
-    /// Returns the number of chunks for copies of this many granules, and of the index buckets and index nodes that change with this many
-    /// objects. A granule is the unit in which pages are allocated.
+    /// Returns the number of chunks that copies of changed pages need. The pages are `granules` granules, and the buckets and nodes of
+    /// indexes that change with `objectCount` objects. A granule is the unit in which pages are allocated.
     private func chunkCount(_ granules: Int, buckets objectCount: Int) -> Int {
         let buckets = layout.tables.reduce(0) { sum, table in
             table.indexes.reduce(sum) { $0 + min(objectCount, bucketCount(table, $1)) }
@@ -67,8 +67,8 @@ extension Draft {
 
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
-    /// Returns the number of granules of all groups that a deletion changes: groups with a deleted object, with one of its edges, or with
-    /// an object that is linked to it.
+    /// Returns the number of granules of all groups that a deletion changes. These groups contain a deleted object, one of its edges, or an
+    /// object that is linked to it.
     private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {

@@ -1,6 +1,6 @@
 extension Draft {
-    /// The tables and columns in which a relationship stores its members as doubly linked lists. Columns of an owner contain its first and
-    /// last member and their number. Columns of a member contain the previous and the next member.
+    /// The tables and columns in which a relationship stores its members as doubly linked lists. Columns of an owner contain its first
+    /// member, its last member and the number of its members. Columns of a member contain the previous and the next member.
     struct Chain {
         let owners: Int
         let members: Int
@@ -50,7 +50,7 @@ extension Draft {
 }
 
 extension Draft.Chain {
-    /// Returns `nil` for an ordered list.
+    /// Creates the chain of an unordered list. Returns `nil` for an ordered list, which is a tree.
     @inline(__always) init?(_ list: ListLayout) {
         guard case .chain(let first, let last, let count, let previous, let next) = list.shape else { return nil }
         self.init(

@@ -95,7 +95,7 @@ extension Reader {
         return ObjectPlace(table: table.index, row: row)
     }
 
-    /// Returns the number of members that `owner` has in a relationship; `end` is the end at which the owner is. Complexity: O(1).
+    /// Returns the number of members that `owner` has in a relationship; `end` is the owner's end of the link. Complexity: O(1).
     func memberCount(_ end: EndLayout, owner: UInt32) -> Int {
         switch end.layout {
         case .pair(let tables, let slots):

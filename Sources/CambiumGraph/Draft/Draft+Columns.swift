@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Stores a value in a column, and updates the indexes over the column. Returns whether the value differed.
+    /// Stores a value in a column, and updates the indexes over the column. Returns whether the new value differs from the old value.
     @discardableResult
     mutating func set(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) -> Bool {
         if reader.rows(table.index).equals(row, slot, table.columns[slot], cell) { return false }
@@ -9,7 +9,7 @@ extension Draft {
         return true
     }
 
-    /// Stores a value as `set` does, but does not compare it with the old value first, because it is probably new.
+    /// Stores a value as `set` does, but does not compare it with the old value first, because the two values probably differ.
     mutating func replace(_ table: TableLayout, _ row: UInt32, _ slot: Int, _ cell: Cell) {
         let indexes = table.indexesOfSlot[slot]
         for index in indexes { removeFromIndex(table, table.indexes[index], row) }

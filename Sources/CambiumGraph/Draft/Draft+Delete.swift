@@ -4,8 +4,8 @@ extension Draft {
     /// Deletes objects and all objects that their cascades reach, and unlinks all of them. Throws `.limitExceeded` before it writes
     /// anything.
     ///
-    /// This order of work is algorithm 1 of the delete op: a cascade reaches each object once, and the order of the objects has no effect
-    /// on the result.
+    /// A delete op in the log states algorithm 1, which is this order of work. A cascade reaches each object only once, and the order of
+    /// the objects has no effect on the result.
     mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
         try checkCapacity(forDeleting: dying)

@@ -24,7 +24,7 @@ extension Draft {
 }
 
 extension Graph {
-    /// Emits the ops that make this graph from a graph with its schema and without objects.
+    /// Emits the ops that make this graph from a graph that has the same schema and no objects.
     ///
     /// The ops restore the next serial of each hierarchy, too. If the object with the last serial was deleted, the ops insert an object
     /// with that serial and delete it. The ops do not contain provenance: the transactions that changed an object, and the original of a

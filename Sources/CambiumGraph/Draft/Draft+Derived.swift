@@ -43,7 +43,7 @@ extension Draft {
     /// Computes the derived attributes that the changes since the last call affect. Every transaction calls it at its end, whether it is
     /// live or replayed.
     ///
-    /// Complexity: O(objects affected, and the members of those with a sum, a minimum or a maximum).
+    /// Complexity: O(affected objects + members of affected objects with a sum, a minimum or a maximum).
     ///
     /// - Throws: `.limitExceeded` if an attribute cannot hold a value, or if the graph has too few pages. Then the draft cannot be
     ///   published.

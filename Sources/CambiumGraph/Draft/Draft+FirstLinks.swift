@@ -18,7 +18,7 @@ extension Draft {
         }
     }
 
-    /// Adds edges that do not exist yet. Prefetches the memory of all of them first, because it lies in many distant places.
+    /// Adds edges that do not exist yet. First prefetches the memory that the links of all edges need, because this memory is scattered.
     private mutating func addEdges(
         _ end: EndLayout, _ table: TableLayout, _ own: Chain, _ far: Chain, _ owner: UInt32, _ targets: ArraySlice<UInt32>
     ) {

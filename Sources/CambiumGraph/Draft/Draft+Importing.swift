@@ -13,8 +13,9 @@ package final class ImportTable {
     let identity: IndexLayout?
     /// The index and the column in which the import looks up keys of one attribute. `nil` if the import has no identity.
     package let keyPlace: KeyPlace?
-    /// The column of each attribute of the entity, in the order of the attributes. `defaults` has their default values, or `nil`.
+    /// The column of each attribute of the entity, in the order of `entity.attributes`.
     let slots: [Int]
+    /// The default of each attribute in the same order; `nil` if the attribute has no default.
     let defaults: [StoredCell?]
     /// Whether the numbers of members of a new object must be checked.
     let isCounted: Bool
@@ -57,7 +58,7 @@ extension Cell {
 }
 
 extension Graph {
-    /// The key of the hashes of index keys. It is the same in all graphs of an open store.
+    /// The secret numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
     package var hashKey: HashKey { reader.hashKey }
 }
 
@@ -97,7 +98,7 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// Lets another thread supply memory for several MiB of pages, if less memory than that is available.
+    /// Lets another thread supply memory for several MiB of pages, unless as much memory is already available.
     package borrowing func prepareMemory() { space.memory.prepareAhead() }
 
     /// Prefetches the memory in which a key is looked up.
@@ -117,7 +118,7 @@ extension Draft {
         }
     }
 
-    /// Calls `body` with the stored value of the attribute at an index.
+    /// Calls `body` with the stored value of an attribute. `attribute` is its index in the attributes of the entity.
     package borrowing func withCell<R>(_ table: ImportTable, _ row: UInt32, attribute: Int, _ body: (Cell) -> R) -> R {
         let slot = table.slots[attribute]
         return reader.rows(table.number).withCell(row, slot, table.table.columns[slot], body)
@@ -130,12 +131,12 @@ extension Draft {
 
     package borrowing func isStub(_ table: ImportTable, _ row: UInt32) -> Bool { reader.rows(table.number).isStub(row) }
 
-    /// Returns whether the original graph has the object at a row.
+    /// Returns whether an object is from the original graph: the graph from which the draft was made.
     package borrowing func isOriginal(_ table: ImportTable, _ row: UInt32) -> Bool {
         reader.rows(table.number).serial(row) < base.reader.nextSerialOrOne(table.number, of: base.layout)
     }
 
-    /// Inserts an object that has no attributes and is not in any index yet.
+    /// Inserts an object that has no values yet and is in no index until `endInsert`.
     package mutating func beginInsert(_ table: ImportTable) throws(CambiumError) -> UInt32 {
         let serial = reader.nextSerial(table.number)
         guard serial <= ObjectID.serialMax else {
@@ -147,13 +148,14 @@ extension Draft {
         return insertRow(table.table, serial: serial, entity: table.entity.number)
     }
 
-    /// Stores the value of the attribute at an index of a new object.
+    /// Stores a value in a new object. `attribute` is the index of the attribute in the attributes of the entity.
     package mutating func initialize(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) {
         let slot = table.slots[attribute]
         store(table.number, row, slot, table.table.columns[slot], cell)
     }
 
-    /// Stores the default of the attribute at an index of a new object, if the attribute has a default.
+    /// Stores the default of an attribute in a new object, if the attribute has a default. `attribute` is its index in the attributes of
+    /// the entity.
     package mutating func initializeDefault(_ table: ImportTable, _ row: UInt32, attribute: Int) {
         guard let cell = table.defaults[attribute] else { return }
         let slot = table.slots[attribute]
@@ -176,7 +178,8 @@ extension Draft {
         if table.isCounted, !isStub { pending.noteObject(table.number, row) }
     }
 
-    /// Changes the attribute at an index of an existing object. Returns whether the value differed.
+    /// Changes a value of an existing object. Returns whether the new value differs from the old value. `attribute` is the index of the
+    /// attribute in the attributes of the entity.
     @discardableResult
     package mutating func change(_ table: ImportTable, _ row: UInt32, attribute: Int, _ cell: Cell) -> Bool {
         guard set(table.table, row, table.slots[attribute], cell) else { return false }
@@ -215,7 +218,7 @@ extension Draft {
         if let target { link(end.end, owner: owner, target: target) } else { clearTarget(end.end, owner) }
     }
 
-    /// Replaces the members by these rows, in this order if the relationship is ordered. The rows must differ from each other.
+    /// Replaces the members of `owner` by `targets`, in this order if the relationship is ordered. `targets` must not contain a row twice.
     package mutating func replaceMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
         var current: [UInt32] = []
         reader.forEachMember(end.end, owner: owner) { current.append($0) }
@@ -231,7 +234,7 @@ extension Draft {
         appendMembers(end, owner, targets)
     }
 
-    /// Adds the rows that are not members yet.
+    /// Adds the rows of `targets` that are not members of `owner` yet.
     package mutating func appendMembers(_ end: ImportEnd, _ owner: UInt32, _ targets: [UInt32]) {
         for target in targets { link(end.end, owner: owner, target: target) }
     }
@@ -267,8 +270,7 @@ extension Draft {
         return counts
     }
 
-    /// Counts the objects of each entity by their net change. Counts the changed objects and the objects in `seen`, which has a set of rows
-    /// for each table.
+    /// Counts the changed objects and the objects in `seen`, by entity and by their net change. `seen` has a set of rows for each table.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
         // An array, because lookups in a dictionary would take longer than all other work here.
@@ -321,7 +323,7 @@ extension Draft {
         }
     }
 
-    /// One end of a link, with the objects that gained or lost members at this end, or may have.
+    /// One end of a link, with the objects whose members at this end may have changed.
     private struct TouchedEnd {
         let end: EndLayout
         let owners: RowSet

@@ -38,7 +38,7 @@ extension Draft {
         }
     }
 
-    /// Changes the row in an entry to another row with the same key.
+    /// Replaces `row` in its entry by another row with the same key.
     mutating func replaceEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32, by other: UInt32) {
         var reference = ownedBucketSlot(table, index, hash)
         var overflowCount = 0
@@ -87,7 +87,7 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two buckets, each of which gets the entries of half of its hashes. The bucket may belong to an older version.
+    /// Replaces a bucket by two buckets, and divides the range of its hashes between them. The bucket may belong to an older version.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }
@@ -115,7 +115,8 @@ extension Draft {
         discardBucket(page)
     }
 
-    /// Distributes the entries of a bucket to two other buckets. One bit of an entry's hash decides, at the depth of the bucket.
+    /// Distributes the entries of a bucket to two other buckets. For each entry, the bit of its hash at the depth of the bucket decides
+    /// which bucket gets the entry.
     private func distribute(_ bucket: Bucket, _ lower: Bucket, _ upper: Bucket, _ depth: Int, _ table: Int, _ index: IndexLayout) {
         if depth >= 8, depth < 24 {
             let mask: UInt16 = 1 << UInt16(23 - depth)
@@ -130,7 +131,7 @@ extension Draft {
         return (reader.keyHash(index, reader.rows(table), row) ?? 0) >> UInt64(63 - depth) & 1 == 1
     }
 
-    /// Adds one bit to the directory: each slot becomes two slots that refer to the same bucket.
+    /// Adds one bit to the directory of an index: each slot becomes two slots that refer to the same bucket.
     private mutating func doubleDirectory(_ place: UnsafeMutableRawPointer) {
         let old = place.load(as: RadixVector.self)
         let bits = place.load(fromByteOffset: TablePage.indexBitsOffset, as: UInt32.self)

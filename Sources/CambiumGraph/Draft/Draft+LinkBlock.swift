@@ -1,7 +1,7 @@
 import CambiumModel
 
 extension Draft {
-    /// Changes the members of the objects in a block as the block states.
+    /// Makes the changes of members that a block states for its objects.
     mutating func apply(_ block: LinkBlock) throws(CambiumError) {
         guard let table = layout.table(of: block.root),
             let relationship = schema.entities.lazy.filter({ $0.root == block.root })

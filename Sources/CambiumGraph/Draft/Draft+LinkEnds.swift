@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The checks that linking, unlinking and moving have in common.
+/// The checks of the objects and the relationship, which linking, unlinking and moving have in common.
 extension Draft {
     /// Returns the ends of a link that an op names. Throws the errors of `linkEnds`.
     func resolve(

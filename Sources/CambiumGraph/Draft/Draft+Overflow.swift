@@ -1,5 +1,5 @@
 /// Lets a bucket of an index have more entries than one page holds. Most of these entries have one hash: they form the *crowd* of the
-/// bucket, whose rows have the same key. This happens only within a transaction, because each key is unique at its end.
+/// bucket, whose rows have the same key. This happens only within a transaction, because each key is unique at the end of the transaction.
 ///
 /// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
 /// entries need. The bucket becomes an ordinary bucket as soon as its entries fit into one page.

@@ -6,7 +6,7 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Creates the row of a new object. No object may ever have had its serial.
+    /// Creates the row of a new object. The serial must never have belonged to another object.
     mutating func insertRow(_ table: TableLayout, serial: UInt64, entity: EntityNumber) -> UInt32 {
         let row = newRow(table, serial: serial)
         if let slot = table.entitySlot { setFixed(table.index, row, slot, entity.rawValue) }
@@ -49,7 +49,7 @@ extension Draft {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears what a moved row has left in a group that still has other rows.
+    /// Clears the old cells of a row that packing has moved to another group. Its old group still has other rows.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
@@ -92,7 +92,7 @@ extension Draft {
         count(page + table.countOffset(of: entity), by: step)
     }
 
-    /// Adds `step` to a count. In a page that is not proven, the stored count may be less than the number of rows.
+    /// Adds `step` to a count. In a page that is not proven, the stored count may be too low, so the result is checked.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
         if count < 0 { chunks.refuse("a count of a table is too low") }
@@ -182,8 +182,8 @@ extension Draft {
         }
     }
 
-    /// Replaces a leaf of 32-bit transaction offsets by a leaf of 64-bit offsets. A group needs this if a row changes 2^32 transactions
-    /// after the group was created.
+    /// Replaces a leaf of 32-bit transaction offsets by a leaf of 64-bit offsets. A group needs 64-bit offsets if one of its rows changes
+    /// 2^32 or more transactions after the group was created.
     private mutating func widen(_ reference: UnsafeMutablePointer<PageRef>) {
         let old = chunks[reference.pointee]
         let page = allocate(PageLayout.wideLeafByteCount, .wideLeaf)

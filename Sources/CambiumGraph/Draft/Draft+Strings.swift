@@ -27,7 +27,7 @@ extension Draft {
         forgetCell(leaf, row, cell)
     }
 
-    /// Clears a cell whose value has moved to another leaf. A blob of the value stays in use.
+    /// Clears a cell whose value has moved to another leaf. If the value is a blob, the new cell refers to it, so the blob is not released.
     mutating func clearMovedCell(_ table: Int, _ row: UInt32, _ slot: Int) {
         let leaf = ownedLeaf(ownedGroup(table, row), slot, .stringLeaf)
         let cell = StringLeaf.cell(leaf, row)
@@ -58,8 +58,8 @@ extension Draft {
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
-    /// Moves the contents of a leaf, without its garbage, to a larger page. Each new page is half as large again. So filling a leaf value
-    /// by value copies each byte only a few times.
+    /// Moves the contents of a leaf, without its garbage, to a larger page. Each new page has space for half of the contents again. So a
+    /// leaf that is filled value by value copies each byte only a few times.
     mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int
     ) -> UnsafeMutableRawPointer {

@@ -6,14 +6,14 @@ package import CambiumModel
 
 /// A graph that a writer changes. Only drafts write to pages. A draft that is dropped without being published has no effect.
 ///
-/// The draft may write a page in place only if the page was born in the draft's epoch. It copies any other page first. No reader sees a
-/// change of the draft before `Timeline.publish`.
+/// The birth of a page is the epoch of the draft that created it. A draft may write a page in place only if this is its own epoch. It
+/// copies any other page first. No reader sees a change of the draft before `Timeline.publish`.
 package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
-    /// The birth of pages that the draft may write without another check. If pages are not proven, no page has this birth. Otherwise a
-    /// forged reference could lead to a page of the draft that has another kind.
+    /// The birth of the pages that the draft may write without another check. If the pages are not proven, no page has this birth. Then
+    /// each page is checked, because a forged reference could lead to a page of another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
@@ -29,8 +29,8 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// The error of a change that threw after it had written, which makes the draft unusable. The type is a reference, because drafts are
-    /// moved often.
+    /// The error of a change that threw after it had written. Such an error makes the draft unusable. `any Error` is a reference, which
+    /// keeps the draft small, because drafts are moved often.
     private var failure: (any Error)?
     /// Whether the current change has written to a page.
     private var hasWritten = false

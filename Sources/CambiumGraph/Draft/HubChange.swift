@@ -1,5 +1,5 @@
-/// The change of a hub at one end of a link: an object with many members, of which the draft touched only a few. All other members stay, in
-/// the same order.
+/// The change of a hub's members at one end of a link. A hub is an object with many members, of which the draft touched only a few. All
+/// other members stay, in the same order.
 struct HubChange {
     struct Member {
         /// The row that is in the list: the member itself, or its edge.
@@ -23,7 +23,7 @@ struct HubChange {
 
     var removed: Set<UInt32> { targetsBefore.subtracting(targetsAfter) }
     var added: Set<UInt32> { targetsAfter.subtracting(targetsBefore) }
-    /// The touched members that the object had before and still has, although maybe at another place.
+    /// The touched members that the object had before and still has, possibly at other places.
     var staying: Set<UInt32> { targetsBefore.intersection(targetsAfter) }
     var changesMembers: Bool { targetsBefore != targetsAfter }
 }

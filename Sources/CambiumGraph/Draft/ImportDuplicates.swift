@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// Values that rows of an import assigned although other objects had the same unique value, and objects with a wrong number of members.
-/// Later rows resolve most of these faults.
+/// The duplicate unique values and the wrong numbers of members that rows of an import caused. Later rows resolve most of these faults, so
+/// they are checked after all rows.
 package struct ImportDuplicates {
     /// The indexes of a draft by which an import finds objects.
     package struct Indexes {
@@ -132,11 +132,11 @@ extension Draft {
         return first
     }
 
-    /// Returns the rows of an import that must be omitted, because their values are still duplicates after all rows. Also returns the rows
-    /// after which an object has had a wrong number of members until the end. The rows ascend.
+    /// Returns the rows of an import that must be omitted, because they still break a rule after all rows. They assigned a duplicate value,
+    /// or caused a wrong number of members. The rows ascend.
     ///
-    /// One of the objects that share a value keeps it: an object to which no row assigned the duplicate, otherwise the object of the
-    /// earliest row. Complexity: O(d log d) for d duplicates.
+    /// One of the objects that share a value keeps it: if possible, an object to which no row assigned the value. Otherwise the object of
+    /// the earliest row keeps it. Complexity: O(d log d) for d duplicates.
     package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
         var refusals: [ImportDuplicates.Refusal] = []
         var seen = Set<ImportDuplicates.Entry>()
@@ -155,7 +155,7 @@ extension Draft {
         return refusals.sorted { $0.place < $1.place }
     }
 
-    /// Removes the values that have become unique. Complexity: O(d) for d duplicates.
+    /// Removes the entries whose values later rows have made unique. Complexity: O(d) for d duplicates.
     package borrowing func forgetResolved(_ duplicates: inout ImportDuplicates) {
         duplicates.keep { entry in
             guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { return false }

@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// The rules of a new schema that existing objects may break. The commit checks them with all other rules of the transaction. The type is a
-/// class, so that a draft holds only a reference, because drafts are moved often.
+/// class, so that a draft holds only a reference. A larger draft would take longer to move.
 final class MigrationChecks {
     /// An attribute that must be checked in the objects of some entities.
     struct Mandatory: Sendable {
@@ -18,7 +18,7 @@ final class MigrationChecks {
     let values: [Mandatory]
     /// The relationships whose numbers of members must be checked.
     let counts: [Members]
-    /// The relationships whose members must be checked for their entity.
+    /// The relationships whose members must be checked, because the relationship may no longer accept their entity.
     let targets: [Members]
 
     init(mandatory: [Mandatory], values: [Mandatory], counts: [Members], targets: [Members]) {

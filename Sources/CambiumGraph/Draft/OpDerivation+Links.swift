@@ -70,8 +70,8 @@ extension OpDerivation {
         case .toOne: break
         case .ordered:
             let kept = zip(old, after).prefix { $0 == $1 }.count
-            // If the list takes several blocks, the first block removes members that a later block adds again. They would lose their
-            // position in an order of the other end.
+            // If the list takes several blocks, the first block removes members that a later block adds again. These members would lose
+            // their positions in the ordered lists at the other end.
             if after.count - kept > LinkBlockBuilder.memberCountMax, layout.end(end.link, 1 - end.end).orderedList != nil {
                 throw CambiumError(
                     .limitExceeded,

@@ -9,12 +9,12 @@ struct PendingChecks {
         let members: [ObjectID]
     }
 
-    /// Whether checks are not recorded. A replay makes no checks, because the writer made them before it wrote the log.
+    /// If true, no checks are recorded. This is the case in a replay, because the writer made all checks before it wrote the log.
     var isOff = false
     private(set) var objects: [ObjectPlace] = []
     private(set) var duplicates: [(table: Int, index: Int, row: UInt32)] = []
     var denials: [Denial] = []
-    /// The ranges of `objects` that contain the objects that deletions affected.
+    /// The ranges of `objects` that deletions added.
     private(set) var deletions: [Range<Int>] = []
     /// The checks that a migration needs.
     var migration: MigrationChecks?

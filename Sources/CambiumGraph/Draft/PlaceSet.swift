@@ -2,11 +2,11 @@
 struct PlaceSet {
     private var rows: [RowSet]
     private var others: Set<ObjectPlace> = []
-    /// The number of 64-bit words up to which rows are kept as bits, for each table.
+    /// The maximum number of 64-bit words in a set of `rows`. Rows beyond these words are in `others`.
     private let wordCountMax: UInt32
 
     /// - Parameters:
-    ///   - placeCount: The approximate number of places that will be added. The set uses some bytes for each of them.
+    ///   - placeCount: The approximate number of places that will be added. The set takes a few bytes for each of them.
     ///   - tableCount: The number of tables. The table of each place must be less than this number.
     init(placeCount: Int, tableCount: Int) {
         wordCountMax = UInt32(clamping: placeCount / max(1, tableCount))

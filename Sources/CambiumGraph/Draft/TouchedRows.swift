@@ -1,4 +1,5 @@
-/// The rows that a draft changed, with one bit per row: for the attributes of each table, for each end of each link, and for edges.
+/// The rows that a draft changed, with one bit for each row. There is a set for the attributes of each table, for each end of each link,
+/// and for the edges of each link.
 struct TouchedRows {
     private(set) var attributes: [RowSet]
     private(set) var ends: [RowSet]
