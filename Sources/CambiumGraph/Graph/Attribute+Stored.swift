@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension Attribute {
-    /// Returns the form in which a graph returns this value after it was stored.
+    /// Returns the value that a graph returns after `value` was stored in this attribute. It may have another form than `value`.
     ///
     /// Throws `.invalidInput` if the value does not fit the type, and `.limitExceeded` if it is too long. Complexity: O(bytes of the
     /// value).

@@ -31,7 +31,7 @@ public import CambiumModel
 
     @usableFromInline @inline(never) func refuse() -> Never { chunks.refuse("a link leads to a row that does not exist") }
 
-    /// Returns the row that a link column contains.
+    /// Returns the row that a link column contains at `row`.
     @inlinable @inline(__always) func link(_ row: UInt32) -> UInt32 {
         leaf(row).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
@@ -56,8 +56,8 @@ public struct Column {
     @usableFromInline let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
-    /// The same table if the column has values of the kind that the name states; otherwise `ObjectPlace.noTable`. So a single comparison
-    /// checks both the table and the kind.
+    /// Each of these is `table` if the values of the attribute have the form in the name of the property, and otherwise
+    /// `ObjectPlace.noTable`. So a single comparison checks both the table and the form.
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field

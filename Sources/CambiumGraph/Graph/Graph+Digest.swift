@@ -6,8 +6,8 @@ public import CambiumModel
 #endif
 
 extension Graph {
-    /// Returns the sum modulo 2^128 of a hash of every stored value: of each object's existence, each attribute that is neither null
-    /// nor derived, each link, and the next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
+    /// Returns a sum of hashes modulo 2^128. It has a hash for each object, each value that is neither null nor derived, each link, and the
+    /// next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
     ///
     /// The digest depends neither on the order of the changes that led to the graph, nor on pages, nor on rows. Complexity: O(graph).
     public func digest() -> GraphDigest { Digester(reader: reader, layout: layout).digest() }
@@ -106,8 +106,9 @@ struct Digester {
         }
     }
 
-    /// Whether the digest includes the links from this end. An ordered end always contributes, with the index of each member. If neither
-    /// end is ordered, only one end contributes: the to-one end, or the first end if both ends are of the same kind.
+    /// Returns whether the digest contains the members of the objects at this end. The digest always contains the members at an ordered
+    /// end, with their indexes. If neither end is ordered, it contains the members at one end only. This is the to-one end, or the first
+    /// end if both ends are of the same kind.
     func isListingEnd(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstListingEnd(end) }
 
     private func isFirstListingEnd(_ end: EndLayout) -> Bool {

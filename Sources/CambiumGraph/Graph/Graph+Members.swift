@@ -9,10 +9,13 @@ package struct EndHandle: Sendable {
     let ownerTable: Int
     let targetTable: Int
     let isOrdered: Bool
-    /// The identity of the relationship, and the number of the layout that the tables and the end belong to.
+    /// The root entity of the hierarchy that has the relationship.
     let root: EntityNumber
+    /// The number of the relationship, which is unique in its hierarchy.
     let property: PropertyNumber
+    /// The name of the relationship. It distinguishes the relationship from a relationship of another schema with the same number.
     let name: SchemaName
+    /// The number of the layout to which the tables and the end belong.
     let layout: UInt64
 
     init(
@@ -48,7 +51,8 @@ extension Graph {
     /// Returns the object that a to-one relationship leads to, or `nil` if there is no link. Complexity: O(1).
     @inline(__always)
     package func target(_ handle: EndHandle, of place: ObjectPlace) -> ObjectPlace? {
-        // The handle of this layout is not replaced by a copy, because a copy would retain each of its parts.
+        // If the handle belongs to this layout, it is used directly. The result of `current` would be a copy, which retains each part of
+        // the handle.
         if handle.layout != layout.number { return reader.target(layout.current(handle), of: place) }
         return reader.target(handle, of: place)
     }
@@ -82,8 +86,8 @@ extension Graph {
         }
     }
 
-    /// Returns the ids of the objects that a relationship leads to, in the order in which they are shown: the relationship's order if it is
-    /// ordered, otherwise ascending. Returns `nil` if the object is not in this graph.
+    /// Returns the ids of the objects that a relationship leads to: in its order if it is ordered, otherwise ascending. Returns `nil` if
+    /// the object is not in this graph.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }

@@ -8,10 +8,13 @@ package struct Field: Sendable {
     let slot: Int
     let kind: ColumnKind
     package let type: AttributeType
-    /// The identity of the attribute, and the number of the layout that the table, the slot and the type belong to.
+    /// The root entity of the hierarchy that has the attribute.
     let root: EntityNumber
+    /// The number of the attribute, which is unique in its hierarchy.
     let property: PropertyNumber
+    /// The name of the attribute. It distinguishes the attribute from an attribute of another schema with the same number.
     let name: SchemaName
+    /// The number of the layout to which the table, the slot and the type belong.
     let layout: UInt64
 
     /// Whether the object at a place may have the attribute. Its entity may still lack the attribute; then the value is null.

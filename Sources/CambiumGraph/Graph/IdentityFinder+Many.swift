@@ -3,15 +3,17 @@ internal import CMachine
 extension IdentityFinder {
     /// Returns the object of each identity of a list. The result has `nil` for each text for which the call with one text returns `nil`.
     ///
-    /// Several lookups wait for memory at the same time, so a list takes less time than a call for each text. Complexity: O(list).
+    /// Several lookups wait for memory at the same time, so the call takes less time than one call of `find(_:)` for each identity.
+    /// Complexity: O(list).
     public func find(_ texts: [String]) -> [ObjectPlace?] {
         guard kind == .string else { return texts.map { _ in nil } }
         return places(texts.count) { hash(texts[$0]) } find: { find(texts[$0], $1) }
     }
 
-    /// Returns the object of each identity of a list of whole numbers, as the call with a list of texts does. Complexity: O(list).
+    /// Returns the object of each identity of a list. The result has `nil` for an identity for which `find(_:)` returns `nil`. Complexity:
+    /// O(list).
     public func find(_ numbers: [Int64]) -> [ObjectPlace?] {
-        // A number that does not fit the identity has no hash. Its lookup begins with any hash, and then finds no object.
+        // A number that does not fit the identity has no hash. Its lookup uses the hash 0, and then finds no object.
         places(numbers.count) { cell(numbers[$0]).map(hash) ?? 0 } find: { number, hash in
             cell(numbers[number]).flatMap { find($0, hash) }
         }
@@ -26,7 +28,8 @@ extension IdentityFinder {
         var row = noRow
     }
 
-    /// Does each step of a lookup for several identities before the next step. Each step prefetches the memory that the next step reads.
+    /// Looks up several identities together: does one step of the lookup for all of them, then the next step. Each step prefetches the
+    /// memory that the next step reads.
     private func places(
         _ count: Int, hash: (Int) -> UInt64, find: (_ number: Int, _ hash: UInt64) -> ObjectPlace?
     ) -> [ObjectPlace?] {

@@ -20,8 +20,8 @@ public struct Relation {
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
-    /// The same table if the relationship has the shape that the name states; otherwise `ObjectPlace.noTable`. So a single comparison
-    /// checks both the table and the shape.
+    /// Each of these is `ownerTable` if the relationship has the shape in the name of the property, and otherwise `ObjectPlace.noTable`. So
+    /// a single comparison checks both the table and the shape.
     @usableFromInline let oneTable, chainTable, edgesTable: UInt32
     @usableFromInline let targetTable: Int
     /// Keeps the pages alive to which the addresses of the columns point.
@@ -112,7 +112,8 @@ public struct Relation {
 
     @usableFromInline @inline(never) func refuseCycle() -> Never { version.space.refuse("a list has a cycle") }
 
-    /// Other shapes are handled here, so that the loop in `forEach` keeps its variables in registers.
+    /// Does the work of `forEach` for the other shapes. In a function of its own, this work does not take registers from the loops in
+    /// `forEach`.
     @usableFromInline @inline(never)
     func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard let end, ownerTable == place.table else { return }

@@ -26,7 +26,7 @@ extension Graph {
 
 /// Reads single values of the objects of one table. The cursor looks up the group of a row once, for all values of the row.
 ///
-/// A field must belong to the table of the cursor's current object, and a place to the graph of the cursor.
+/// Each field must belong to the table of the current object. Each place must belong to the graph of the cursor.
 package struct RowCursor {
     private var rows: Rows
     private var group: UnsafeMutableRawPointer

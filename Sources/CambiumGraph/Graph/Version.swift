@@ -2,13 +2,13 @@
 ///
 /// SENDABLE: nothing changes after the creation except `dead`, which only the writer touches, through its `Timeline`.
 final class Version: @unchecked Sendable {
-    /// The epoch of the draft that became this version. Pages with a later birth do not belong to it.
+    /// The epoch of the draft that became this version. Pages with a later birth do not belong to this version.
     let epoch: UInt64
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
-    /// Whether objects may share unique values, because this version belongs to a transaction in progress. The end of the transaction
-    /// checks them.
+    /// Whether objects may share unique values, because this version belongs to a transaction in progress. Unique values are checked at the
+    /// end of the transaction.
     let mayHaveDuplicates: Bool
     /// The pages that later versions replaced, and that this version or an older version may still reach.
     @exclusivity(unchecked) var dead = PageList()
