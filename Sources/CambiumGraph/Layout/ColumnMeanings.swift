@@ -27,7 +27,7 @@ final class ColumnMeanings: Sendable, Equatable {
         /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)
         /// A link between nodes of the tree of an ordered list, or to its root. `end` is the end of the owner. The column `ownerSlot`
-        /// contains the owner's row; if it is `nil`, the row with this value is the owner.
+        /// contains the owner's row. If `ownerSlot` is `nil`, the link is in the owner's own row.
         case order(end: Int, ownerSlot: Int?)
     }
 
@@ -49,7 +49,7 @@ final class ColumnMeanings: Sendable, Equatable {
     /// The layout of each link, which determines how members are found.
     let links: [LinkLayout]
     let ends: [End]
-    /// For each table, the columns with a meaning, ascending.
+    /// For each table, the columns with a meaning, by ascending slot.
     let columns: [[Column]]
     /// For each table of edges, its ends and columns; `nil` for a table of objects.
     let edges: [Edges?]

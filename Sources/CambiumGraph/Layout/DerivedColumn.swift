@@ -14,7 +14,7 @@ final class DerivedColumn: Sendable {
     let coversTable: Bool
     /// The end of the link from an object to its members; `nil` for `folded`.
     let members: EndLayout?
-    /// The same link from the other side: from a member to the objects that have it as a member.
+    /// The end of the link from a member to the objects that have this member; `nil` for `folded`.
     let owners: EndLayout?
     /// The attribute that the expression reads, and its column; `nil` for `count`.
     let source: Source?
@@ -55,7 +55,7 @@ struct DerivedLayout: Sendable {
     let columns: [DerivedColumn]
     /// For each table, the derived columns that it has.
     let ofTable: [[DerivedColumn]]
-    /// For each end of each link, the derived columns that read the members at the end.
+    /// For each end of each link, the derived columns that are computed from the members of the objects at this end.
     let ofEnd: [[DerivedColumn]]
     /// For each table, the derived columns that read one of its columns.
     let readingTable: [[DerivedColumn]]

@@ -30,7 +30,7 @@ extension GraphLayout {
 }
 
 // The fingerprints of stored checkpoints contain these texts. Swift's reflection returned them when the format was made. The code does not
-// call reflection, which may return other texts later and takes a fifth of the time of an opening.
+// call reflection, because it may return other texts later, and takes a fifth of the time that opening a store takes.
 
 extension ColumnKind {
     var fingerprintText: String {

@@ -19,12 +19,12 @@ package final class GraphLayout: Sendable {
     /// For each table, the relationships with a minimum or a maximum number of members.
     private let countedProperties: [Set<PropertyNumber>]
     private let tableByRoot: [Int]
-    /// The roots of the tables that contain objects. These tables precede the tables of edges.
+    /// The root entity of each table of objects. These tables precede the tables of edges.
     private let roots: [EntityNumber]
     /// For each entity number, the index over the entity's identity.
     private let identityByEntity: [IdentityIndex?]
     /// Whether the directory page refers to a register, the inner graph of requests and labels. A graph of format 1 has no register, and a
-    /// register has none itself.
+    /// register does not contain another register.
     package let hasRegister: Bool
     /// The ordered indexes. If there are any, the directory page refers to an index directory.
     let ordered: [OrderedIndexLayout]
@@ -58,7 +58,7 @@ package final class GraphLayout: Sendable {
         let layout: IndexLayout
     }
 
-    /// - Parameter hasIndexes: `false` if the pages were stored by a version without ordered indexes.
+    /// - Parameter hasIndexes: `false` if the pages were stored by a version of Cambium without ordered indexes.
     package init(_ schema: Schema, hasRegister: Bool = true, hasIndexes: Bool = true) {
         self.schema = schema
         self.hasRegister = hasRegister
