@@ -17,7 +17,8 @@ struct ColumnMigration {
     let filledEntities: Set<EntityNumber>
     /// The entities whose objects no longer have the attribute.
     let clearedEntities: Set<EntityNumber>
-    /// The entity that is stored for all objects, if their table gets a column for the entity.
+    /// The entity to store for all objects if the table gets a column for their entities, because the hierarchy had only this entity
+    /// before.
     let onlyEntity: EntityNumber?
 
     init(

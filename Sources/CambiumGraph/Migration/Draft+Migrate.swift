@@ -5,7 +5,7 @@ import CambiumModel
 #endif
 
 extension Draft {
-    /// Changes the schema of a graph that already has one: algorithm 1 of the schema op. Docs/MIGRATION.md states the rules.
+    /// Changes the schema of a graph that already has a schema. This is algorithm 1 of the schema op. Docs/MIGRATION.md states the rules.
     ///
     /// - Throws: `.invalidInput` for a change that a migration cannot make by itself, or if the draft has changed objects before.
     ///   `.ruleViolated` if an entity that has objects would become abstract. `.limitExceeded` if there may be too few pages.
@@ -34,7 +34,8 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // The recorded changes of derived attributes' sources name columns of the old layout, so they are dropped.
+        // `derived` contains changes in columns of the old layout, so it is cleared. Instead, all derived attributes are computed if one
+        // may change.
         derived = DerivedNotes()
         if plan.mayChangeDerived { noteAllDerived() }
         pending.migration = plan.checks
@@ -161,7 +162,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that can be widened has at most 8 bytes, and the leaf has as many for each of its rows.
+            // SAFETY: a value of a type that can be widened has at most 8 bytes, and the leaf has that number of bytes for each row.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))

@@ -124,8 +124,8 @@ extension Draft {
         let buckets = chunks[table].load(fromByteOffset: TablePage.indexesOffset + TablePage.indexStride * index, as: RadixVector.self)
         var next = 0
         var last: PageRef = 0
-        // Several slots of the directory may refer to the same bucket. They are consecutive, so one comparison shows whether the bucket is
-        // new.
+        // Several slots of the directory may refer to the same bucket. These slots are consecutive, so a comparison with the last bucket
+        // shows whether a bucket was already discarded.
         while let place = buckets.firstIndex(from: next, chunks) {
             next = place + 1
             var bucket = buckets.get(place, chunks)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The members of a link, collected as rows because the link will be stored in another way. Both sides are those of the new link.
+/// The members of a link, collected as rows because the link will be stored in another way. The sides are the ends of the new link.
 struct CollectedMembers {
     struct Side {
         var owners: [UInt32] = []
@@ -83,8 +83,8 @@ extension Draft {
     ) {
         var edges: [UInt32] = []
         collected.sides[0]?.forEach { owner, members in
-            // If the relationship is its own inverse, the collected members contain each pair of objects twice. The condition uses it only
-            // once.
+            // If the relationship is its own inverse, the collected members contain each pair of objects twice. The condition accepts each
+            // pair only once.
             for member in members where !isSymmetric || owner <= member {
                 let edge = newEdge(table, owner, member)
                 edges.append(edge)

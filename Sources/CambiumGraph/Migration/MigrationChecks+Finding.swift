@@ -102,7 +102,8 @@ private struct MemberFamilies {
 }
 
 extension AttributeConstraints {
-    /// The bytes of the regular expression, because Swift's `==` for texts ignores how characters with accents are encoded.
+    /// The bytes of the regular expression. Bytes are compared, because Swift's `==` for texts ignores how characters with accents are
+    /// encoded.
     private var pattern: [UInt8]? { regex.map { Array($0.pattern.utf8) } }
 
     /// Returns whether two attributes have the same rules for their values.
@@ -126,7 +127,7 @@ extension Draft {
         return found
     }
 
-    /// Calls `rule` for each object of some entities, and adds the violation that it returns.
+    /// Calls `rule` for each object of some entities, and adds each violation that `rule` returns.
     private func addViolations(
         _ root: EntityNumber, _ entities: Set<EntityNumber>, to found: inout [Violation],
         _ rule: (_ table: TableLayout, _ rows: Rows, _ row: UInt32, _ isStub: Bool) -> Violation.Rule?

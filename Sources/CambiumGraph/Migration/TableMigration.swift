@@ -99,7 +99,7 @@ enum ColumnRole: Hashable {
     enum LinkPart: Hashable {
         /// The row at the other end of a one-to-one link, in the column of one end.
         case partner(end: Int)
-        /// The owner of a member. `end` is the end at which the owner is.
+        /// The owner of a member. `end` is the owner's end of the link.
         case owner(end: Int)
         case first(end: Int), last(end: Int), count(end: Int), previous(end: Int), next(end: Int)
         case root(end: Int), left(end: Int), right(end: Int), up(end: Int), size(end: Int)
@@ -122,7 +122,7 @@ enum ColumnRole: Hashable {
         }
     }
 
-    /// Returns the same contents in the terms of the old layout, or `nil` if the old layout did not have them.
+    /// Returns the role of the old column that has the same contents, or `nil` if no old column has them.
     func inOld(_ links: [LinkSource]) -> ColumnRole? {
         guard case .link(let link, let part) = self else { return self }
         guard links[link].isKept, let old = links[link].old else { return nil }
