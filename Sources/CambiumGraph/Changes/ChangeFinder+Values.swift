@@ -33,7 +33,7 @@ extension ChangeFinder {
             let (extent, other) = (Blob.extent(old.head, index), Blob.extent(new.head, index))
             if sharing.isOnePage(extent, other) { return true }
             let byteCount = min(Blob.extentByteCountMax, old.byteCount - index * Blob.extentByteCountMax)
-            // SAFETY: both extents have at least this many bytes.
+            // SAFETY: both extents have at least `byteCount` bytes.
             return memcmp(self.old.chunks[extent] + PageLayout.header, self.new.chunks[other] + PageLayout.header, byteCount) == 0
         }
     }
@@ -42,7 +42,7 @@ extension ChangeFinder {
 extension UnsafeRawBufferPointer {
     fileprivate func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else { return count == other.count }
-        // SAFETY: both buffers have as many bytes as are compared.
+        // SAFETY: both buffers have `count` bytes.
         return memcmp(start, otherStart, count) == 0
     }
 }

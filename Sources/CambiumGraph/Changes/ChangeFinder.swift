@@ -12,7 +12,7 @@ struct ChangeFinder {
     let meanings: ColumnMeanings
     let sharing: PageSharing
     private(set) var events: [ChangeEvent] = []
-    /// The ordered lists whose order may differ.
+    /// The ordered lists whose order may differ between the graphs.
     private(set) var reordered = Set<OrderedList>()
     /// For each table, the result of `keepsRows`, or `nil` if it is not known yet.
     private var keepsRows: [Bool?] = []

@@ -100,7 +100,7 @@ extension Graph {
     /// Complexity: O(1) for equal graphs. O(pages that are not shared + changes x log changes) if both schemas have the same properties of
     /// the same types. Otherwise O(objects and members of both graphs).
     ///
-    /// - Parameter older: A graph of the same store. The changes between graphs of two stores are meaningless.
+    /// - Parameter older: A graph of the same store. If the graphs belong to different stores, the changes between them are meaningless.
     public func changes(since older: Graph) -> Changes {
         if version === older.version { return Changes(older, self, []) }
         if layout === older.layout || layout.meanings == older.layout.meanings {

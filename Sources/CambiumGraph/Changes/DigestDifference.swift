@@ -15,8 +15,8 @@ extension Graph {
     }
 }
 
-/// Computes the digest of a graph from the digest of an earlier graph with the same layout. Adds the terms that only the later graph has,
-/// and subtracts the terms that only the earlier graph has.
+/// Computes the digest of a graph from the digest of an earlier graph with the same layout. A digest is a sum of terms. Adds the terms that
+/// only the later graph has, and subtracts the terms that only the earlier graph has.
 struct DigestDifference {
     private let old: Digester
     private let new: Digester

@@ -1,12 +1,12 @@
 /// The pages that two graphs share, which a comparison may skip.
 ///
-/// A shared page refers only to shared pages, so everything below it is the same in both graphs.
+/// A shared page refers only to shared pages, so everything that it leads to is the same in both graphs.
 struct PageSharing {
     private enum Extent {
         /// Both graphs are in one page space. There, equal references from versions mean the same page.
         case space
-        /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. Pages that were born
-        /// after the epoch of a graph's checkpoint are in other chunks.
+        /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. A page that was born
+        /// after the epoch of its graph's checkpoint is in a chunk that does not come from this file.
         case file(oldEpoch: UInt64, newEpoch: UInt64)
         /// The graphs share only the constant leaves, which have no content and the same references in every page space.
         case constants
