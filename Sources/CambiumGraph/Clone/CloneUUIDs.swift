@@ -67,7 +67,8 @@ struct CloneUUIDs {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)
         let hash = start &+ place &* distance &+ chance.multipliedFullWidth(by: distance).high
-        // The version changes the same bits of both halves. So the hash can still be computed from the UUID.
+        // The bits that must change for the version are also set in `rest`, in which they were zero. So the hash can still be computed from
+        // the UUID.
         let rest = Mixing.mixed(low &+ stride) & ~(Self.versionMask | Self.variantMask) | 0x80
         let first = Mixing.unmixed(hash) ^ rest &* Mixing.step
         let version = (first ^ 4 << 52) & Self.versionMask

@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// Carries out clones.
 extension Draft {
-    /// Plans the clone again and carries it out. Throws `.damaged` if the new plan has other objects than the op states.
+    /// Plans the clone again and carries it out. Throws `.damaged` if the objects of the new plan are not the objects that the op states.
     mutating func apply(_ op: CloneOp) throws(CambiumError) {
         let plan = try replanned(op)
         guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
@@ -28,7 +28,7 @@ extension Draft {
         return CambiumError(.damaged, "The clone of \(roots) does not produce the objects that the log states.")
     }
 
-    /// Carries out a plan that was made from the current state of this draft, and that `op` was made from.
+    /// Carries out a plan. The plan must have been made from the current state of this draft, and `op` from the plan.
     ///
     /// Throws `.invalidInput`, and changes nothing, if a value for the roots does not fit its attribute. Complexity: O(copied objects and
     /// their links).
@@ -68,7 +68,7 @@ extension Draft {
         noteCopies(plan, pendingCount)
     }
 
-    /// Estimates the number of bytes of the copies' pages from the average size of all objects.
+    /// Estimates the size of the pages that the copies need, in bytes, from the average size of all objects.
     private func byteCount(of plan: borrowing ClonePlan) -> Int {
         let all = layout.tables.filter { $0.root != nil }.reduce(0) { $0 + reader.liveCount($1.index) }
         return Int(Double(space.liveGranules * PageLayout.granule) * Double(plan.objectCount) / Double(max(1, all)))

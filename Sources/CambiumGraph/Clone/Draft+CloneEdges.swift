@@ -110,7 +110,7 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Records the objects of the other side that were not copied but have more members now: copies of this side were linked to them.
+    /// Records a change of each object of the other side that was not copied itself, but was linked to copies of this side.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
