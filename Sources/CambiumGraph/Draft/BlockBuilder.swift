@@ -25,7 +25,7 @@ struct BlockBuilder {
     let table: TableLayout
     var byteCountMax = Self.byteCountMax
 
-    /// Divides objects into parts whose texts and data fit into one block each. The block will have columns for these properties.
+    /// Divides objects into parts. The texts and data of each part fit into one block that has columns for `properties`.
     func parts(_ members: [UInt32], _ properties: [PropertyNumber]) -> [[UInt32]] {
         let slots = properties.map { table.slot(of: $0) }.filter { table.columns[$0] == .string }
         var parts: [[UInt32]] = []

@@ -6,8 +6,8 @@ extension Draft {
     ///
     /// Computes the derived attributes first, because a derived attribute may be part of a unique set.
     ///
-    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`, which has all violations. After a migration, their
-    ///   number is limited.
+    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`, which has all violations. After a migration, the
+    ///   number of reported violations is limited.
     package mutating func check() throws(CambiumError) {
         try updateDerived()
         if pending.isEmpty { return }

@@ -17,7 +17,7 @@ extension Draft {
     }
 }
 extension Draft {
-    /// The comparison of this graph with the original graph.
+    /// The derivation of the ops that lead from the original graph to the draft's graph.
     var derivation: OpDerivation {
         OpDerivation(reader: reader, layout: layout, before: (base.reader, base.layout), touched: touched)
     }

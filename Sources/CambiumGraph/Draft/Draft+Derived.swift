@@ -11,13 +11,13 @@ extension Draft {
         for column in layout.derived.ofTable[table] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Records that the members of an object at one end of a link changed.
+    /// Records that the members of an object changed, from which derived attributes may be computed. The object is at one end of a link.
     @inline(never)
     mutating func noteDerived(_ link: Int, _ end: Int, _ row: UInt32) {
         for column in layout.derived.ofEnd[2 * link + end] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Records that the value of a column changed.
+    /// Records that a value changed, from which derived attributes may be computed.
     @inline(never)
     mutating func noteDerived(from table: Int, _ slot: Int, _ row: UInt32) {
         for column in layout.derived.readingTable[table] where column.source?.slot == slot {

@@ -19,7 +19,7 @@ extension Draft {
         }
     }
 
-    /// Removes the entry of a row, which was added with this hash.
+    /// Removes the entry of a row. `hash` must be the hash with which the entry was added.
     mutating func removeEntry(_ table: Int, _ index: Int, hash: UInt64, row: UInt32) {
         countEntry(table, index, by: -1)
         let first = ownedBucketSlot(table, index, hash)

@@ -16,7 +16,7 @@ extension Draft {
         }
     }
 
-    /// Removes a link. Returns whether it existed.
+    /// Removes a link. Returns whether the link existed.
     @discardableResult
     mutating func unlink(_ end: EndLayout, owner: UInt32, target: UInt32) -> Bool {
         switch end.layout {
@@ -36,8 +36,8 @@ extension Draft {
         return true
     }
 
-    /// Moves a member of an ordered list. The index is its position after the move. Returns `false` if the target is not a member of an
-    /// ordered list.
+    /// Moves a member of an ordered list. The index is the position of the member after the move. Returns `false` if the target is not a
+    /// member of an ordered list.
     mutating func move(_ end: EndLayout, owner: UInt32, target: UInt32, to index: Int) -> Bool {
         switch end.layout {
         case .list(let list, let childEnd) where end.end != childEnd:

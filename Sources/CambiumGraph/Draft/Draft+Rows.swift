@@ -37,7 +37,7 @@ extension Draft {
         }
     }
 
-    /// Removes a virtual page from the map of the table, because it has no objects left.
+    /// Removes a virtual page that has no objects left from the map of the table.
     private mutating func forget(_ table: TableLayout, virtualPage: UInt32) {
         let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
         slot(&map.pointee, Int(virtualPage)).pointee = 0

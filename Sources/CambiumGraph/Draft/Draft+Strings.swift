@@ -58,8 +58,8 @@ extension Draft {
         leaf.storeBytes(of: UInt32(used + bytes.count), toByteOffset: PageLayout.heapUsedOffset, as: UInt32.self)
     }
 
-    /// Moves the contents of a leaf, without its garbage, to a larger page. Each new page has space for half of the contents again. So a
-    /// leaf that is filled value by value copies each byte only a few times.
+    /// Moves the contents of a leaf, without its garbage, to a larger page. The new page has free space for half as many bytes as the
+    /// contents. So if a leaf is filled value by value, each byte is copied only a few times.
     mutating func repack(
         _ reference: UnsafeMutablePointer<PageRef>, adding byteCount: Int
     ) -> UnsafeMutableRawPointer {

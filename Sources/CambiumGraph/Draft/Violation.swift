@@ -4,7 +4,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case mandatoryAttribute(String)
         case tooFewMembers(String, count: Int, min: Int)
         case tooManyMembers(String, count: Int, max: Int)
-        /// Another object has the same values.
+        /// Another object has the same values in all attributes of a unique set.
         case duplicate(attributes: [String], of: String)
         case deleteDenied(relationship: String, by: String)
         /// After a migration, a value that the attribute no longer allows, and the reason.
