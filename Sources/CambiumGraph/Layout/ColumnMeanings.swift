@@ -78,7 +78,7 @@ final class ColumnMeanings: Sendable, Equatable {
     }
 }
 
-/// The columns with a meaning, while they are collected.
+/// Collects the columns with a meaning.
 private struct ColumnCollection {
     private let tables: [TableLayout]
     var columns: [[ColumnMeanings.Column]]

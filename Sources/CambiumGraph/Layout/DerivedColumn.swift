@@ -50,7 +50,7 @@ final class DerivedColumn: Sendable {
     }
 }
 
-/// The derived attributes of a schema, and the changes that affect each of them.
+/// The derived attributes of a schema, grouped by the changes that affect them.
 struct DerivedLayout: Sendable {
     let columns: [DerivedColumn]
     /// For each table, the derived columns that it has.

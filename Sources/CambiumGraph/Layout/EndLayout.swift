@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// One end of a link as seen from the objects that it starts from.
+/// One end of a link, from which the link is followed to the objects at the other end.
 final class EndLayout: Sendable {
     let link: Int
     let end: Int

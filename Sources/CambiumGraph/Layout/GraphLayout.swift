@@ -14,7 +14,7 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link, in the order of `links`.
     let ends: [EndLayout]
-    /// The marks of the ends, in the order of `ends`: what a change of an end's members must record.
+    /// For each end, in the order of `ends`: the properties that determine what a change of members at this end records.
     let marks: [EndMark]
     /// For each table, the relationships with a minimum or a maximum number of members.
     private let countedProperties: [Set<PropertyNumber>]
@@ -33,7 +33,7 @@ package final class GraphLayout: Sendable {
 
     let derived: DerivedLayout
 
-    /// The meanings of the columns, computed when a comparison first needs them; `nil` before.
+    /// The meanings of the columns; `nil` until a comparison first needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
     /// The objects that higher modules compute once for each layout, each stored under the type that asked for it.
