@@ -59,7 +59,7 @@ struct MigrationPlan {
         return Set(old.tables[index].entities.filter { new.schema.entity($0) == nil })
     }
 
-    /// The ends of kept links that some entities lose, with these entities. Their objects must be unlinked.
+    /// The ends of kept links that some entities lose, with these entities. The objects of these entities must be unlinked.
     var lostEnds: [(end: EndLayout, entities: Set<EntityNumber>)] {
         var found: [(EndLayout, Set<EntityNumber>)] = []
         let continued = Set(links.compactMap(\.old))
