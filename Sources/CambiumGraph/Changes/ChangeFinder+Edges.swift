@@ -44,7 +44,8 @@ extension ChangeFinder {
         return layout.isSymmetric && first > second ? Edge(first: second, second: first) : Edge(first: first, second: second)
     }
 
-    /// Records the ordered lists in which one of these edges may have another position. `rows` contains one bit for each edge to compare.
+    /// Records the ordered lists in which an edge may have different positions in the two graphs. `rows` has a bit for each edge to
+    /// compare.
     private mutating func noteReorderedEdges(
         _ table: Int, _ layout: ColumnMeanings.Edges, _ before: RowGroup, _ after: RowGroup, _ rows: UInt64, _ word: Int
     ) {
