@@ -59,7 +59,7 @@ struct CloneLinkRules {
         return member.policy.rule(of: property, isRoot: roots.contains(ObjectPlace(table: table.index, row: row)))
     }
 
-    /// Returns whether all objects at an end have this rule.
+    /// Returns whether `rule` is the rule of all objects at an end.
     func isAlways(_ rule: CloneRule, _ end: EndLayout) -> Bool {
         if case .rule(rule) = rules[2 * end.link + end.end] { true } else { false }
     }

@@ -39,7 +39,7 @@ struct CloneUUIDs {
         firstSeries = start(ofSeries: 0)
     }
 
-    /// The UUID of the copy with this serial.
+    /// The UUID of the copy with the serial `serial`.
     @inline(__always) subscript(_ serial: UInt64) -> SIMD2<UInt64> {
         let place = serial &- firstSerial
         return algorithm == .series ? numbered(place) : ascending(place)

@@ -7,10 +7,11 @@ struct CloneColumn {
         case fill(StoredCell)
         case uuid(CloneUUIDs)
         case source
-        /// The members of a relationship whose chains are copied as a whole. This column contains the owners, and two other columns contain
-        /// the neighbours in the chain.
+        /// The column of the members that contains their owner, for a relationship whose chains are copied as a whole. The two columns with
+        /// the neighbours in the chain are copied together with it.
         case members(CloneChain)
-        /// The owners of a relationship whose chains are copied as a whole.
+        /// The column of the owners that contains their first member, for a relationship whose chains are copied as a whole. The columns
+        /// with the last member and the count are copied together with it.
         case owners(CloneChain)
     }
 
