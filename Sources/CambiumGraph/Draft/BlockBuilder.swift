@@ -17,8 +17,8 @@ struct BlockBuilder {
         min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
     }
 
-    /// The maximum number of bytes of texts and data in one block, unless a single object has more. A change in the log must not exceed
-    /// about 1 GiB.
+    /// The maximum number of bytes of texts and data in one block, unless a single object has more. This is far below about 1 GiB, the
+    /// maximum size of one change in the log.
     static let byteCountMax = 64 << 20
 
     let rows: Rows

@@ -37,9 +37,7 @@ extension Draft {
     /// Throws `.limitExceeded` if storing a value may need more chunks than are free. A change that stores many values calls this method
     /// before each of them, because each value takes pages.
     ///
-    /// - Parameters:
-    ///   - reserve: The number of free chunks that must be left.
-    ///   - change: The part of the error message that names the change.
+    /// - Parameter reserve: The number of free chunks that must be left afterwards.
     func checkCapacity(forStoring cell: StoredCell, leaving reserve: Int, _ change: @autoclosure () -> String) throws(CambiumError) {
         // Each extent of a long value takes a chunk. All other pages for the value take fewer than four chunks together.
         let needed = 4 + cell.withCell { $0.bytes.count } / Blob.extentByteCountMax

@@ -119,7 +119,7 @@ extension Draft {
         return violations().violations.first ?? ofObject ?? first
     }
 
-    /// Defers the checks of the numbers of members. Returns the first other rule that an object breaks.
+    /// Defers the checks of the numbers of members. Returns the first violation of any other rule.
     private mutating func takeObjects(_ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
         var first: Violation?
         var seen = PlaceSet(placeCount: pending.objectCount, tableCount: layout.tables.count)

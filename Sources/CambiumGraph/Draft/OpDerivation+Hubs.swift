@@ -101,8 +101,8 @@ extension OpDerivation {
         return nil
     }
 
-    /// First emits ops that remove touched members or move them to the end. Then emits ops that put each of them in its position, in
-    /// ascending order.
+    /// First emits ops that remove touched members or move them to the end. Then emits ops that put each touched member of the new list in
+    /// its position, in ascending order.
     ///
     /// A block for the other end of the link may have appended a member already. The ops produce the right order in this case, too.
     ///
