@@ -65,7 +65,7 @@ struct Digester {
         sum = local
     }
 
-    /// Adds an object and its values to the sum.
+    /// Adds the hashes of an object and of its values to the sum.
     @inline(__always)
     func add(
         _ row: UInt32, _ rows: Rows, _ table: TableLayout, _ root: EntityNumber, _ entity: EntityNumber, _ slots: [AttributeSlot],
@@ -94,7 +94,7 @@ struct Digester {
         sum = local
     }
 
-    /// Adds the objects that a relationship of one object leads to.
+    /// Adds the hashes of an object's members in one relationship to the sum.
     @inline(__always)
     func addMembers(
         of row: UInt32, _ serial: UInt64, _ relationship: Relationship, _ end: EndLayout, _ targets: Rows, to sum: inout DigestSum
@@ -134,7 +134,7 @@ struct DigestSum {
     private(set) var low: UInt64 = 0
     private var buffer: [UInt8] = [UInt8](repeating: 0, count: 32)
 
-    /// Adds a member of a relationship of one object.
+    /// Adds the hash of one member to the sum. The member belongs to a relationship of the object `serial`.
     @inline(__always)
     mutating func addMember(_ target: UInt64, at index: UInt64, of serial: UInt64, _ relationship: Relationship) {
         let cell = Cell.fixed(target, relationship.isOrdered ? index : 0)
