@@ -29,8 +29,8 @@ extension GraphLayout {
     }
 }
 
-// The fingerprints of stored checkpoints contain these texts. Swift's reflection returned them when the format was made. The code does not
-// call reflection, because it may return other texts later, and takes a fifth of the time that opening a store takes.
+// The fingerprints of stored checkpoints are computed from the texts below. Swift's reflection returned them when the format was made. The
+// code does not call reflection, because it may return other texts later, and takes a fifth of the time that opening a store takes.
 
 extension ColumnKind {
     var fingerprintText: String {
