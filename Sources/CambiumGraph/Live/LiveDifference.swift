@@ -46,7 +46,7 @@ struct LiveDifference {
         let serial: UInt64
     }
 
-    /// Returns the objects that are in only one of the lists, and the objects that have moved. An object with another sort key has not
+    /// Returns the objects that are in only one of the lists, and the objects that have moved. An object whose sort key changed has not
     /// moved if it has the same neighbours and the same section as before.
     func resolved() -> (deleted: [Item], inserted: [Item], moved: [Move]) {
         let places = Dictionary(removed.enumerated().map { ($1.entry.serial, $0) }) { first, _ in first }
