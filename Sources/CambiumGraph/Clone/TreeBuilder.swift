@@ -27,7 +27,7 @@ struct TreeBuilder {
         spine.append((row, leftCount))
     }
 
-    /// Stores the list in its owner, and begins the next list.
+    /// Stores the list in `owner`, and begins the next list.
     mutating func finish(owner: UInt32, _ draft: inout Draft) {
         guard let root = spine.first else { return }
         draft.setLink(tree.owners, owner, tree.root, root.row)
