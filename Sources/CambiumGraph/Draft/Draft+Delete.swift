@@ -16,7 +16,7 @@ extension Draft {
         pending.noteDeletion(since: noted)
     }
 
-    /// Returns these objects and all objects that cascade rules reach from them.
+    /// Returns the objects at `places` and all objects that cascade rules reach from them.
     func closure(of places: [ObjectPlace]) -> [ObjectPlace] {
         var seen = [RowSet](repeating: RowSet(), count: layout.tables.count)
         var found: [ObjectPlace] = []

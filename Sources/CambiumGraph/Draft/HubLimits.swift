@@ -5,8 +5,8 @@ package struct HubLimits: Sendable {
     package var memberCountMin = 64
     /// The minimum ratio between the members of a hub and its touched members.
     package var memberRatio = 8
-    /// The maximum ratio between the members in the block of a hub and its touched members. If the block would be larger, single ops state
-    /// the new order instead.
+    /// The maximum number of members that follow the first change in a hub, for each touched member. With more of them, single ops state
+    /// the new order, instead of a block. All members are counted both before and after the change.
     package var suffixRatio = 16
 
     package init() {}
