@@ -56,8 +56,8 @@ public struct Column {
     @usableFromInline let directory: LeafDirectory
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
-    /// Each of these is `table` if the values of the attribute have the form in the name of the property, and otherwise
-    /// `ObjectPlace.noTable`. So a single comparison checks both the table and the form.
+    /// `bytesTable` is `table` if the values are stored as bytes of any length, and otherwise `ObjectPlace.noTable`. `int64Table` and
+    /// `doubleTable` do the same for their types. So a single comparison checks both the table and the type.
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field

@@ -20,8 +20,8 @@ public struct Relation {
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
-    /// Each of these is `ownerTable` if the relationship has the shape in the name of the property, and otherwise `ObjectPlace.noTable`. So
-    /// a single comparison checks both the table and the shape.
+    /// `oneTable` is `ownerTable` if the relationship has the shape `one`, and otherwise `ObjectPlace.noTable`. `chainTable` and
+    /// `edgesTable` do the same for their shapes. So a single comparison checks both the table and the shape.
     @usableFromInline let oneTable, chainTable, edgesTable: UInt32
     @usableFromInline let targetTable: Int
     /// Keeps the pages alive to which the addresses of the columns point.
