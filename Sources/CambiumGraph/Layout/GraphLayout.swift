@@ -208,7 +208,7 @@ final class TableLayout: Sendable {
     static let sourceSlot = 2
     /// The column with the virtual page of each row. Only groups that several virtual pages share use it.
     static let virtualPageSlot = 3
-    /// The maximum number of rows. Rows have 32-bit numbers, and `noRow` is the largest one.
+    /// The maximum number of rows. Rows have 32-bit numbers, and the largest number is reserved for `noRow`.
     static let rowCountMax = UInt64(UInt32.max)
     /// The number of entities up to which a linear search is faster than a hash table.
     private static let comparedCountMax = 16
