@@ -2,7 +2,7 @@ package import CambiumModel
 
 /// The result of a live query. It can follow the graph to later versions, and returns each difference as an update.
 ///
-/// If the query has a limit, the result keeps further entries in reserve, so that after a deletion the query need not run again.
+/// If the query has a limit, the result keeps further entries in reserve. So the query usually need not run again after a deletion.
 package struct LiveResult {
     /// The query. If the result has sections, the section key was added as the first sort key.
     private let query: Query
