@@ -85,7 +85,7 @@ extension Draft {
             plan.tables.compactMap { table in table.old.map { ($0.index, table.new.index) } }, uniquingKeysWith: { first, _ in first })
         let (noted, isOff) = (pending.objects, pending.isOff)
         pending = PendingChecks()
-        // A replay makes no checks after a migration either.
+        // If the checks were off, as in a replay, they stay off.
         pending.isOff = isOff
         for place in noted { if let table = numbers[Int(place.table)] { pending.noteObject(table, place.row) } }
     }
