@@ -25,7 +25,7 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
-    /// - Parameter objects: a writer of JSON with the same options, which also has the keys and the order of members.
+    /// - Parameter objects: a writer of JSON with the same options. The new writer takes the keys and the order of members from it.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) {
         self.graph = graph
         self.options = options
@@ -133,7 +133,7 @@ struct CSVObjectWriter {
         }
     }
 
-    /// Returns JSON for included objects, and for references that need more than one text.
+    /// Returns a JSON array with the included objects, or with references that are not single texts.
     private func array(
         _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
     ) -> [UInt8] {

@@ -12,8 +12,8 @@ public struct ExportHooks: Sendable {
     /// row. An error that the hook throws ends the export.
     public typealias WillExport = @Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision
 
-    /// The hook that is called for each row, but not for objects that are nested in a row. The export writes the result without checking
-    /// it. The program must ensure that an import can read the result.
+    /// The hook that is called for each row, but not for objects that are nested in a row. The export does not check the changed row, so
+    /// the program must ensure that an import can read it.
     package var willExport: WillExport?
 
     /// Creates hooks. `nil` means no hook.

@@ -14,7 +14,7 @@ final class ExportKeys {
         /// The key as it is written: the prefix of the object and the name, in quotes, with the colon.
         let quoted: [UInt8]
         let content: Content
-        /// The entity that the schema states for a relationship; a member may belong to one of its sub-entities. `nil` for an attribute.
+        /// If the key is a relationship, its destination in the schema; a member may also belong to a sub-entity. `nil` for an attribute.
         let declared: Entity?
         /// The text with which the ids of all members begin; `nil` if members may have different entities.
         let idBeginning: [UInt8]?
@@ -37,8 +37,9 @@ final class ExportKeys {
     }
 
     let entity: Entity
-    /// The attributes that identify objects, and their fields.
+    /// The attributes that identify objects.
     let identityAttributes: [Attribute]
+    /// The fields of `identityAttributes`, in the same order.
     let identity: [Field]
     /// The attributes, then the relationships, in declaration order.
     let keys: [Key]
@@ -90,8 +91,8 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
-    /// The same keys for tables in which all objects have one entity, indexed by table number. This spares the search for the object's
-    /// entity.
+    /// The keys without a prefix for each table in which all objects have one entity, indexed by table number. With them, the export
+    /// need not look up the entity of each object.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes that identify the objects of an entity.

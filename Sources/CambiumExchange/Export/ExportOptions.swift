@@ -30,7 +30,7 @@ public struct ExportOptions: Sendable, Hashable {
     /// Whether JSON contains null attributes and to-one relationships. In CSV, they are always empty fields.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
-    /// The form of an object at the end of a to-one relationship: a nested object, or keys with a dot in them. CSV is always flat.
+    /// The form of an object at the end of a to-one relationship: a nested object, or keys such as `country.name`. CSV is always flat.
     ///
     /// With a mapping, the form of a path: nested objects, or one key that contains the whole path.
     public enum KeyPaths: String, Sendable, CaseIterable { case nested, flat }

@@ -1,6 +1,7 @@
 public import CambiumModel
 
-/// The relationships whose objects an export writes instead of their ids, as a tree: each branch includes relationships of those objects.
+/// The relationships whose objects an export nests instead of writing their ids. The children of a relationship in this tree are
+/// relationships of its objects.
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects, which is also the limit of imports.
     package static let depthMax = RowPlanner.depthMax
@@ -46,7 +47,7 @@ public struct IncludeTree: Sendable, Hashable {
         return child
     }
 
-    /// Returns whether a path contains the relationship at this level.
+    /// Returns whether one of the included paths names this relationship at this level of the tree.
     func names(_ name: String) -> Bool { children[name] != nil }
 
     /// Returns a relationship of the entity or of a sub-entity.

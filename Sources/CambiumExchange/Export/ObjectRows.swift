@@ -13,14 +13,14 @@ package struct ObjectRows {
     private let entity: Entity
     private let hooks: ExportHooks
     private let writer: Writer
-    /// The objects of the previous rows, by their identities. It is used only with a mapping.
+    /// The objects of the previous rows, by their identities. They are recorded only if there is a mapping.
     private var written: [MappedIdentity: ObjectPlace] = [:]
 
     /// Prepares the rows. Throws `.invalidInput` with the JSON pointer to a name of the mapping that is not in the schema.
     ///
     /// - Parameters:
-    /// - entity: An entity to which all objects belong, directly or through a sub-entity.
-    /// - options: The form of the rows. Their `format` is not used here, because the caller applies it.
+    ///   - entity: An entity to which all objects belong, directly or through a sub-entity.
+    ///   - options: The form of the rows. Their `format` is not used here, because the caller applies it.
     package init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ hooks: ExportHooks) throws(CambiumError) {
         self.graph = graph
         self.entity = entity

@@ -14,7 +14,7 @@ package final class ObjectWriter {
     private let options: ExportOptions
     let table: ExportTable
     let order: ExportOrder
-    /// Checks stored values while they are written, so that the output is valid JSON. It is `nil` for a graph whose pages are proven.
+    /// Checks stored values while they are written, so that the output is valid JSON. It is `nil` if the graph was proven to be valid.
     private var check: StoredValueCheck?
 
     /// The position of an object in an export.
@@ -184,7 +184,7 @@ package final class ObjectWriter {
         writer.endArray()
     }
 
-    /// Writes the members of a to-many relationship. `position` applies to nested members.
+    /// Writes the members of a to-many relationship. Only nested members use `position`.
     func members(
         _ members: [ObjectPlace], _ relationship: Relationship, nests: Bool, _ position: Position, _ writer: inout JSONWriter
     ) {
@@ -207,10 +207,10 @@ package final class ObjectWriter {
         options.references == .id || !(graph.schema.entity(relationship.destination)?.identity.isEmpty ?? true)
     }
 
-    /// Writes the id of an object, its only identity value, or an object with all of its identity attributes.
+    /// Writes a reference to an object: its id, its only identity value, or a JSON object with all of its identity attributes.
     ///
-    /// - Parameter declared: the entity that the schema states for the object. If the object belongs to a sub-entity, the reference is an
-    ///   object that names the entity. An import that creates the object could not infer it.
+    /// - Parameter declared: the entity that the schema states for the object. If the object belongs to a sub-entity, the reference is a
+    ///   JSON object that also names the sub-entity. Without that name, an import that creates the object could not infer the sub-entity.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {

@@ -120,7 +120,7 @@ private final class ExportRound: @unchecked Sendable {
         blocks = (0..<Self.blockCount).map { ExportBlock(options.format, isFirst: $0 == 0) }
     }
 
-    /// Encodes all blocks.
+    /// Encodes all blocks of the round. If `isShared` is `true`, the second thread encodes some of them.
     func run(with objects: ObjectWriter, isShared: Bool) {
         next.store(0, ordering: .relaxed)
         let number = turn.value &+ 1

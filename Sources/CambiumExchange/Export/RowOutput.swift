@@ -2,7 +2,7 @@ internal import CambiumJSON
 
 /// Buffers rows as JSON Lines, or as one array with one row on each line.
 struct RowOutput {
-    /// The number of bytes above which a buffer is full, so that the caller should call `put(to:)`.
+    /// The number of bytes above which a buffer is full. The caller should then call `put(to:)`.
     static let byteCount = 1 << 16
 
     private let format: ExportOptions.Format
@@ -16,8 +16,8 @@ struct RowOutput {
         guard format == .array else { return }
         writer.beginArray()
         if isFirst { return }
-        // The array begins in another buffer. An array that is opened and closed here puts the writer into the state after a row, and its
-        // bytes are dropped.
+        // The beginning of the array is in another buffer. Opening and closing an array here puts the writer into the state after a row.
+        // The bytes of that array are dropped.
         writer.endArray()
         writer.forgetBytes()
     }

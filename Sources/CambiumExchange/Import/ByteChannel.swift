@@ -7,7 +7,7 @@ package final class ByteChannel: Sendable {
 
     private struct State {
         var bytes: [UInt8] = []
-        /// The number of bytes in `bytes` that were read.
+        /// The number of bytes in `bytes` that the thread has read.
         var position = 0
         /// How the bytes ended, with the error if there was one; `nil` while more bytes may come.
         var end: Result<Void, any Error>?
@@ -23,8 +23,8 @@ package final class ByteChannel: Sendable {
 
     // MARK: The task
 
-    /// Adds bytes, and then waits while too many bytes are unread. Returns `false` if the channel has ended, because the reader needs no
-    /// more bytes.
+    /// Adds bytes, and then waits while too many bytes are unread. Returns `false` if the channel has ended: the reader needs no more
+    /// bytes.
     package func write(_ bytes: [UInt8]) async -> Bool {
         let (isOpen, isFull) = state.withLock { state in
             if state.end == nil { state.bytes += bytes }
@@ -50,7 +50,7 @@ package final class ByteChannel: Sendable {
 
     // MARK: Both sides
 
-    /// Ends the bytes. The end is an error if bytes are missing. Only the first call has an effect.
+    /// Ends the channel. `end` is an error if bytes are missing. Only the first call has an effect.
     package func end(_ end: Result<Void, any Error>) {
         let writer = state.withLock { state in
             if state.end == nil { state.end = end }

@@ -22,7 +22,7 @@ struct ByteWindow {
     /// The line at `position`, counted from 1.
     var line = 1
     private var isAtEnd = false
-    /// Whether the last read filled the whole window.
+    /// Whether the last read filled the whole window. If so, a small window grows before the next read.
     private var isLong = false
 
     /// - Parameter read: fills a buffer and returns the number of bytes; 0 at the end.

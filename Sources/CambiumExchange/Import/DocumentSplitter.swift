@@ -70,13 +70,13 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents. This is so if the first value is a document, and either contains line ends or is
-    /// followed by more text on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
+    /// Returns whether brackets end the documents. They do if the first value is a document and not a whole line: it contains line ends, or
+    /// more text follows it on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let valueCount = try valueEnd() - window.position
         guard isDocument(byteCount: valueCount) else { return false }
         if window.lineCount(window.position..<window.position + valueCount) > 0 { return true }
-        // The rest of the line may have any length, so it is read only up to the next text.
+        // A line may have any length, so the rest of the line is read only up to the first character that is not a space.
         var offset = valueCount
         while true {
             while window.position + offset < window.filled {
@@ -156,7 +156,7 @@ struct DocumentSplitter {
         while true {
             let end = window.withBytes { scan.end(in: UnsafeRawBufferPointer(rebasing: $0[window.position..<window.filled])) }
             if let end { return window.position + end }
-            // The parser gets a value without an end unchanged, and reports the fault and its position.
+            // If the value has no end, the document contains the rest of the input. The parser then reports the fault and its position.
             if try !window.refill() { return window.filled }
         }
     }

@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// One object for each entity that an import uses, by entity number. Uses of an object do not count references, because counting would take
-/// longer than most uses.
+/// One `Known` object for each entity that an import uses, by entity number. Using such an object does not change its reference count,
+/// because counting would take longer than most uses.
 struct EntityReferences<Known: AnyObject> {
     private let owned: [Known]
     private let references: [Unmanaged<Known>?]
@@ -26,7 +26,7 @@ struct EntityReferences<Known: AnyObject> {
 
         @inline(__always)
         func with<Result, Failure: Error>(_ body: (Known) throws(Failure) -> Result) throws(Failure) -> Result {
-            // SAFETY: `owned` keeps the object, and the owner of the reference keeps `owned`.
+            // SAFETY: the `EntityReferences` value keeps the object alive in `owned`, and a reference is used only while that value exists.
             try unmanaged._withUnsafeGuaranteedRef { known -> Swift.Result<Result, Failure> in
                 do throws(Failure) {
                     return .success(try body(known))

@@ -36,11 +36,13 @@ package struct ImportBatch {
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The values that were already in use when a row assigned them, the objects with a wrong number of members, and the causing rows.
+    /// The violations that the end of the import checks again: values that were already in use when a row assigned them, and wrong numbers
+    /// of members. They have the numbers of the rows that caused them.
     private(set) var duplicates = ImportDuplicates()
+    /// The rows that caused the entries of `duplicates`, by row number.
     private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// If the number of duplicates or of their rows exceeds this limit, the batch drops those that later rows have resolved. So the memory
-    /// does not grow with the input.
+    /// If `duplicates` or `duplicateRows` has more elements than this number, the batch drops the elements that later rows have resolved.
+    /// Therefore, the memory does not grow with the input.
     private var duplicateCountMax = 4096
     /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []
@@ -62,7 +64,7 @@ package struct ImportBatch {
         self.input = input
     }
 
-    /// Whether the batch contains all of its rows.
+    /// Whether the batch has as many rows as the options allow.
     package var isFull: Bool { lastRow >= end }
 
     /// Prepares a draft for the rows. Returns the planner, which `apply` needs.
@@ -127,7 +129,7 @@ package struct ImportBatch {
     /// Counts objects by their net change. The caller must have applied all rows.
     package mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
-    /// Applies a row. Returns whether it was applied.
+    /// Applies a row, unless an earlier run of the batch refused it or it cannot be imported. Returns whether the row was applied.
     private mutating func row(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws -> Bool {
@@ -172,7 +174,7 @@ package struct ImportBatch {
         duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
     }
 
-    /// Plans a row and applies it. If the reader assumed the wrong entity for an object, reads the row again before that.
+    /// Plans a row and applies it. If the reader assumed the wrong entity for an object, first reads the row again.
     private mutating func apply(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws {

@@ -35,7 +35,7 @@ final class ImportEntity {
     let identity: [Int]
     /// The objects by identity. It is used only if the schema has no index over the identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    /// The scans of all entities of the hierarchy, because a row of this entity may have the identity attributes of another one.
+    /// The scans of all entities of the hierarchy, because a row of this entity may have the identity attributes of another entity.
     @exclusivity(unchecked) fileprivate(set) var scans: [ScannedIdentity] = []
     // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]

@@ -16,7 +16,7 @@ public struct ImportOptions: Sendable, Hashable {
     public enum ToMany: String, Sendable, CaseIterable { case replace, append }
     /// The effect of a reference to an identity that no object has.
     public enum Reference: String, Sendable, CaseIterable { case create, skip, error }
-    /// The effect of a key that maps to nothing.
+    /// The effect of a key that maps to no property.
     public enum UnknownKey: String, Sendable, CaseIterable { case report, error, ignore }
     /// The effect of a row that cannot be imported.
     public enum RowError: String, Sendable, CaseIterable { case stop, skip }

@@ -59,8 +59,9 @@ public struct ImportReport: Sendable {
 
     /// The maximum number of unknown keys that are reported by name. Occurrences of further keys are only counted.
     package static let unknownKeyCountMax = 10_000
-    /// The maximum number of code points of an unknown key, and of a pointer, that are reported. The rest is cut off.
+    /// The maximum number of code points of an unknown key in a report. The rest of the key is cut off.
     package static let unknownKeyLengthMax = 1024
+    /// The maximum number of code points of a JSON pointer in a report. The rest of the pointer is cut off.
     package static let pointerLengthMax = 4096
     /// The number of occurrences of unknown keys that are not reported by name.
     public var unknownKeysLeftOut = 0

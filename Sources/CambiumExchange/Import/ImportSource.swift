@@ -25,7 +25,7 @@ public struct ImportSource: Sendable {
     ///   - name: The name of the source in errors.
     ///   - isRepeatable: Whether the source can be read from its beginning more than once.
     ///   - format: The format of the bytes.
-    /// - open: Opens the source at its beginning, and returns its reader.
+    ///   - open: Opens the source at its beginning, and returns its reader.
     public init(name: String, isRepeatable: Bool, format: Format = .json, open: @escaping @Sendable () throws -> Reader) {
         self.name = name
         self.isRepeatable = isRepeatable

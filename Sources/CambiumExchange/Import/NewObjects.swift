@@ -10,15 +10,16 @@ final class NewObjects {
     private var hashedCount = 0
     private static let comparedCountMax = 16
 
-    /// Adds an object. `place` is its index in the plan.
+    /// Adds an object.
     ///
     /// - Parameters:
     ///   - identity: the `identityKey` of the object's entity.
+    ///   - place: the index of the object in the plan.
     ///   - hash: the hash of the object's key; 0 if it is not known.
     func append(_ identity: UInt64, _ place: Int, hash: UInt64) { objects.append((identity, place, hash)) }
 
-    /// Returns whether one of the new objects may have a key with this hash. A hash of 0 is not known. If there are many objects, returns
-    /// `true` without a search.
+    /// Returns whether one of the new objects may have a key with this hash. A hash of 0 means that the hash is not known. If there are
+    /// many objects, returns `true` without a search.
     func mayHave(_ identity: UInt64, hash: UInt64) -> Bool {
         if hash == 0 || objects.count > Self.comparedCountMax { return true }
         for object in objects where object.identity == identity && (object.hash == hash || object.hash == 0) { return true }

@@ -56,7 +56,7 @@ package struct RowBatch: Sendable {
     struct Value {
         enum Kind: UInt8 {
             case null, fixed, bytes
-            /// The row contains the attribute, but its value stays the same.
+            /// The row contains the attribute, but the object keeps the value that it has.
             case kept
         }
 
@@ -64,9 +64,9 @@ package struct RowBatch: Sendable {
         let kind: Kind
         /// An index into `keys` if the value is the whole identity of an object; otherwise negative.
         var key: Int32 = -1
-        /// The stored bits, or the offset of the bytes.
+        /// The low half of the stored bits if `kind` is `fixed`; an offset in the batch's `bytes` if `kind` is `bytes`.
         let low: UInt64
-        /// The stored bits, or the number of bytes.
+        /// The high half of the stored bits if `kind` is `fixed`; the number of bytes if `kind` is `bytes`.
         let high: UInt64
 
         var isGiven: Bool { kind == .fixed || kind == .bytes }
@@ -90,8 +90,8 @@ package struct RowBatch: Sendable {
         var isMismatched = false
         var failure: Int32 = -1
         var members = Span.none
-        /// An index into `pointers` for the position of the value in the object. It is negative if the value is at the key with the name of
-        /// the relationship.
+        /// An index into the batch's `pointers`, which has the JSON pointer from the owner to the content of the relationship. Negative if
+        /// the key is the name of the relationship.
         var pointer: Int32 = -1
     }
 

@@ -64,8 +64,8 @@ final class RowEntity {
 }
 
 extension RowEntity {
-    /// Returns the token of the value that names the entity of an object. The schema must state this entity for the object. Returns `nil`
-    /// if there is no such value.
+    /// Returns the token of the value that names the entity of an object. This `RowEntity` must be the entity that the schema states for
+    /// the object. Returns `nil` if there is no such value.
     @inline(__always)
     func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }
@@ -86,7 +86,7 @@ extension Entity {
 }
 
 extension MappingResolver.Outcome {
-    /// Returns the indexes of the identity attributes in `attributes` of the entity.
+    /// Returns the indexes of the identity attributes in `entity.attributes`.
     func identityPlaces(in entity: Entity) -> [Int] {
         identity.compactMap { part in entity.attributes.firstIndex { $0.number == part } }
     }

@@ -42,7 +42,7 @@ struct RowPlan {
     enum Member {
         /// The object at an index of `objects`.
         case object(Int)
-        /// The table row of an existing object. The row of the input only refers to the object, and `note` is not called for it.
+        /// The table row of an existing object. The input only refers to the object, and `apply` does not call its `note` closure for it.
         case row(UInt32)
     }
 
@@ -58,7 +58,7 @@ struct RowPlan {
     var objects: [Object] = []
     /// The index of the row's own object.
     var root = 0
-    /// Whether `note` is also called for objects to which a row only refers. Deleting absent objects needs these objects.
+    /// Whether `apply` also calls its `note` closure for objects to which a row only refers. The deletion of absent objects must know them.
     var notesNames = false
     var extras: [Extra] = []
     var links: [Link] = []

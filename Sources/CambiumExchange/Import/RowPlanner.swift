@@ -23,12 +23,13 @@ package struct RowPlanner {
     var plan = RowPlan()
     /// The keys of the row that map to no property, as indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
-    /// For each token of a misread object, the object's real entity, which differs from the one that the reader assumed. If there is such
-    /// an object, the row must be read again, and the other results are not valid.
+    /// The real entities of the objects for which the reader assumed another entity, by the token of the object. If there is such an
+    /// object, the row must be read again, and the other results are not valid.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
-    /// The stubs that the row completes. They are still stubs in the draft, but not for further descriptions in the same row.
+    /// The stubs that an earlier part of the row completes. In the draft, they are still stubs. If the row describes such an object again,
+    /// the planner treats it as a complete object.
     private var filledStubs: Set<StubPlace> = []
     /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []
@@ -131,8 +132,8 @@ package struct RowPlanner {
         return place
     }
 
-    /// A row may describe an object several times, even if the row creates the object. Each time, it must name the object's entity or an
-    /// ancestor of it.
+    /// Checks an object that the row describes again after an earlier part of the row created it. Throws unless the object belongs to
+    /// `entity` or to one of its sub-entities.
     private func check(isOneOf entity: ImportEntity, objectAt place: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }

@@ -42,7 +42,8 @@ extension RowReader {
         return Int32(batch.pointers.count - 1)
     }
 
-    /// Reads the members of a relationship: the elements if the token is an array, otherwise the token itself. `path` leads to the token.
+    /// Reads the members of a relationship: the elements if the token is an array, otherwise the token itself. Before the call, `self.path`
+    /// must lead to the token.
     mutating func read(_ token: Int, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         let (isToMany, destination) = entity.ends[Int(link.index)]
         let kind = tokens.kind(token)
@@ -83,7 +84,7 @@ extension RowReader {
         }
     }
 
-    /// Applies the option for values of the wrong type to a relationship.
+    /// Applies `options.mismatch` to a relationship whose value has the wrong type.
     mutating func mismatch(_ link: inout RowBatch.Link, _ tokens: JSONTokens, _ message: String) throws(RowFailure) {
         switch options.mismatch {
         case .error: throw failure(.typeMismatch, tokens, message)
@@ -139,7 +140,7 @@ extension RowReader {
     /// Returns whether a scalar can refer to an object of an entity. This is so if the entity's identity has exactly one attribute.
     /// Otherwise, records that a value has the wrong type, or throws if the options refuse such a value.
     ///
-    /// - Parameter value: Describes the scalar.
+    /// - Parameter value: returns a description of the scalar for the error message.
     mutating func hasSingleIdentity(
         _ destination: RowEntity, _ tokens: JSONTokens, for value: @autoclosure () -> String
     ) throws(RowFailure) -> Bool {

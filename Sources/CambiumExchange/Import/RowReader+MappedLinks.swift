@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Reads relationships by a mapping.
 extension RowReader {
-    /// Reads the members that a mapping assigns to a relationship. `path` leads to the members.
+    /// Reads the members that a mapping assigns to a relationship. Before the call, `self.path` must lead to the members.
     mutating func read(_ members: MappedMembers, _ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure)
     {
         switch members.item {
@@ -28,7 +28,7 @@ extension RowReader {
         }
     }
 
-    /// Reads a member from a value that the mapping computed, so that it has no token.
+    /// Reads a member from a value that the mapping computed. Such a value has no token.
     mutating func member(_ value: JSONValue, _ destination: RowEntity, _ tokens: JSONTokens) {
         do throws(RowFailure) {
             switch value {

@@ -10,9 +10,10 @@ struct RowReader {
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// For each token, the entity of an object if an earlier reading of the row assumed a wrong one. It takes precedence over the row.
+    /// The real entities of the objects for which an earlier reading of the row assumed another entity, by token. They take precedence over
+    /// the entities that the row names.
     var readAs: [Int: EntityNumber] = [:]
-    /// Whether an object of the row may belong to another entity than the reader assumed.
+    /// Whether an object of the row may belong to an entity other than the one that the reader assumed.
     private(set) var isUncertain = false
     var path = RowPath()
     /// The members of the relationships that are being read.
@@ -194,7 +195,7 @@ struct RowReader {
         return number
     }
 
-    /// Returns the pointer to the value that names the entity of an object.
+    /// Returns the JSON pointer to the value that names the entity of an object.
     private func discriminatorPointer(_ found: Int, _ declared: RowEntity, _ tokens: JSONTokens) -> String {
         guard let way = declared.discriminatorPath else { return path.pointer(tokens) }
         let isLiteral = tokens.string(found - 1) == way.literal

@@ -11,9 +11,11 @@ final class RowRereader {
     init(_ make: @escaping () throws -> RowReader) { self.make = make }
 
     /// Returns a batch that contains only the objects of the row. The row's own object is the first.
-    /// - Parameter readAs: the real entities of objects, by token.
-    /// - Parameter readAs: the entities of objects, by token.
-    /// - Parameter isRecord: whether the row is a record of CSV.
+    ///
+    /// - Parameters:
+    ///   - document: the bytes of the row.
+    ///   - readAs: the real entities of objects, by token.
+    ///   - isRecord: whether the row is a record of CSV.
     func read(_ document: ArraySlice<UInt8>, _ readAs: [Int: EntityNumber], isRecord: Bool) throws -> RowBatch {
         var reader = try reader ?? make()
         reader.row(isRecord: isRecord)

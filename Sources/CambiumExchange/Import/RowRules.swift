@@ -1,5 +1,5 @@
-/// The options of an import that concern each row. They consist of numbers, because two threads read them constantly, and references would
-/// be counted.
+/// The options of an import that concern each row. They contain no references, because two threads read them constantly, and counting
+/// references would cost time.
 struct RowRules {
     let missing: ImportOptions.MissingKey
     let null: ImportOptions.NullValue

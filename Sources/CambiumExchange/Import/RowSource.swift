@@ -4,10 +4,11 @@ import CambiumModel
 
 /// Reads the sources of an import as batches of rows.
 final class RowSource {
-    /// The maximum number of rows in a batch. After as many failures, a batch takes no further row.
+    /// The maximum number of rows in a batch. A batch with this number of failures takes no further row, either.
     static let rowCountMax = 512
-    /// The limits for the bytes and the values in a batch. The row that exceeds a limit becomes the last row of its batch.
+    /// The maximum number of bytes in a batch. The row that exceeds this limit becomes the last row of its batch.
     static let byteCountMax = 256 << 10
+    /// The maximum number of values in a batch. The row that exceeds this limit becomes the last row of its batch.
     static let valueCountMax = 8192
 
     // Only one thread at a time reads, and no function that it calls uses these properties. So accesses never overlap.

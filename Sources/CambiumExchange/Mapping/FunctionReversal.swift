@@ -38,7 +38,7 @@ struct FunctionReversal {
         }
     }
 
-    /// Returns an input for which the functions return `value`. If there is no unique one, the result must be checked.
+    /// Returns an input for which the functions return `value`. If several inputs are possible, the caller must check the result.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {

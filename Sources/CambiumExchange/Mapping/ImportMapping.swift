@@ -10,7 +10,7 @@ public import CambiumModel
 public struct ImportMapping: Sendable, Hashable {
     /// The entity that is imported, or an ancestor of it; `nil` for any entity.
     package var entity: String?
-    /// The rules for objects of that entity.
+    /// The rules for objects of `entity`, or of the imported entity if `entity` is `nil`.
     package var objects: ObjectMapping
     /// The rules for objects of other entities, by entity name.
     package var nested: [String: ObjectMapping]
@@ -21,7 +21,7 @@ public struct ImportMapping: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - entity: The entity that is imported, or an ancestor of it; `nil` for any entity.
-    ///   - objects: The rules for objects of that entity.
+    ///   - objects: The rules for objects of `entity`, or of the imported entity if `entity` is `nil`.
     ///   - nested: The rules for objects of other entities, by entity name.
     public init(entity: String? = nil, objects: ObjectMapping = ObjectMapping(), nested: [String: ObjectMapping] = [:]) {
         self.entity = entity

@@ -175,7 +175,7 @@ struct MappingTree {
         body(&nodes[node].keys[key, default: .init()])
     }
 
-    /// The tables of the mapping; `nil` if they say no more than the names of the entity's properties.
+    /// The tables of the mapping; `nil` if they would only state that each property is read from the key with its name.
     var mapping: ResolvedMapping? {
         if isPlain { return nil }
         var keys: [ResolvedMapping.Key] = []

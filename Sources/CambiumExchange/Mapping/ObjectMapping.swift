@@ -18,9 +18,10 @@ public struct ObjectMapping: Sendable, Hashable {
     /// Creates rules. They are checked when an import begins.
     ///
     /// - Parameters:
-    /// - identity: The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new object.
+    ///   - identity: The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new
+    ///     object.
     ///   - delimiter: The text between the keys of a path.
-    /// - escape: The text that marks a following delimiter as part of a key.
+    ///   - escape: The text that marks a following delimiter as part of a key.
     ///   - attributes: The rules for attributes, by name. An attribute that is not listed is read from the key with its name.
     ///   - relationships: The rules for relationships, by name.
     ///   - entityFrom: The key that names the entity of an object.
@@ -48,7 +49,7 @@ public struct ObjectMapping: Sendable, Hashable {
 /// A key that names the entity of an object.
 public struct Discriminator: Sendable, Hashable {
     /// The key that an export writes to name the entity of an object if several entities are possible. An import uses it as the
-    /// discriminator.
+    /// discriminator if the mapping names no other key.
     static let exportedKey = "_entity"
     /// The key, or the path to it.
     package var key: String

@@ -2,7 +2,7 @@ internal import CambiumJSON
 import CambiumModel
 
 extension ResolvedMapping.Conversion {
-    /// Whether the mapping has a format for texts.
+    /// Whether the conversion has a format for dates or for numbers.
     var hasFormat: Bool { dates != nil || numbers != nil }
 
     /// Reads a text or number in the formats for dates or numbers, and returns its stored form. Returns `nil` if no format applies to the

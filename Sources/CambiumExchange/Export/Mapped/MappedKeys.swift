@@ -22,8 +22,8 @@ final class MappedKeys {
     let properties: [Property]
     /// The attributes that identify objects; their properties are part of `properties`.
     let identity: [Attribute]
-    /// The key that names the entity of an object, and the path to that key. It applies to objects whose declared entity is the entity of
-    /// this value.
+    /// The key that names the entity of an object, and the path to that key. They apply to objects for which the schema states the entity
+    /// of this `MappedKeys`.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
     /// Whether the mapping has a discriminator. If so, the discriminator is written even if only one entity is possible.
     let isDiscriminated: Bool

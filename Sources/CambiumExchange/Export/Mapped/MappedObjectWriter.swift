@@ -9,7 +9,7 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identity of the previous row, and those of earlier rows with the same values. Entities may have these values in different
+    /// The identities of the last rows that have equal identity values. There may be several, because entities may have different identity
     /// attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
@@ -39,8 +39,8 @@ final class MappedObjectWriter {
         order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
     }
 
-    /// Returns the row of an object of an entity or of a sub-entity. The caller must request rows in the order of `order`, so that objects
-    /// with the same identity follow each other.
+    /// Returns the row of an object that belongs to `declared` or to one of its sub-entities. The caller must request rows in the order of
+    /// `order`, so that objects with the same identity follow each other.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         if let identity = identity(place, keys) {
@@ -135,7 +135,7 @@ final class MappedObjectWriter {
     }
 
     /// Returns the first spelling that fits and that the mapping reads back as the value. If there is no such spelling, returns the first
-    /// one. The caller reads it back and refuses it.
+    /// spelling; the caller then finds the difference and refuses the value.
     private func spelling(
         _ value: Value, _ attribute: Attribute, _ conversion: ResolvedMapping.Conversion?, _ reversal: FunctionReversal,
         fits: (JSONValue) -> Bool = { _ in true }

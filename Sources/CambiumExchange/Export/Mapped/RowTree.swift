@@ -20,7 +20,7 @@ struct RowTree {
                 members.append((key, .value(value)))
                 return true
             }
-            // Two properties may be read from the same path, and so be written to it.
+            // A mapping may read two properties from the same path. Both are then written to that path, so their values must be equal.
             if case .value(let other) = members[place].branch { return other == value }
             return false
         }
