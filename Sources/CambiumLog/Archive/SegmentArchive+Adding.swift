@@ -60,8 +60,8 @@ extension SegmentArchive {
 
     /// Copies segments, and the files of their ops, from a log to the archive. Makes the copies durable and reads them again to check them.
     ///
-    /// Compares the transactions that the archive already contains. Replaces a segment of the archive only if the segment is corrupt.
-    /// Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
+    /// Compares the transactions that the archive already contains with those of the log. Replaces a segment of the archive only if the
+    /// segment is corrupt. Otherwise, the archive keeps its segments, even if the log has merged its own segments since.
     ///
     /// Throws `.conflict` if the archive has another history of the store, or continues after the last of the segments. Throws `.damaged`
     /// if the log is corrupt, and `.ioFailure` if a disk operation fails. After an error, some of the files may be in the archive.
@@ -90,8 +90,8 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    /// Returns the result that `add` would have. Throws as `add` does, except if the archive continues after the segments, because the
-    /// caller may add more segments.
+    /// Returns the result that `add` would have. Throws as `add` does, but not if the archive continues after the segments: the caller may
+    /// add more segments.
     package func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
@@ -136,7 +136,7 @@ extension SegmentArchive {
     ) throws -> (lacking: [String], present: [String]) {
         var records = try SegmentRecords(source, segment)
         if records.isRetired { return ([], []) }
-        // Becomes `nil` at a transaction that the archive lacks, or at which the archive is corrupt.
+        // `archived` becomes `nil` at a transaction that the archive lacks, or at which the archive is corrupt.
         var archived: ArchivedRecords? = ArchivedRecords(volume, try LogDirectory.segments(volume))
         var (lacking, present): ([String], [String]) = ([], [])
         var last = segment
@@ -157,7 +157,7 @@ extension SegmentArchive {
         return (lacking + [LogFileName.path(segment, .segment)], present)
     }
 
-    /// Advances to a transaction. Returns `nil` if the archive lacks the transaction or is corrupt at that place.
+    /// Advances `archived` to the transaction of `record`. Returns `nil` if the archive lacks the transaction or is corrupt at that place.
     ///
     /// - Parameter records: the records of the log's segment.
     private func next(_ archived: ArchivedRecords?, _ record: LogRecord, _ records: SegmentRecords) throws -> ArchivedRecords? {

@@ -38,15 +38,15 @@ package struct CheckpointRecord: Sendable {
     package var store: [UInt8]
     /// The last transaction in the checkpoint.
     package var transaction: TransactionNumber
-    /// The time of that transaction, in microseconds since 1970.
+    /// The time of `transaction`, in microseconds since 1970.
     package var time: Int64
-    /// The binary logarithm of the number of rows in a group of the page space.
+    /// Each group of the page space has `1 << fanOutShift` rows.
     package var fanOutShift: UInt8
     /// Whether chunks are compressed if this saves disk space.
     package var isPacked: Bool
     /// A hash of the layout of the schema in pages. A program that computes another hash cannot use the pages.
     package var layout: UInt64
-    /// The position at which the log continues after the transaction.
+    /// The position at which the log continues after `transaction`.
     package var logPosition: LogPosition
     /// The number in the name of the file of pages.
     package var pageFile: UInt64
@@ -54,8 +54,7 @@ package struct CheckpointRecord: Sendable {
     package var pageDirectory: UInt32
     package var schema: SchemaCatalog
     package var chunks: [Chunk]
-    /// The Merkle tree over the log up to the transaction. It is `nil` in format 1, or if the writer could not read the log up to that
-    /// transaction.
+    /// The Merkle tree over the log up to `transaction`. It is `nil` in format 1, or if the writer could not read this part of the log.
     package var tree: MerkleTree?
     /// The data that a record of format 1 contains in addition to the pages. In later formats, the pages contain this data.
     package var firstFormat: FirstFormatNames?
@@ -130,7 +129,7 @@ package struct CheckpointRecord: Sendable {
         return CheckpointTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
     }
 
-    /// Returns the number of bytes that the roots of the complete subtrees require for a log up to a transaction.
+    /// Returns the number of bytes that a record needs for the tree over the log up to a transaction: the roots of its complete subtrees.
     static func treeByteCount(_ transaction: TransactionNumber) -> Int {
         transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }

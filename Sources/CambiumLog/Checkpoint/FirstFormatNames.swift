@@ -32,7 +32,7 @@ package struct FirstFormatNames: Sendable {
             try forEach { _, _, _ in }
         }
 
-        /// The bit of a name's length that states that a digest of the request's content follows the name.
+        /// This bit in the length of a name means that a digest of the request follows the name.
         private static let digestBit: UInt32 = 1 << 31
 
         fileprivate func forEach(

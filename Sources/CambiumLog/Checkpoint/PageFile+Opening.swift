@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 extension PageFile {
-    /// Shares a record, decodes it, and opens its file of pages.
+    /// Takes a shared lock on a record, decodes the record, and opens its file of pages.
     ///
     /// Throws `.notFound` if there is no record. Throws `.damaged` if the record does not verify, or if its file of pages is missing.
     static func opened(
@@ -34,8 +34,8 @@ extension PageFile {
         }
     }
 
-    /// Shares a record, and returns the bytes of the file that is shared. If a writer replaces the record before it is shared, the share
-    /// does not keep the chunks of the opened record. So this function then begins again.
+    /// Takes a shared lock on a record, and returns the bytes of the locked file. If a writer replaces the record before the lock is taken,
+    /// the lock does not protect the chunks of the opened record. In that case, this function begins again.
     private static func shared(_ volume: any Volume, _ record: String) throws(CambiumError) -> (share: any VolumeLock, bytes: [UInt8]) {
         while true {
             let file = try volume.open(record, .read)

@@ -178,8 +178,8 @@ package final class PageFile: @unchecked Sendable {
         try record.read(at: 0, count: min(try record.byteCount(), Format.Root.byteCountMax))
     }
 
-    /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both. The
-    /// reason is that no process writes to a chunk as long as a graph maps it.
+    /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both, because
+    /// no process writes to a chunk that a graph maps.
     package func isSameFile(as other: PageFile) -> Bool {
         root.store == other.root.store && root.pageFile == other.root.pageFile && file.isSame(as: other.file)
     }
@@ -291,8 +291,8 @@ package final class PageFile: @unchecked Sendable {
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
             let pointer = destination?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
-            // The memory beyond the chunk must also be readable, because a page of an unproven graph may state a size that ends beyond the
-            // chunk.
+            // The memory beyond the chunk must also be readable, because a page that was not proven to be valid may state a size that
+            // extends beyond the chunk.
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (destination == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer
@@ -301,8 +301,8 @@ package final class PageFile: @unchecked Sendable {
     }
 }
 
-/// Determines which chunks to read from the disk when a chunk is touched. If a caller touches chunks in order, this includes the chunks
-/// that follow.
+/// Determines which chunks to read from the disk when a chunk is touched. If a caller touches chunks in order, the following chunks are
+/// also read.
 private struct ReadAhead {
     private var next = 0
     /// The end of the chunks that were requested in order.

@@ -10,7 +10,7 @@ internal import CambiumModel
 /// SAFETY: the file has disk space for a chunk before any caller gets the chunk's address. Without disk space, the kernel would end a
 /// process that writes to the mapping. The window stays mapped as long as this object exists.
 ///
-/// SENDABLE: only one thread at a time uses it.
+/// SENDABLE: only one thread at a time uses this object.
 package final class PageFileMemory: @unchecked Sendable {
     private let volume: any Volume
     /// The number in the file's name; `nil` for a file without a name, which disappears with the process.
@@ -44,7 +44,8 @@ package final class PageFileMemory: @unchecked Sendable {
         return window.base + chunk * PageFile.chunkByteCount
     }
 
-    /// Preallocates disk space for a chunk. If the chunk is new, also for the following chunks.
+    /// Preallocates disk space for a chunk. If the chunk is new, also preallocates space for the following chunks. Returns `false` on
+    /// failure.
     private func takeSpace(from chunk: Int) -> Bool {
         if chunk < aheadEnd { return takeSpace(chunk..<chunk + 1) }
         let chunks = chunk..<chunk + max(1, min(chunk, Self.aheadCountMax))

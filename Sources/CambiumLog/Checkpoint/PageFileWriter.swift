@@ -14,7 +14,7 @@ package struct PageFileWriter {
 
     /// Opens the file of pages. Creates the file and the directory of checkpoint records if they do not exist.
     ///
-    /// - Parameter isNamed: whether a checkpoint record refers to the file, so that its directory entry is already durable.
+    /// - Parameter isNamed: whether a checkpoint record refers to the file. If so, the directory entry of the file is already durable.
     package init(_ volume: any Volume, _ pageFile: UInt64, isNamed: Bool) throws(CambiumError) {
         self.volume = volume
         try volume.createDirectory(CheckpointRecord.directory)
@@ -99,8 +99,8 @@ package struct PageFileWriter {
     /// record, which replaces an existing record of the same transaction.
     ///
     /// - Parameter tuning: determines how the table is stored.
-    /// - Returns: the number of bytes of the record; `nil` if a reader shares an existing record of the transaction in the same file. In
-    ///   that case the existing record stays.
+    /// - Returns: the number of bytes of the record; `nil` if a reader has a shared lock on an existing record of the transaction, and that
+    ///   record refers to the same file. In that case the existing record stays.
     package mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }

@@ -111,7 +111,7 @@ struct CreationMark: Equatable {
         return true
     }
 
-    /// Whether the creation of a store can write a file with this path. A mark with any other path was not written by a creation.
+    /// Whether the creation of a store can write a file with this path. A mark that lists any other path was not written by a creation.
     private static func isName(_ path: String) -> Bool {
         let suffix = LogFileName.replacementSuffix
         let base = path.hasSuffix(suffix) ? String(path.dropLast(suffix.utf8.count)) : path

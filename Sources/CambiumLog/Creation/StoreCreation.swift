@@ -16,7 +16,7 @@ package enum StoreCreation {
     /// - Parameters:
     ///   - target: the directory, which must exist.
     ///   - store: the id of the new store, 16 bytes.
-    /// - names: the files that `body` will create. Each file that is not in this list costs a separate sync.
+    ///   - names: the files that `body` will create. Each file that is not in this list costs a separate sync.
     ///   - body: creates the store's files through the volume that it receives, and makes them durable, including the first transaction.
     /// - Returns: the result of `body`, and the lock of the new store, which the caller must release.
     package static func make<Result>(

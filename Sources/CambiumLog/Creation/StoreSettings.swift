@@ -19,7 +19,7 @@ package struct StoreSettings: Equatable, Sendable {
     /// The time of the creation, in microseconds since 1970.
     package var creationTime: Int64
     package var durability: Durability
-    /// The number of requests, counted back from the newest one, whose ids the store recognizes.
+    /// The number of the newest requests whose ids the store recognizes.
     package var requestWindow: Int
     /// The maximum number of checkpoints that are kept, at least one.
     package var checkpointCountMax: Int

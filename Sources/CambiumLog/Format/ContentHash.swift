@@ -19,7 +19,7 @@ package struct ContentHash {
     /// Returns the hash of all bytes so far, 32 bytes.
     package func finish() -> [UInt8] { finish(Self.byteCount) }
 
-    /// Returns the first bytes of the hash.
+    /// Returns the first `byteCount` bytes of the hash.
     func finish(_ byteCount: Int) -> [UInt8] {
         var context = context
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { digest in

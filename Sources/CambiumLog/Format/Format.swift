@@ -7,7 +7,7 @@ enum Format {
     static let versions = oldestVersion...version
     /// The version of those kinds of files that have not changed since format 1.
     static let fileVersion: UInt16 = 1
-    /// The maximum number of a transaction. It is lower than the type allows, so that the next number always exists.
+    /// The highest number that a transaction can have. It is lower than the type allows, so that the next number always exists.
     static let transactionMax: UInt64 = 1 << 62
 
     enum Segment {
@@ -28,7 +28,7 @@ enum Format {
         /// Like `sealed`, but each transaction consists only of its envelope and the hash of its payload.
         case retired
 
-        /// Whether the file has larger frames and an index.
+        /// Whether a file of this kind has an index, and larger frames than an open segment.
         var isSealed: Bool { self == .sealed || self == .retired }
 
         /// The versions that a file of this kind may have.
@@ -36,12 +36,12 @@ enum Format {
     }
 
     enum Index {
-        /// An offset and a checksum, which follow the index.
+        /// The number of bytes of the offset and the checksum that follow the index.
         static let trailerByteCount = 12
     }
 
     enum Joint {
-        /// The number of a transaction, and its time.
+        /// The number of bytes of a transaction number and a time.
         static let regionByteCount = 16
     }
 
@@ -61,7 +61,7 @@ enum Format {
         static let storeOffset = 48
         static let storeByteCount = 12
         static let treeOffset = 60
-        /// The last bytes of a slot.
+        /// The number of bytes of the checksum, with which a slot ends.
         static let checksumByteCount = 4
     }
 
@@ -79,12 +79,12 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// The number of bytes before the length of the schema in version 1. In later versions, these bytes are followed by the offset of a
-        /// joint.
+        /// The number of bytes before the first field that depends on the version. In version 1, this field is the length of the schema. In
+        /// later versions, it is the offset of a joint.
         static let headerByteCount = 80
-        /// The maximum length of a whole record in later versions.
+        /// The maximum length of a whole record, except in version 1.
         static let recordByteCountMax = 4096
-        /// The length of a record of a later version without a table and a tree.
+        /// The length of a record without a table and a tree, except in version 1.
         static let fixedByteCount = 96
         /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
@@ -127,7 +127,7 @@ enum Format {
         static let lengthByteCountMax = 5
         /// The maximum size of the length and the checksum of a frame.
         static let headerByteCountMax = 9
-        /// A region with fewer bytes is not worth compressing.
+        /// A region (the transactions of a frame) with fewer bytes is not worth compressing.
         static let compressedByteCountMin = 512
     }
 
@@ -139,11 +139,11 @@ enum Format {
         static let salt: UInt8 = 16
         static let opsFile: UInt8 = 32
         static let clockLag: UInt8 = 64
-        /// The flag that a second byte of flags follows.
+        /// This flag means that a second byte of flags follows.
         static let more: UInt8 = 128
     }
 
-    /// The flags in the second byte.
+    /// The flags in the second byte of flags.
     enum MoreFlag {
         static let requestDigest: UInt8 = 1
         static let all: UInt8 = 1

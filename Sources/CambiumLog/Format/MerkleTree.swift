@@ -3,8 +3,7 @@ import CambiumBytes
 /// The Merkle tree of RFC 6962, section 2.1, built leaf by leaf. It keeps only the roots of complete subtrees: O(log n) hashes for n
 /// leaves.
 package struct MerkleTree: Sendable, Equatable {
-    /// The roots of the complete subtrees, the largest subtree first: one for each bit that is 1 in the number of leaves. Each has 32
-    /// bytes.
+    /// The roots of the complete subtrees, the largest subtree first: one root of 32 bytes for each bit that is 1 in the number of leaves.
     private(set) var subtrees: [[UInt8]] = []
     package private(set) var leafCount: UInt64 = 0
 
@@ -20,7 +19,7 @@ package struct MerkleTree: Sendable, Equatable {
 
     /// Appends a leaf.
     ///
-    /// - Parameter leafHash: the hash of the leaf with its prefix of zero, 32 bytes.
+    /// - Parameter leafHash: the hash of a zero byte and the content of the leaf, 32 bytes.
     mutating func append(leafHash: [UInt8]) {
         var hash = leafHash
         // Each subtree that is as high as the new subtree becomes a part of the new subtree.

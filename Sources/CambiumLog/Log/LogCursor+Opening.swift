@@ -94,7 +94,7 @@ extension LogCursor {
         }
     }
 
-    /// Returns the segment in which the log continues from a position, and which begins before the position.
+    /// Returns the segment in which reading continues from a position of the log. The segment begins before the position.
     private mutating func segment(with base: LogPrefix) throws -> SegmentReader {
         // The search goes from the last segment to the first. An interrupted merge may have left several segments with the position. In
         // that case, the original segment is found before the merged one.

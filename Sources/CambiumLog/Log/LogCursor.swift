@@ -155,7 +155,7 @@ struct LogCursor {
         if let failure { throw failure }
     }
 
-    /// Passes the records that the caller has not received to the caller.
+    /// Passes the records to the caller, without those that the caller has already received.
     private mutating func hand(_ records: inout [LogRecord], _ body: BatchBody) throws {
         guard let last = records.indices.last else { return }
         end.lastTransaction = records[last].number
@@ -338,7 +338,7 @@ struct LogCursor {
         guard let head else { return }
         let segment = tail.header.firstTransaction
         let path = LogFileName.path(segment, .segment)
-        // HEAD names positions of the open segment. They are not valid in the sealed segment that replaced it.
+        // HEAD states positions in the open segment. They are not valid in the sealed segment that replaced the open segment.
         let isSealed = tail.header.kind.isSealed
         let statedOffset = statedByHead(segment)
         if !isSealed, statedOffset > tail.position {

@@ -3,12 +3,12 @@ internal import CambiumModel
 
 /// Reads and verifies a long log on a dedicated thread, while the caller uses transactions that were read before.
 final class LogReadAhead: Sendable {
-    /// A log with more bytes is read on a dedicated thread. The limit exceeds the number of zeros that a writer keeps at the end of a
-    /// segment.
+    /// A log with more bytes is read on a dedicated thread. A writer keeps fewer zeros than this at the end of a segment, so zeros alone
+    /// never start the thread.
     static let byteCountMin = 2 << 20
-    /// The limits for the batches that have been read but not used. One limit is for the number of batches that wait. The other is for the
-    /// bytes of ops, including the batch that the caller is using.
+    /// The maximum number of batches that were read and wait for the caller.
     private static let batchCountMax = 2
+    /// The maximum number of bytes of ops in the batches that were read, including the batch that the caller is using.
     private static let pendingByteCountMax = 32 << 20
     /// The maximum number of records in a batch, which takes several MiB of memory.
     static let recordCountMax = 16_384

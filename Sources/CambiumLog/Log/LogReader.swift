@@ -153,7 +153,7 @@ package struct LogReader: Sendable {
     ///
     /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
     ///   that no caller acts on a transaction that a power failure may remove.
-    /// - Parameter salvages: whether sealed segments with a corrupt index are read. The flaws of the end report the corruption.
+    /// - Parameter salvages: whether sealed segments with a corrupt index are read. The `flaws` of the returned end report the corruption.
     /// - Parameter base: the known part of the log before the first transaction that is read.
     package func scan(
         from first: TransactionNumber = TransactionNumber(rawValue: 1), after base: LogPrefix? = nil, makesDurable: Bool = false,

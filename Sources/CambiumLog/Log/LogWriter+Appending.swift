@@ -14,7 +14,7 @@ extension LogWriter {
 
     /// Creates the file for the ops of a large transaction.
     func makeOpsFile(_ transaction: TransactionNumber) throws(CambiumError) -> OpsFileWriter {
-        // The random bytes in the header distinguish the file from every earlier file with this number.
+        // The random bytes in the header distinguish the file from earlier files of ops for a transaction with the same number.
         let header = SegmentHeader(
             version: Format.fileVersion, kind: .ops, store: settings.store, firstTransaction: transaction, creationTime: 0,
             saltSeed: makeSaltSeed(), previousChecksum: 0
@@ -57,9 +57,9 @@ extension LogWriter {
         staged.lastTime = lastTime
     }
 
-    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. If the transaction is earlier
-    /// than the last one in this log, it gets the time of the last one. First writes the staged transactions if they take more than 1 MiB,
-    /// or if the frame has no space for this transaction.
+    /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. If its time is earlier than the
+    /// time of the last transaction, the transaction gets that later time. First writes the staged transactions if they take more than 1
+    /// MiB, or if the frame has no space for this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }

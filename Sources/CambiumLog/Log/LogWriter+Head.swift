@@ -55,7 +55,8 @@ extension LogWriter {
         do {
             try tree.append(LogReader(volume), after: base, upTo: lastTransaction, byteCountMax: tuning.closingTreeByteCountMax)
         } catch {
-            // The limit was exceeded, or the log cannot be read, which `verify` will report. The known tree stays correct in both cases.
+            // The limit was exceeded, or the log cannot be read; `verify` reports unreadable bytes. The known tree stays correct in both
+            // cases.
         }
         if tree.transaction > headTree?.transaction ?? .none { headTree = Head.Tree(tree.tree) }
     }

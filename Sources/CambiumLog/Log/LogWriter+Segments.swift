@@ -42,7 +42,7 @@ extension LogWriter {
         enter(next, bytes)
     }
 
-    /// The header of the segment that follows everything that was written.
+    /// Returns the header of the segment that follows everything that was written.
     func nextHeader(time: Int64) -> SegmentHeader {
         SegmentHeader(
             store: settings.store, firstTransaction: lastTransaction.next, creationTime: time, saltSeed: makeSaltSeed(),
@@ -72,7 +72,7 @@ extension LogWriter {
             underlying: poison)
     }
 
-    /// Poisons the writer if `body` throws, unless the disk is full. In that case, the caller can repeat the action later.
+    /// Poisons the writer if `body` throws, unless the disk is full. If the disk is full, the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
         do {
             try body()

@@ -45,7 +45,7 @@ package final class LogWriter: @unchecked Sendable {
     /// The number of the last transaction that is durable.
     @exclusivity(unchecked) package internal(set) var durableTransaction: TransactionNumber
     @exclusivity(unchecked) package internal(set) var lastTime: Int64
-    /// The end of the last frame of the segment that refers to a file of ops.
+    /// The end of the last frame that refers to a file of ops, in the current segment.
     @exclusivity(unchecked) var namedEnd = 0
     /// Whether the log is unchanged since it was closed, and HEAD states that.
     @exclusivity(unchecked) var isAsClosed = false

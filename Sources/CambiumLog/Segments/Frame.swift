@@ -9,7 +9,8 @@ struct Frame {
     /// The offset up to which the segment was durable, according to the writer of the frame; 0 if it knew of no durable part.
     let durableOffset: Int
     let transactionCount: Int
-    /// The transactions, uncompressed. If the file stores them uncompressed, this is a slice of the bytes of one read of the file.
+    /// The transactions, uncompressed. If the file stores them uncompressed, the slice shares memory with all bytes that were read
+    /// together.
     let region: ArraySlice<UInt8>
 
     var end: Int { offset + byteCount }

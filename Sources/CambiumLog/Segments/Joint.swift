@@ -6,7 +6,7 @@ internal import CambiumModel
 /// A joint repeats the last transaction of the preceding frames, and its time.
 struct Joint: Equatable {
     let transaction: TransactionNumber
-    /// The time of that transaction, in microseconds since 1970.
+    /// The time of `transaction`, in microseconds since 1970.
     let time: Int64
 
     /// The content of the joint's frame, which has no transactions.

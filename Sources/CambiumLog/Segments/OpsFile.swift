@@ -7,7 +7,7 @@ struct OpsFileReference: Hashable, Sendable {
     var payloadByteCount: Int
     var fileByteCount: Int
     var headerChecksum: UInt32
-    /// The CRC of the checksums of the file's frames.
+    /// A CRC over the checksums of all frames in the file.
     var checksum: UInt32
 
     func encode(to writer: inout ByteWriter) {

@@ -92,8 +92,8 @@ struct SegmentHeader: Equatable {
 extension SegmentHeader {
     /// Corrects a header with one corrupt byte. Returns the header and its checksum, or `nil` if more than one byte is corrupt.
     ///
-    /// The difference of the two checksums identifies the corrupt byte: no other change of a single byte has the same effect. Complexity:
-    /// O(1), about 23,000 checksums.
+    /// The difference between the stored and the computed checksum identifies the corrupt byte: no other change of a single byte has the
+    /// same effect. Complexity: O(1), about 23,000 checksums.
     static func mended(_ bytes: [UInt8], file: String) -> (header: SegmentHeader, checksum: UInt32)? {
         guard bytes.count == Format.Segment.headerByteCount else { return nil }
         let content = Array(bytes[..<Format.Segment.checksumOffset])
@@ -106,7 +106,7 @@ extension SegmentHeader {
             for place in 0..<4 { mended[Format.Segment.checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * place)) }
             return try? decode(mended, file: file)  // If this fails, the caller reports the original bytes as corrupt.
         }
-        // So the effect can be computed with zeros: the effect of a changed byte on the checksum does not depend on the other bytes.
+        // The effect of a changed byte on the checksum does not depend on the other bytes, so the effect can be computed with zeros.
         let zeros = [UInt8](repeating: 0, count: content.count)
         let none = CRC32C.checksum(zeros)
         for place in content.indices {

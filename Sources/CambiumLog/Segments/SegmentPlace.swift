@@ -21,8 +21,8 @@ extension SegmentReader {
             codec: codec, jointOffset: jointOffset)
     }
 
-    /// Moves to a place. The place must belong to this segment and must not follow `transaction`, and the segment must not be sealed.
-    /// Later, a frame at the place verifies only if it is the same frame as before.
+    /// Moves to a place, if the segment is not sealed, and the place belongs to the segment and does not follow `transaction`. Later, a
+    /// frame at the place verifies only if it is the same frame as before.
     ///
     /// - Returns: `false` if the reader does not move.
     mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {

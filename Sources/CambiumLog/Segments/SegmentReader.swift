@@ -144,7 +144,7 @@ struct SegmentReader {
         return true
     }
 
-    /// Moves to a place up to which the segment was read before.
+    /// Moves to a place at which an earlier reader of the segment stopped. The parameters are the state of that reader.
     mutating func resume(
         offset: Int, lastFrameChecksum: UInt32, durableOffset: Int, next: TransactionNumber, codec: TransactionCodec, jointOffset: Int?
     ) {

@@ -111,8 +111,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     }
 
     func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
-        // The mapping extends beyond the end of the file, because a page that was not verified may state a size that ends there. This
-        // memory reads as zero.
+        // The mapping extends beyond the end of the file, because a page that was not verified may state a size that extends beyond the
+        // end. The memory beyond the end reads as zero.
         let whole = byteCount + Self.slackByteCount
         guard let base = Self.reserve(whole) else { throw SystemFailure.error("map", path, errno) }
         guard mmap(base, byteCount, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, 0) == base else {
@@ -127,8 +127,8 @@ final class SystemFile: VolumeFile, @unchecked Sendable {
     private static let slackByteCount = 128 << 10
 
     /// Returns address space that begins at a multiple of the size of a huge page, or `nil` with an error number in `errno`. If a part of a
-    /// file is in one huge page of the kernel's cache, the kernel can then map it as one. The processor translates addresses in huge pages
-    /// faster.
+    /// file is in one huge page of the kernel's cache, the kernel can then map that part as one huge page. The processor translates
+    /// addresses in huge pages faster.
     private static func reserve(_ byteCount: Int) -> UnsafeMutableRawPointer? {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let start = mmap(nil, byteCount + hugePageByteCount, PROT_READ, flags, -1, 0), start != MAP_FAILED else { return nil }

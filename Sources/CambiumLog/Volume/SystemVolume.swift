@@ -77,7 +77,7 @@ package struct SystemVolume: Volume {
             if code == ENOENT { return [] }
             if !directory.isEmpty, code == ENOTDIR || code == ELOOP {
                 if try kind(of: directory) != nil { throw SystemFailure.irregular(path, "directory") }
-                // The root is not a directory, so it has no directories.
+                // The root is not a directory, so it contains no names.
                 if code == ENOTDIR { return [] }
             }
             throw SystemFailure.error("read the directory", path, code)
