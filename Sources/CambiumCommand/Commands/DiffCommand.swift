@@ -21,7 +21,8 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        // Both moments come from one `EarlierGraphs`: it replays the later moment from the earlier one, and not from a checkpoint.
+        // One `EarlierGraphs` makes both graphs, so that it replays only the log between the two moments instead of beginning at a
+        // checkpoint.
         let past = EarlierGraphs(of: store)
         let before = try past.graph(at: from.point())
         let after = try past.graph(at: to?.point() ?? .latest)

@@ -9,7 +9,7 @@ import CambiumJSON
 struct FindWatch {
     let path: String
     let isJSON: Bool
-    /// The name of the option that contains the condition, such as `--where`. Errors in the condition state it.
+    /// The name of the option that contains the condition, such as `--where`. Errors in the condition name this option.
     let textOption: String
 
     /// The time between two reads of the log, in microseconds.

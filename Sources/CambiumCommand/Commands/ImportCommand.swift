@@ -88,7 +88,8 @@ struct ImportCommand: ParsableCommand {
         try QueryRequest.named("--scope") { try graph.check(Query(entity.name, where: scope)) }
     }
 
-    /// The error contains only the row that stopped the import. The rows that were skipped before that row must be reported, too.
+    /// Prints the report of a failed import. The error contains only the row that stopped the import, but the rows that were skipped before
+    /// that row must be reported, too.
     private func print(failed report: ImportReport) {
         Terminal.note(committed: report.transaction)
         if output.json { print(report) } else if input.onError == .skip { ReportText.printErrors(report) }

@@ -25,7 +25,7 @@ struct ConditionOptions: ParsableArguments {
     var identity: [String] = []
     @Flag(help: "Find only stubs: objects of which only the identity is known.") var stubs = false
 
-    /// The option whose text contains the positions that errors of the query state.
+    /// The option that contains the text of the query. The positions in errors of the query refer to this text.
     var textOption: String { query == nil ? "--where" : "--query" }
 
     func validate() throws { try set.checkNames() }
@@ -84,7 +84,7 @@ struct QueryRequest {
         var query = try unordered(entity, graph)
         query.isForStubs = condition.stubs
         if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
-        // The order and the limit of a stored query concern its objects, and not the groups.
+        // The order and the limit of a stored query apply to its objects, but those of the options apply to the groups.
         if isForGroups { query = try Self.named(condition.textOption) { try query.withoutOrder(in: graph) } }
         if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
         query.limit = order.limit ?? query.limit

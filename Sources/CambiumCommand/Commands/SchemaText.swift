@@ -14,7 +14,7 @@ struct SchemaText {
 
     var lines: [String] { schema.entities.flatMap { lines(of: $0) } }
 
-    /// Returns the lines of an entity: its name, its sets and indexes, and its properties with those that it inherits.
+    /// Returns the lines of an entity: its name, its sets and indexes, and its own and inherited properties.
     func lines(of entity: Entity) -> [String] {
         var title = [entity.name + (entity.parent.flatMap { schema.entity($0) }.map { ": \($0.name)" } ?? "")]
         if entity.isAbstract { title[0] += " (abstract)" }

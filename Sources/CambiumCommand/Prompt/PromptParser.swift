@@ -88,7 +88,8 @@ struct PromptParser {
         query.clauses[word] = text ?? PromptClause(text: "", start: token.start)
     }
 
-    /// Returns the words that begin parts of the query. The same word is a name if it is at a position where a name must follow.
+    /// Returns the words that begin parts of the query. If such a word is at a position where a name must follow, the word is a name
+    /// instead.
     private func words(after entity: Int) -> [(word: PromptWord, index: Int)] {
         var found: [(word: PromptWord, index: Int)] = []
         for index in tokens.indices where index > entity && tokens[index].kind == .word && tokens[index].depth == 0 {

@@ -21,7 +21,7 @@ struct PromptRun {
         let grouping = try PromptGrouping(line, graph, entity).grouping()
         let functions = Set(line.clauses.keys).intersection([.sum, .min, .max, .avg, .countDistinct, .group, .having])
         isCountAlone = line.has(.count) && functions.isEmpty
-        // The order and the limit of a stored query concern its objects. The order and the limit of the line concern the groups.
+        // The order and the limit of a stored query apply to its objects. The order and the limit of the line apply to the groups.
         if grouping != nil, !isCountAlone { query = try query.withoutOrder(in: graph) }
         for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {
@@ -122,12 +122,12 @@ struct PromptRun {
         return entity.attributes.map { escaped($0.name) } + links
     }
 
-    /// A name after # is never a word of the language.
+    /// Returns the name with a preceding #. A name after # is never a word of the language.
     private static func escaped(_ name: String) -> String { "#" + name }
 
     // MARK: Answers
 
-    /// Returns the answer.
+    /// Runs the query, and returns its answer.
     ///
     /// - Parameter rowCountMax: The number of rows that are shown unless the query has a limit; `nil` for all rows.
     func answer(rowCountMax: Int?) throws -> PromptAnswer {

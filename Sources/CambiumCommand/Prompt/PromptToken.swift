@@ -4,8 +4,9 @@ struct PromptToken: Equatable {
 
     let kind: Kind
     let text: String
-    /// The offset of the first byte, and the offset after the last byte.
+    /// The offset of the first byte.
     let start: Int
+    /// The offset after the last byte.
     let end: Int
     /// The number of parentheses, braces and brackets around the token.
     let depth: Int
@@ -41,7 +42,8 @@ struct PromptToken: Equatable {
 
     private static let openers = Array("({[".utf8)
     private static let closers = Array(")}]".utf8)
-    /// The characters of words that are neither letters nor digits. A minus sign belongs to a word only between two of its characters.
+    /// The characters, other than letters and digits, that a word may contain. A minus sign belongs to a word only between two of its other
+    /// characters.
     private static let marks = Array("_.$@#/:".utf8)
 
     private static func endOfString(_ bytes: [UInt8], _ start: Int) -> Int {

@@ -8,8 +8,8 @@ enum Arguments {
         try checkConditions(CommandLine.arguments.dropFirst().prefix { $0 != "--" })
     }
 
-    /// Refuses a condition that is given twice. The argument parser would use only the last one, so a command could find and change more
-    /// objects than the person meant.
+    /// Throws if a condition is given twice. The argument parser would use only the last condition. A command could then find, and thus
+    /// change, more objects than the user wants.
     private static func checkConditions(_ arguments: some Sequence<String>) throws {
         var found: Set<Substring> = []
         for name in arguments.map({ $0.prefix { $0 != "=" } }) where ["--where", "--having", "--scope"].contains(name) {
@@ -17,7 +17,8 @@ enum Arguments {
         }
     }
 
-    /// Refuses an argument that is not UTF-8, because a Swift string would replace the invalid bytes by another character.
+    /// Throws if an argument is not UTF-8. A string would have other characters in place of the invalid bytes, so the argument would mean
+    /// something else.
     private static func checkEncoding() throws {
         // SAFETY: the operating system terminates each argument with a zero byte, and the arguments live as long as the process.
         for index in 1..<max(1, Int(CommandLine.argc)) {

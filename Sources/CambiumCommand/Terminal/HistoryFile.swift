@@ -17,8 +17,8 @@ struct HistoryFile: Equatable {
     /// Creates the history in a directory. The directory is created when the first line is added.
     init(directory: String) { self.directory = directory }
 
-    /// Uses the directory `cambium` in the directory that the variable `XDG_STATE_HOME` contains, or in `~/.local/state`. Returns `nil` if
-    /// neither directory is known.
+    /// Creates the history in the directory `cambium` in the directory that the variable `XDG_STATE_HOME` contains, or in `~/.local/state`.
+    /// Returns `nil` if neither directory is known.
     init?(environment: (String) -> String?) {
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {
             directory = state + "/cambium"

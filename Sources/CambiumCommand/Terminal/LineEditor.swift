@@ -2,7 +2,7 @@ import CambiumJSON
 
 /// A line of text that a person edits, with a history. The editor receives keys and knows nothing about the terminal.
 struct LineEditor {
-    /// The result of a key.
+    /// The action that a pressed key requires.
     enum Outcome: Equatable {
         case edit
         case submit(String)

@@ -7,7 +7,7 @@ final class LineInput {
 
     private let read: ImportSource.Reader
     private var bytes: [UInt8] = []
-    /// The number of bytes that were returned as lines.
+    /// The number of bytes of `bytes` that were returned as lines.
     private var start = 0
     private var isAtEnd = false
 

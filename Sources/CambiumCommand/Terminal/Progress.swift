@@ -101,7 +101,7 @@ enum InputFiles {
     ///
     /// - Parameters:
     ///   - format: The format of the files, or `nil` if it follows from their names.
-    /// - onError: The way in which the import treats bad rows. An import that skips them may have to read the rows again.
+    ///   - onError: The way in which the import treats bad rows. An import that skips bad rows may have to read the rows again.
     static func sources(
         _ paths: [String], _ format: ImportSource.Format?, onError: ImportOptions.RowError, _ progress: Progress
     ) -> [ImportSource] {
