@@ -18,7 +18,7 @@ struct LineHistory {
         position = self.lines.count
     }
 
-    /// Begins with the lines of a file.
+    /// Creates a history with the lines of a file. New lines are added to the file.
     init(_ file: HistoryFile) { self.init(file.lines(), file: file) }
 
     /// Adds a line. Returns `false` and adds nothing if the line is empty or the same as the last one.

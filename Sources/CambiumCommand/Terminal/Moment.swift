@@ -88,7 +88,7 @@ struct Moment: ExpressibleByArgument {
         }
     }
 
-    /// Returns the beginning of a time's day in UTC.
+    /// Returns the beginning of the day that contains a time, in UTC.
     private static func startOfDay(_ time: Timestamp) -> Timestamp {
         let length = Int64(dayLength / .microseconds(1))
         let rest = time.microsecondsSince1970 % length

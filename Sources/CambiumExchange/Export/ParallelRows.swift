@@ -13,7 +13,7 @@ final class ParallelRows {
     private var thread: DedicatedThread?
     /// Whether the operating system could not provide a second thread.
     private var isAlone = false
-    /// The number of blocks of the current round that are full.
+    /// The number of full blocks in the current round.
     private var fullCount = 0
 
     /// - Parameter entity: an entity to which all objects belong, directly or through a sub-entity.
@@ -58,7 +58,7 @@ final class ParallelRows {
     }
 }
 
-/// Objects that one thread encodes, and the rows that it has encoded.
+/// Objects that one thread encodes, and the rows that the thread has encoded so far.
 private final class ExportBlock {
     static let placeCountMax = 256
 

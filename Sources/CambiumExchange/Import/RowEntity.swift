@@ -29,8 +29,8 @@ final class RowEntity {
     /// The mapping by which objects are read; `nil` if keys are the names of properties.
     let mapping: ResolvedMapping?
     let isMapped: Bool
-    /// The key that names the entity of an object. It applies if this is the declared entity of the object: the imported
-    /// entity, or the destination of the relationship that contains the object.
+    /// The key that names the entity of an object. It applies if this entity is the declared entity of the object: the imported entity, or
+    /// the destination of the relationship that contains the object.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
     /// The path to the discriminator as one key, which the reader looks up first; empty if there is no discriminator.

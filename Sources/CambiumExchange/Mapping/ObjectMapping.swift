@@ -51,9 +51,9 @@ public struct Discriminator: Sendable, Hashable {
     /// The key that an export writes to name the entity of an object if several entities are possible. An import uses it as the
     /// discriminator if the mapping names no other key.
     static let exportedKey = "_entity"
-    /// The key, or the path to it.
+    /// The key that names the entity, or the path to that key.
     package var key: String
-    /// The entity for each text. A text that is not listed must be the name of an entity.
+    /// The entity that each text means. A text that is not listed must be the name of an entity.
     package var map: [String: String]
 
     /// Creates a discriminator from its key, or from the path to its key. `map` has the entity that each text means.

@@ -88,7 +88,7 @@ package struct CheckpointRecord: Sendable {
         return directory + "/" + String(repeating: "0", count: LogFileName.digitCount - digits.count) + digits + suffix
     }
 
-    /// Returns the checkpoints of a store, newest first. Ignores files with any other name.
+    /// Returns the checkpoints of a store, newest first. Ignores files whose name is not the name of a record.
     package static func list(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(directory).compactMap(number).sorted { $0 > $1 }
     }

@@ -1,4 +1,4 @@
-/// The names of files in the directory of a store that more than one component uses. FORMAT.md 1.
+/// The names that more than one component uses for files in the directory of a store. FORMAT.md 1.
 enum StoreFileName {
     static let settings = "store.json"
     static let lock = "LOCK"

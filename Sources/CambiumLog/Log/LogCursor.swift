@@ -33,7 +33,7 @@ struct LogCursor {
     var end: LogReader.End
     /// The maximum number of records that one call of `body` receives.
     var batchCountMax = 64
-    /// The segment before the unfinished one, as it was when the cursor left it. `stepBack` returns to it.
+    /// The segment before the unfinished one, in the state in which the cursor left that segment. `stepBack` returns to this state.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// The maximum number of times that the end of a log is evaluated again because the log changed in the meantime.
@@ -294,7 +294,8 @@ struct LogCursor {
             throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
         }
         guard var reader else {
-            // The writer that removed the unfinished segment may have written to the preceding segment afterwards.
+            // HEAD is not compared if a writer removed the unfinished segment: the writer may have written to the preceding segment
+            // afterwards.
             if let tail = end.tail, unfinished?.isGone == false { try checkHead(tail, isWhole: false) }
             return .tornCreation(file: unfinished?.path ?? "")
         }

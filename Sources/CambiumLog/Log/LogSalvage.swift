@@ -82,7 +82,7 @@ package struct LogSalvage {
                     continue
                 }
             } catch let error as CambiumError where Self.isCorruption(error) {
-                // If the segment has an index, `skipFrame` uses it to find the next frame.
+                // The frame is corrupt. `skipFrame` skips it if the segment has an index that leads to the next frame.
             }
             if !reader.skipFrame() { return }
         }

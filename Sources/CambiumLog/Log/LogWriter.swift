@@ -35,7 +35,7 @@ package final class LogWriter: @unchecked Sendable {
     /// The bytes of the last frame. The buffer is kept so that the next frame reuses its memory.
     @exclusivity(unchecked) var frame = ByteWriter(capacity: 1024)
     @exclusivity(unchecked) var staged = Staged()
-    /// The length of the segment's file. Preallocated zeros follow `position`.
+    /// The length of the segment's file. The bytes between `position` and this length are preallocated zeros.
     @exclusivity(unchecked) var preallocatedEnd: Int
     let preallocates: Bool
     let tuning: LogTuning
@@ -51,7 +51,7 @@ package final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var isAsClosed = false
     /// The transactions of the last segment that ended, until `takeEndedSegment` returns them.
     @exclusivity(unchecked) var endedSegment: ClosedRange<TransactionNumber>?
-    /// The end of the full segment, until the file of the next segment exists.
+    /// The rotation from the full segment to the next segment; `nil` once the writer has the file of the next segment.
     @exclusivity(unchecked) var rotation: SegmentRotation?
     @exclusivity(unchecked) var ownByteCount = 0
     /// The number of bytes in the frames and headers that this writer has appended.

@@ -32,7 +32,7 @@ package final class SegmentRotation: Sendable {
 
     let ended: Ended
     private let volume: any Volume
-    /// The path and the header of the next segment.
+    /// The path of the next segment.
     private let path: String
     private let header: [UInt8]
     private let outcome = Guarded<Outcome?>(nil)
@@ -44,7 +44,7 @@ package final class SegmentRotation: Sendable {
         self.header = header
     }
 
-    /// Whether `run` returns immediately.
+    /// Whether the rotation has ended, so that `run` returns immediately.
     package var isDone: Bool { outcome.withLock { $0 != nil } }
 
     /// Ends the full segment and creates the next segment, unless both are done. If another thread is already doing this, waits for that

@@ -6,7 +6,7 @@ struct Frame {
     let offset: Int
     let byteCount: Int
     let checksum: UInt32
-    /// The offset up to which the segment was durable, according to the writer of the frame; 0 if it knew of no durable part.
+    /// The offset up to which the segment was durable, according to the writer of the frame; 0 if the writer knew of no durable part.
     let durableOffset: Int
     let transactionCount: Int
     /// The transactions, uncompressed. If the file stores them uncompressed, the slice shares memory with all bytes that were read

@@ -23,8 +23,8 @@ struct SegmentReader {
     private let indexOffset: Int
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
-    /// The earliest time, in microseconds since 1970, that the next transaction of a sealed segment may have. It is the time of the last
-    /// transaction that was read. After frames were skipped, it is the time of the first transaction in the last skipped frame.
+    /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
+    /// transaction that was read, or the time of an earlier transaction after frames were skipped.
     private var timeMin: Int64
     /// The source of the transactions from the current read of the file, except those that were merged from another segment.
     private var source: LogSource

@@ -14,7 +14,7 @@ package protocol Volume: Sendable {
     /// Whether a path still leads to a file that was opened with this path. Returns `false` after the file or a directory above it was
     /// removed or replaced.
     func names(_ path: String, _ file: any VolumeFile) throws(CambiumError) -> Bool
-    /// Returns the kind of file that has a name, or `nil` if there is no such file. Does not follow a symbolic link.
+    /// Returns the kind of the file at a path, or `nil` if there is no such file. Does not follow a symbolic link.
     func kind(of path: String) throws(CambiumError) -> FileKind?
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
