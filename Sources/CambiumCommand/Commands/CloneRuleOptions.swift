@@ -45,7 +45,7 @@ struct CloneRuleOptions: ParsableArguments {
     }
 }
 
-/// Another name for one of the keys of a clone, such as `exclude=leaveOut`.
+/// A different name for a `userInfo` key that controls clones, such as `exclude=leaveOut`.
 struct KeyArgument: ExpressibleByArgument {
     let name: String
     let text: String

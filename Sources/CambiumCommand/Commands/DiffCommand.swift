@@ -55,8 +55,8 @@ struct DiffCommand: ParsableCommand {
         }
     }
 
-    /// Returns the numbers of the entities whose objects are shown, or `nil` for all. Throws `.unknownName` if neither moment has the
-    /// entity.
+    /// Returns the numbers of the entities whose objects are shown, or `nil` for all entities. Throws `.unknownName` if neither moment has
+    /// the entity.
     private func family(_ before: Graph, _ after: Graph) throws -> Set<EntityNumber>? {
         guard let entity else { return nil }
         let families = [before, after].compactMap { $0.schema.entity(entity)?.family }

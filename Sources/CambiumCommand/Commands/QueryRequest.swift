@@ -93,7 +93,7 @@ struct QueryRequest {
         return query
     }
 
-    /// Returns the query with its condition and its arguments.
+    /// Returns the query with its condition and its arguments, but without the order and the limit of the options.
     private func unordered(_ entity: Entity, _ graph: Graph) throws -> Query {
         var arguments: [String: Operand] = [:]
         for argument in condition.set { arguments[argument.name] = try argument.operand() }
@@ -130,7 +130,7 @@ struct QueryRequest {
         }
     }
 
-    /// Returns the object with the identity, if it exists.
+    /// Returns the object with the identity in the options, if it exists.
     private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectID] {
         let identity = condition.identity
         guard identity.count == entity.identity.count else {

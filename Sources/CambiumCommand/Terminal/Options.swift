@@ -91,7 +91,7 @@ struct AssignmentArgument: ExpressibleByArgument {
         return targets
     }
 
-    /// Returns the attribute and its value.
+    /// Returns the attribute that the assignment names, and the value that it assigns.
     func resolved(_ entity: Entity) throws(CambiumError) -> (Attribute, Value) {
         if entity.relationship(name) != nil {
             throw CambiumError(.unknownName, "'\(name)' is a relationship. Use 'cambium link'.")

@@ -8,9 +8,9 @@ import Synchronization
 
 /// The streams of the process. Every command reads and writes through this type.
 ///
-/// If standard output fails, the program reports the failure and the effect of the command on standard error, and exits with 74. If a
-/// command has changed nothing and the reader of its pipe has closed the pipe, the program ends silently, as the tools of the operating
-/// system do.
+/// If standard output fails, the program reports the failure and the effect of the command on standard error, and exits with 74. The
+/// exception is a command that has changed nothing, if the reader of its output has closed the pipe. The program then ends silently, as the
+/// tools of the operating system do.
 enum Terminal {
     /// The permanent effect of the command so far, as a sentence for people.
     private static let outcome = Mutex<String?>(nil)
@@ -24,8 +24,8 @@ enum Terminal {
     static func begin() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // `open` returns this descriptor, because it is the lowest free one. A use of standard input or output must then fail. Text for
-            // standard error is dropped, because its failure could not be reported anyway.
+            // `open` returns this descriptor, because it is the lowest free one. Standard input and output are opened in the wrong
+            // direction, so that their use fails. Text for standard error is dropped, because its failure could not be reported anyway.
             _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY)
         }
     }

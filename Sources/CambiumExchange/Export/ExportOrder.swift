@@ -12,16 +12,16 @@ struct ExportOrder {
         self.references = references
     }
 
-    /// Returns the members of a to-many relationship: in their stored order if the relationship is ordered, otherwise in the order of this
-    /// value.
+    /// Returns the members of a to-many relationship: in their stored order if the relationship is ordered, otherwise in the order that
+    /// this `ExportOrder` defines.
     func members(_ relationship: Relationship, _ handle: EndHandle, of place: ObjectPlace) -> [ObjectPlace] {
         let members = table.graph.memberIDs(handle, of: place).compactMap(table.graph.place(of:))
         return relationship.isOrdered || references == .id ? members : sorted(members)
     }
 
     /// Calls `body` with each object of an entity and its sub-entities, or of all entities. The root entities are in declaration order, and
-    /// their objects in the order of this value. Complexity: O(n) by id; by identity O(n log n), and memory for each object of a root
-    /// entity.
+    /// their objects are in the order that this `ExportOrder` defines. Complexity: O(n) by id; by identity O(n log n), and memory for each
+    /// object of a root entity.
     func forEachObject(of entity: Entity?, _ body: (ObjectPlace) throws -> Void) rethrows {
         let graph = table.graph
         if references == .id { return try graph.forEachObject(of: entity, body) }

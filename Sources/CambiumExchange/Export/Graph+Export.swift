@@ -19,9 +19,9 @@ extension Graph {
     /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. It also
     /// omits references to objects without an identity, unless these objects are included.
     ///
-    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with the mapping's JSON
-    /// pointer if an import with the mapping would not read back the exported object. Rethrows the errors of `put` and the hook. If the
-    /// export throws, `put` has already received the earlier rows.
+    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with a JSON pointer
+    /// into the mapping if an import with the mapping would not read back the exported object. Rethrows the errors of `put` and the hook.
+    /// If the export throws, `put` has already received the earlier rows.
     ///
     /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
     ///

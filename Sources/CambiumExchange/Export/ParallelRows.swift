@@ -156,7 +156,7 @@ private final class ExportRound: @unchecked Sendable {
         }
     }
 
-    /// Ends `work`. The caller must not call it during a round.
+    /// Ends `work`. The caller must not call this method during a round.
     func end() {
         isEnded.store(true, ordering: .releasing)
         turn.value = turn.value &+ 1

@@ -12,7 +12,7 @@ struct DocumentSplitter {
         let end: Int
         /// The line on which the document begins, counted from 1.
         let line: Int
-        /// The reason why this is not a valid document, if the splitter found the fault before parsing.
+        /// The reason why the document is not valid, if the splitter found the fault before parsing.
         var failure: RowFailure?
         /// Whether the document was created from a CSV record, so that all its values are texts.
         var isRecord = false

@@ -20,7 +20,7 @@ package struct ImportBatch {
         package var others: [Refusal] = []
     }
 
-    /// Thrown instead of deleting absent objects if no row could be imported: every object would count as absent.
+    /// The error of an import that would delete absent objects, but could import no row: every object would count as absent.
     package struct NoRow: Error {}
 
     private(set) var lastRow: Int

@@ -33,7 +33,7 @@ final class NewObjects {
         hashedCount = 0
     }
 
-    /// Returns the index in the plan of the object with this identity.
+    /// Returns the index that the object with this identity has in the plan.
     func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
             for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }

@@ -38,7 +38,7 @@ package final class RowFeed: @unchecked Sendable {
         if readBatch() { thread = DedicatedThread { self.readAll() } }
     }
 
-    /// Returns the next rows. The caller must not call this after the last rows.
+    /// Returns the next rows. The caller must not call this method after it has received the last rows.
     package func next() -> RowBatch {
         if thread == nil, !hasFirst { _ = readBatch() }
         hasFirst = false

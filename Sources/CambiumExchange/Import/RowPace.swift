@@ -1,6 +1,6 @@
 package import CambiumJSON
 
-/// How many rows are read in one step.
+/// The number of rows that are read in one step.
 package enum RowPace: Sendable {
     /// Batches of rows, which may be read before they are requested.
     case batches

@@ -172,7 +172,7 @@ package struct RowPlanner {
         failure(.missingMandatory, batch, "'\(attribute.name)' must have a value")
     }
 
-    /// Adds the defaults of a new object. Throws if its entity is abstract, or if it lacks a mandatory value.
+    /// Adds the defaults of a new object. Throws if its entity is abstract, or if the object lacks a mandatory value.
     private mutating func completeNew(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {

@@ -11,7 +11,8 @@ final class RowSource {
     /// The maximum number of values in a batch. The row that exceeds this limit becomes the last row of its batch.
     static let valueCountMax = 8192
 
-    // Only one thread at a time reads, and no function that it calls uses these properties. So accesses never overlap.
+    // Only one thread at a time calls `read`, and no function that is called during an access uses these properties. So accesses never
+    // overlap.
     @exclusivity(unchecked) private var documents: DocumentStream
     @exclusivity(unchecked) private var reader: RowReader
     private let parser = JSONParser()

@@ -82,7 +82,7 @@ struct DateReader {
         guard let number = DecimalNumber(text) else { return nil }
         var power = number.exponent + exponent
         var coefficient = Int128(number.coefficient)
-        // A date of type `Double` cannot hold more digits.
+        // A date of type `Double` does not depend on digits after the 18th decimal place.
         while power < -18 {
             coefficient /= 10
             power += 1

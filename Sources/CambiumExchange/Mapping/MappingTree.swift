@@ -103,7 +103,7 @@ struct MappingTree {
     }
 
     private func paths(_ property: Property, _ mistake: Mistake) throws(CambiumError) -> [PropertyPath] {
-        // An export writes the key of a constant, so rows may contain it. An import ignores its value.
+        // An export writes the key of a constant, so rows may contain it. An import ignores the value at this key.
         if property.rule.source == .name || property.rule.isConstant { return [PropertyPath(key: property.name)] }
         let texts = property.rule.source.paths
         if texts.isEmpty, property.rule.source != .nothing { throw mistake(property.place, "expected at least one path") }

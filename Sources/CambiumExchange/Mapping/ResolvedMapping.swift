@@ -42,7 +42,7 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// How the values of an attribute are read. It also applies to references to objects by this attribute.
+    /// The way in which the values of an attribute are read. References to objects by this attribute are read in the same way.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?

@@ -291,8 +291,8 @@ package final class PageFile: @unchecked Sendable {
             let bytes = isPacked ? try unpacked(index) : try file.read(at: index * Self.chunkByteCount, count: Self.chunkByteCount)
             if isPacked { try check(index, bytes) }
             let pointer = destination?.memory(ofChunk: index) ?? .allocate(byteCount: 3 * Self.chunkByteCount, alignment: 4096)
-            // The memory beyond the chunk must also be readable, because a page that was not proven to be valid may state a size that
-            // extends beyond the chunk.
+            // The memory beyond the chunk must also be readable. A page that was not proven to be valid may state a size that extends
+            // beyond the chunk.
             pointer.initializeMemory(as: UInt8.self, repeating: 0, count: (destination == nil ? 3 : 1) * Self.chunkByteCount)
             bytes.withUnsafeBytes { pointer.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(pointer), byteCount: $0.count) }
             read[index] = pointer

@@ -83,8 +83,8 @@ package struct PageFileWriter {
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
         if !packed.isEmpty { try file.write(packed, at: offset) }
-        // The length of a file is always a multiple of the chunk size. Another thread may map later chunks and make the file longer at the
-        // same time, so this thread must not set the length: that could cut off these chunks.
+        // The length of a file is always a multiple of the chunk size. At the same time, another thread may map later chunks and make the
+        // file longer. This thread must not set the length, because that could cut off the later chunks.
         let last = offset + PageFile.chunkByteCount - 1
         if try file.byteCount() <= last { try file.write([0], at: last) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
@@ -99,8 +99,8 @@ package struct PageFileWriter {
     /// record, which replaces an existing record of the same transaction.
     ///
     /// - Parameter tuning: determines how the table is stored.
-    /// - Returns: the number of bytes of the record; `nil` if a reader has a shared lock on an existing record of the transaction, and that
-    ///   record refers to the same file. In that case the existing record stays.
+    /// - Returns: the number of bytes of the record; `nil` if the existing record of the transaction stays. It stays if it refers to the
+    ///   same file and a reader has a shared lock on it.
     package mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }

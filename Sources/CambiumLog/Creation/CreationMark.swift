@@ -14,7 +14,7 @@ struct CreationMark: Equatable {
     /// The CRC of the header or of the last entry. The CRC of the next entry continues from it.
     private var checksum: UInt32 = 0
 
-    /// The content of a file whose name is that of a mark.
+    /// The content of a file that has the name of a mark.
     enum Content: Equatable {
         case mark(CreationMark)
         /// The first write of a mark did not reach the disk. The creation had written no other file at that time.

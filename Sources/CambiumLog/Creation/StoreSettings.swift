@@ -10,7 +10,7 @@ package struct StoreSettings: Equatable, Sendable {
         case buffered(microseconds: Int64)
     }
 
-    /// The maximum format version of the store's files.
+    /// The highest format version that a file of the store may have.
     package var format: UInt16
     /// The id of the store, 16 random bytes.
     package var store: [UInt8]
@@ -66,7 +66,7 @@ package struct StoreSettings: Equatable, Sendable {
         return try decode(try volume.bytes(of: fileName), file: fileName)
     }
 
-    /// Whether there is a store, in any condition, whose creation was not interrupted.
+    /// Whether there is a store whose creation was not interrupted. The store may be corrupt.
     package static func isPresent(_ volume: any Volume) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             try checkPresence(volume)

@@ -20,7 +20,7 @@ package enum HexText {
 /// The packed form of a text of lower-case hexadecimal digits: two digits in each byte.
 enum HexPacking {
     static let digits = Array("0123456789abcdef".utf8)
-    /// The value of each character; 255 for a character that is not such a digit.
+    /// The value of each lower-case hexadecimal digit; 255 for every other character.
     static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }

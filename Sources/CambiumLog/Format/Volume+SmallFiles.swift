@@ -21,7 +21,7 @@ extension Volume {
         return try file.byteCount()
     }
 
-    /// Opens a file for reading and writing. Creates it if it does not exist. Two threads may call this at the same time.
+    /// Opens a file for reading and writing. Creates it if it does not exist. Two threads may call this method at the same time.
     func openOrCreate(_ path: String) throws(CambiumError) -> any VolumeFile {
         do throws(CambiumError) {
             return try open(path, try exists(path) ? .update : .create)

@@ -111,7 +111,7 @@ package struct LogCopy {
 
     /// Copies a segment.
     ///
-    /// - Parameter byteCount: the number of bytes to copy of an open segment; `nil` for all of its bytes. A segment that was sealed during
+    /// - Parameter byteCount: the number of bytes of an open segment to copy; `nil` for all of its bytes. A segment that was sealed during
     ///   the copy is copied completely.
     private mutating func copySegment(_ segment: TransactionNumber, byteCount: Int?) throws {
         let path = LogFileName.path(segment, .segment)

@@ -15,8 +15,8 @@ extension LogWriter {
         headTime = lastTime
     }
 
-    /// Replaces a HEAD of version 1. Its slots are shorter: one slot of the current version overlaps both, so a torn write could leave no
-    /// valid slot.
+    /// Replaces a HEAD of version 1. Its slots are shorter, so one slot of the current version would overlap both of them. A torn write in
+    /// place could leave no valid slot.
     private func replaceHead(_ head: Head) throws(CambiumError) {
         var other = head
         other.sequence -= 1

@@ -34,6 +34,7 @@ package final class SegmentRotation: Sendable {
     private let volume: any Volume
     /// The path of the next segment.
     private let path: String
+    /// The bytes of the header of the next segment.
     private let header: [UInt8]
     private let outcome = Guarded<Outcome?>(nil)
 
@@ -120,8 +121,8 @@ extension LogWriter {
         enter(next, bytes)
     }
 
-    /// Continues in the next segment, after its file has been created. If this fails, undoes the staged transactions and throws as `write`
-    /// does.
+    /// Continues in the next segment, after its file has been created. If the rotation failed, undoes the staged transactions and throws as
+    /// `write` does.
     func finishRotation() throws(CambiumError) {
         guard let rotation else { return }
         let outcome = rotation.finished()

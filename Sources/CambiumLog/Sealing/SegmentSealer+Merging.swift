@@ -13,8 +13,8 @@ package struct SegmentRun: Sendable, Equatable {
         (segments, self.byteCount, self.isRetired) = ([segment], byteCount, isRetired)
     }
 
-    /// Adds the segment that precedes the first segment, and returns `true`, if the segment fits. It fits if it has the same `isRetired` as
-    /// the run and at most twice its bytes, and the result has at most `byteCountMax` bytes.
+    /// Adds the segment that precedes the first segment, if that segment fits. Returns whether it was added. A segment fits if it has the
+    /// same `isRetired` as the run and at most twice its bytes, and the result has at most `byteCountMax` bytes.
     mutating func add(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool, byteCountMax: Int) -> Bool {
         guard isRetired == self.isRetired, byteCount <= 2 * self.byteCount, byteCount + self.byteCount <= byteCountMax else { return false }
         segments.insert(segment, at: 0)

@@ -134,7 +134,7 @@ enum Blocks {
     static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingError) -> [UInt8] {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(max: Format.Frame.regionByteCountMax, "bytes of a region")
-        // LZ4 can shrink data at most to a 255th. A count that is too large for that is rejected before memory is allocated.
+        // LZ4 can shrink data at most to a 255th. A count that would require stronger compression is rejected before memory is allocated.
         guard count / 256 <= bytes.count else { throw .truncated(offset: reader.offset) }
         var region: [UInt8] = []
         region.reserveCapacity(count)

@@ -48,7 +48,8 @@ package struct Head: Equatable, Sendable {
 
     private static let noRoot = [UInt8](repeating: 0, count: MerkleTree.hashByteCount)
 
-    /// Decodes a slot of this version, or of version 1 if the bytes have its length. Throws if the bytes are not a valid slot.
+    /// Decodes a slot of the current version, or of version 1 if the bytes have the length of such a slot. Throws if the bytes are not a
+    /// valid slot.
     static func decode(_ bytes: ArraySlice<UInt8>, store: [UInt8]) throws(DecodingError) -> Head {
         let isOldest = bytes.count == Format.Head.oldestSlotByteCount
         guard isOldest || bytes.count == Format.Head.slotByteCount else { throw .truncated(offset: bytes.count) }
@@ -115,7 +116,7 @@ package struct Head: Equatable, Sendable {
             let start = min(slot * slotByteCount, bytes.count)
             let end = min(start + slotByteCount, bytes.count)
             do {
-                // The incomplete slot of a shorter file may have the length of a slot of version 1, but it is not one.
+                // The incomplete slot of a shorter file may have the length of a slot of version 1, but it is not such a slot.
                 guard end - start == slotByteCount else { throw DecodingError.truncated(offset: end - start) }
                 let head = try decode(bytes[start..<end], store: store)
                 if head.sequence % 2 == UInt64(slot) {

@@ -26,7 +26,8 @@ struct SegmentReader {
     /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
     /// transaction that was read, or the time of an earlier transaction after frames were skipped.
     private var timeMin: Int64
-    /// The source of the transactions from the current read of the file, except those that were merged from another segment.
+    /// The source that transactions from the current read of the file share. Transactions that were merged from another segment have
+    /// another source.
     private var source: LogSource
     private var sourceWindow = 0
 
@@ -185,7 +186,7 @@ struct SegmentReader {
             }
             if isSealed { codec = TransactionCodec(time: header.creationTime) }
             try decode(frame, into: &records)
-            // Each frame of a sealed segment has a new codec, which does not know the times of the frame before.
+            // Each frame of a sealed segment is decoded on its own, so the codec does not compare the times of two frames.
             guard !isSealed || records[first].metadata.time.microsecondsSince1970 >= timeMin else {
                 throw DecodingError.invalid("a transaction that is earlier than the one before it", offset: 0)
             }
@@ -273,12 +274,12 @@ struct SegmentReader {
         try reader.finish()
     }
 
-    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer, because a segment has up to 64 MiB before its
+    /// The maximum number of bytes after the last frame that verifies. A crash leaves fewer bytes: a segment has up to 64 MiB before its
     /// last frame, and the last frame has up to 1 GiB.
     static let tailByteCountMax = 2 << 30
 
-    /// Whether only zeros follow `offset`. They are space that a writer preallocated. Throws `.damaged` if more than `tailByteCountMax`
-    /// bytes follow.
+    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.damaged` if more bytes follow than a writer
+    /// leaves.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
         guard byteCount - offset <= Self.tailByteCountMax else {
             throw CambiumError(

@@ -87,7 +87,8 @@ final class MappedObjectWriter {
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
                 if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
-                // Functions can change values, but not objects.
+                // Functions can change values, but not objects. With functions, a reference is written as a value if the identity has
+                // exactly one attribute.
                 let takesObjects = property.rule.rule.functions.isEmpty
                 guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
                 members[index] = targets

@@ -12,7 +12,7 @@ struct CSVDocuments {
     private var isBegun = false
     private let parser = JSONParser()
 
-    /// - Parameter columns: resolves the names in the first record. The names are added to it.
+    /// - Parameter columns: resolves the names in the first record. Reading this record adds the names to the columns.
     init(file: String, columns: CSVColumns, read: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         window = ByteWindow(file: file, read: read)
         self.columns = columns

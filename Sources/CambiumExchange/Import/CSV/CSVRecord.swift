@@ -2,7 +2,7 @@ internal import CambiumJSON
 import CambiumModel
 
 /// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a JSON string. The
-/// reader then reports it, as it does for any other row.
+/// reader of the row then reports the text, as in a row that is not CSV.
 struct CSVRecord {
     /// The reason why a field cannot be written as JSON.
     struct Refusal: Error {

@@ -6,8 +6,9 @@ internal import CambiumBytes
 /// continue with the following lines.
 struct CSVRecordScan {
     struct Field {
-        /// The offsets of the text, without the quotes around it.
+        /// The offset of the text, after an opening quote.
         var start: Int
+        /// The offset after the text, before a closing quote.
         var end: Int
         var isQuoted = false
         /// Whether the text contains quotes, each of which is written twice.
