@@ -1,3 +1,4 @@
+import CambiumGraph
 import CambiumModel
 
 /// A query of a preview may contain provisional ids of the edit, but the inserted objects have other ids in the graph of the preview.
@@ -9,12 +10,28 @@ extension EditPreview {
         var resolved = query
         resolved.arguments = query.arguments.mapValues { $0.resolved(ids) }
         if let condition = query.condition {
-            try condition.check()
-            let own = condition.resolved(ids)
+            let own = try self.resolved(condition)
             // An unchanged condition is not assigned, because the query would forget its text, to whose lines errors refer.
             if own != condition { resolved.condition = own }
         }
         return resolved
+    }
+
+    /// Returns a condition with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition is too deep.
+    borrowing func resolved(_ condition: Condition) throws(CambiumError) -> Condition {
+        try condition.check()
+        return condition.resolved(ids)
+    }
+}
+
+extension QueryValue {
+    /// Returns the value with other ids of objects.
+    func replacing(_ ids: [ObjectID: ObjectID]) -> QueryValue {
+        switch self {
+        case .object(let id): .object(ids[id] ?? id)
+        case .list(let values): .list(values.map { $0.replacing(ids) })
+        case .value: self
+        }
     }
 }
 

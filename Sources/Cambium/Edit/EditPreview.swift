@@ -29,10 +29,15 @@ public struct EditPreview: ~Copyable {
     /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does.
     public borrowing func count(_ query: Query) throws -> Int { try graph.count(resolved(query)) }
 
-    /// Returns one row for each group of the objects that satisfy a condition. In the rows, and in the condition on the groups, inserted
-    /// objects do not have their provisional ids. Throws as `Graph.aggregate(_:_:)` does.
+    /// Returns one row for each group of the objects that satisfy a condition. Throws as `Graph.aggregate(_:_:)` does.
     public borrowing func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
-        try graph.aggregate(resolved(query), grouping)
+        var own = grouping
+        own.having = try grouping.having.map { try resolved($0) }
+        let provisionalIDs = provisionalIDs
+        return try graph.aggregate(resolved(query), own).map { row in
+            AggregateRow(
+                group: row.group.map { $0.replacing(provisionalIDs) }, values: row.values.map { $0.replacing(provisionalIDs) })
+        }
     }
 
     /// The value of an attribute of an object. The attribute may be derived.

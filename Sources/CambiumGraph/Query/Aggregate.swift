@@ -23,6 +23,8 @@ public struct AggregateRow: Hashable, Sendable {
     public let group: [QueryValue]
     /// The result of each function, in the order of the request.
     public let values: [QueryValue]
+
+    package init(group: [QueryValue], values: [QueryValue]) { (self.group, self.values) = (group, values) }
 }
 
 /// A request for aggregates: the keys of the groups, the functions, and a condition on the groups.

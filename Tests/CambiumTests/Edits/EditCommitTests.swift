@@ -128,6 +128,17 @@ import Testing
         }
     }
 
+    @Test func `groups of a preview have the ids of inserted objects`() throws {
+        var edit = store.edit()
+        let inserted = try edit.insert("Note", ["id": 2])
+        _ = try edit.insert("Item", ["key": "a"], links: ["note": [inserted]])
+        try store.preview(edit) { preview in
+            let grouping = Grouping(by: [try Operand(parsing: "note")], [.count], having: try Condition(parsing: "note == $note"))
+            let rows = try preview.aggregate(Query("Item", ["note": .object(inserted)]), grouping)
+            #expect(rows.map(\.group) == [[.object(inserted)]])
+        }
+    }
+
     @Test func `a preview reports the rules that a commit would break`() throws {
         var edit = store.edit()
         _ = try edit.insert("Note", ["id": 1])
