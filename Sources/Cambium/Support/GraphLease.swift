@@ -8,8 +8,8 @@ import Synchronization
 ///     let lease = store.lease(for: .seconds(60))
 ///     let count = try lease.read { $0.objectCount }
 ///
-/// A `Graph` keeps all of its pages as long as any code holds it, so reading it needs no lock and cannot fail. A lease keeps the pages only
-/// while it is valid, and while `read` runs. Any thread may use a lease.
+/// A `Graph` keeps all of its pages as long as any code holds the graph, so reading the graph needs no lock and cannot fail. A lease keeps
+/// the pages only while it is valid, and while `read` runs. Any thread may use a lease.
 public final class GraphLease: Sendable {
     /// The last transaction in the graph.
     public let transaction: TransactionNumber
@@ -24,14 +24,14 @@ public final class GraphLease: Sendable {
 
     deinit { leases.end(loan) }
 
-    /// Whether the lease has ended, so that `read` throws.
+    /// Whether the lease has ended. If so, `read` throws.
     public var isExpired: Bool {
         leases.expire()
         return loan.graph.withLock { $0 == nil }
     }
 
-    /// Calls `body` with the graph, which stays unchanged until `body` returns, even if the lease expires before that. A caller that keeps
-    /// the graph longer keeps its pages, too.
+    /// Calls `body` with the graph, which stays unchanged until `body` returns, even if the lease expires before that. If the caller keeps
+    /// the graph after that, the graph keeps its pages.
     ///
     /// Throws `.expired` if the lease has ended, and the errors of `body`.
     public func read<Result>(_ body: (Graph) throws -> Result) throws -> Result {
@@ -42,11 +42,11 @@ public final class GraphLease: Sendable {
         return try body(graph)
     }
 
-    /// Ends the lease, so that the graph is released. Does nothing if the lease has already ended.
+    /// Ends the lease and releases the graph. Does nothing if the lease has already ended.
     public func end() { leases.end(loan) }
 }
 
-/// The graph that a lease lends, as long as the lease is valid.
+/// The graph that a lease lends. The graph is released when the lease ends.
 private final class GraphLoan: Loan {
     let transaction: TransactionNumber
     let beginTime: Timestamp

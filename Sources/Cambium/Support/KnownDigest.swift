@@ -1,12 +1,13 @@
 import CambiumGraph
 import CambiumModel
 
-/// The digest of a graph. From it, the digest of a later graph of the store can be computed, at a cost in proportion to the changes.
+/// The digest of a graph. `advance` computes the digest of a later graph from it, at a cost in proportion to the changes.
 struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
-    /// The earlier graphs. They are held until this thread has taken the writer's lock, because writers reuse the pages of a graph that no
-    /// reader holds. The thread sanitizer sees the order that the lock establishes, but not the order that reference counts establish.
+    /// The graphs that preceded `graph`. They are released only after this thread has taken the writer's lock, because writers reuse the
+    /// pages of released graphs. The thread sanitizer sees the order of these reads and writes only if a lock establishes it, not if
+    /// reference counts do.
     private var followed: [Graph] = []
 
     /// The maximum number of times that the digest is updated before the lock is taken. Each round processes the transactions that were

@@ -2,19 +2,20 @@ internal import CambiumBytes
 import CambiumModel
 import Synchronization
 
-/// Versions that a holder keeps for a limited time. Any thread may use a loan.
+/// Versions of a graph that a holder keeps for a limited time. Any thread may use a loan.
 protocol Loan: AnyObject, Sendable {
     var beginTime: Timestamp { get }
     /// The time at which the loan is released; `.max` if there is no such time.
     var endTime: Timestamp { get }
 
-    /// Releases the versions, and so ends the loan. Does nothing if the loan is not over, because its holder has returned.
+    /// If `isOver` returns true, releases the versions, and so ends the loan. Otherwise does nothing: in the meantime, the holder has begun
+    /// to use the versions again.
     func release(where isOver: (any Loan) -> Bool)
 }
 
 extension Loan {
-    /// The time that precedes the beginning of the loan by its duration. If the clock shows an earlier time, the clock was set back, and
-    /// the loan is over, too. Otherwise, versions would be kept until the clock reached the end again.
+    /// If the clock shows a time before this one, the clock was set back, and the loan is over. Without this limit, versions would be kept
+    /// until the clock reached `endTime` again. The limit is as long before `beginTime` as `endTime` is after it; `.min` means no limit.
     fileprivate var earliestTime: Timestamp {
         // Each property is read only once, because another thread may change it in between.
         let (begin, end) = (beginTime, endTime)
@@ -27,10 +28,10 @@ extension Loan {
 /// The loans of one store: the graphs that leases lend, and the versions that observers keep between two deliveries.
 final class Leases: Sendable {
     private let state = Guarded(State())
-    /// A time at or before the earliest end of a loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
-    /// without that lock: if a write misses a change, the next write sees it.
+    /// A time that is not later than the end of any loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
+    /// without that lock: if the write misses a change, the next write sees the change.
     private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
-    /// A time at or after the latest `earliestTime` of a loan. It is set and read like `firstEndTime`.
+    /// A time that is not earlier than the `earliestTime` of any loan. It is set and read like `firstEndTime`.
     private let lastEarliestTime = Atomic(Timestamp.min.microsecondsSince1970)
     let now: @Sendable () -> Timestamp
 
@@ -45,7 +46,7 @@ final class Leases: Sendable {
         state.withLock { state in (state.loans.count, state.loans.values.lazy.map(\.beginTime).min()) }
     }
 
-    /// Adds a loan, or updates the time at which a loan ends to an earlier one.
+    /// Adds a loan. If the loan was added before, records that it now ends earlier.
     func add(_ loan: any Loan) {
         state.withLock { state in
             state.loans[ObjectIdentifier(loan)] = loan
@@ -75,8 +76,8 @@ final class Leases: Sendable {
 
     /// Ends the loans that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
-        // If all loans must end, so must a loan that seems to begin in the future because the clock was set back. A loan whose holder is
-        // active begins at `Timestamp.max`, and never ends here.
+        // If the clock was set back, loans that began before that seem to begin in the future. With the age zero, these loans must end,
+        // too. A loan whose holder is active begins at `Timestamp.max`, and never ends here.
         let limit = age > .zero ? now() - age : .max
         return end { $0.beginTime <= limit && $0.beginTime < .max }
     }

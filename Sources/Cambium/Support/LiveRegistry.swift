@@ -5,15 +5,15 @@ import CambiumModel
 /// The live queries of one store, by the properties on which their results depend.
 ///
 /// One task, the pump, compares each visible graph with the previous one, and reports the outcome here. Only the queries that the changes
-/// concern are updated and woken. If a consumer does not request updates, a limited number of references to shared changes is kept for it.
-/// Beyond that, only the fact is kept that the query must run again.
+/// concern are updated and woken. For a consumer that does not request updates, the registry keeps a limited number of references to shared
+/// changes. Beyond that number, it only records that the query must run again.
 final class LiveRegistry: Sendable {
     /// The news for one query since the last request of its consumer.
     struct News {
         /// The graph to which the changes lead.
         let graph: Graph
         let touched: [TouchedObjects]
-        /// Whether changes are missing, so that the query must run again.
+        /// Whether changes are missing. If so, the query must run again.
         let isWhole: Bool
     }
 
@@ -43,8 +43,8 @@ final class LiveRegistry: Sendable {
         var numbersByKey: [LiveKey: Set<Int>] = [:]
         /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
-        /// The numbers of the queries whose first graph is later than the last graph that the pump reported. The next changes begin before
-        /// that first graph, so they omit a change that was visible there and was undone afterwards.
+        /// The numbers of the queries whose first graph is later than the last graph that the pump reported. The next reported changes
+        /// begin before that first graph. So they omit a change that the first graph shows and that a later transaction undid.
         var early: Set<Int> = []
         var nextNumber = 0
         /// The last graph whose changes the pump has reported; `nil` without a pump.
@@ -52,14 +52,15 @@ final class LiveRegistry: Sendable {
         /// The last graph of the store, if the store was closed while some query had news.
         var lastGraph: Graph?
         var pump: Task<Void, Never>?
-        /// Counts the pumps, so that an earlier one cannot end a later one.
+        /// The number of the last pump that was started. Reports of earlier pumps are ignored.
         var pumpNumber = 0
     }
 
     private let state = Guarded(State())
 
-    /// The maximum number of changes, and of graphs, that are kept for a consumer that does not request updates.
+    /// The maximum number of changed properties that are kept for a consumer that does not request updates.
     static let touchedCountMax = 65_536
+    /// The maximum number of graphs whose changes are kept for a consumer that does not request updates.
     static let graphCountMax = 1024
 
     /// The number of queries.
@@ -76,11 +77,12 @@ final class LiveRegistry: Sendable {
 
     // MARK: Seats
 
-    /// Adds a query. Every change after the returned graph is recorded for it.
+    /// Adds a query. Every change after the returned graph is recorded for the query.
     ///
     /// - Parameters:
     ///   - newest: Returns the graph that readers see.
-    ///   - makePump: Creates a pump that begins after a graph. Its argument is the number to pass with the changes.
+    ///   - makePump: Creates the pump that reports the changes after a graph. The second argument is the number that the pump passes to
+    ///     `note` and `end`.
     func add(_ newest: @Sendable () -> Graph, _ makePump: (Graph, Int) -> Task<Void, Never>) -> (number: Int, graph: Graph) {
         let (number, graph, pumpNumber) = state.withLock { state -> (Int, Graph, Int?) in
             let graph = newest()
@@ -109,18 +111,19 @@ final class LiveRegistry: Sendable {
         if !isWanted { pump.cancel() }
     }
 
-    /// Sets the properties on which a result depends.
+    /// Sets the properties on which the result of a query depends.
     func set(_ keys: [LiveKey], of number: Int) {
         state.withLock { state in
             state.removeKeys(of: number)
-            // The consumer computed the keys without its news. If the news changes the schema, every change still concerns the query.
+            // The consumer computed the keys before it took its news. If the news may change the keys, every change still concerns the
+            // query.
             if state.seats[number]?.mayHaveOtherKeys != true { state.unknown.remove(number) }
             state.seats[number]?.keys = keys
             for key in keys { state.numbersByKey[key, default: []].insert(number) }
         }
     }
 
-    /// Removes a query. The pump ends with the last query.
+    /// Removes a query. If it was the last query, cancels the pump.
     func remove(_ number: Int) {
         let pump = state.withLock { state -> Task<Void, Never>? in
             state.removeKeys(of: number)
@@ -168,7 +171,7 @@ final class LiveRegistry: Sendable {
     // MARK: Consumers
 
     /// Waits until changes concern a query. Returns `nil` if the store was closed and there is no news. Throws `CancellationError` if the
-    /// task is cancelled, and the error that ended the pump.
+    /// task is cancelled. If an error ended the pump, throws that error.
     func news(_ number: Int) async throws -> News? {
         while true {
             try Task.checkCancellation()
@@ -223,7 +226,7 @@ extension LiveRegistry.State {
         return seats[number]?.waiter
     }
 
-    /// Ends a query. If there was an error, discards the news, because no pump reports the changes that follow them.
+    /// Ends a query. If the reason is an error, discards the news, so that the consumer receives the error immediately.
     fileprivate mutating func end(_ number: Int, _ ending: LiveRegistry.Ending) {
         guard var seat = seats[number], seat.ending == nil else { return }
         seats[number] = nil
@@ -236,7 +239,7 @@ extension LiveRegistry.State {
     fileprivate mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {
-        // A later pump begins at a later graph, so its changes do not continue those of an ended query.
+        // An ended query gets no changes from a later pump, because they begin at a later graph and do not continue the query's changes.
         guard var seat = seats[number], seat.ending == nil, transaction > seat.last else { return nil }
         seats[number] = nil
         seat.touchedCount += touched.count
@@ -251,7 +254,8 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Requests another run of each query whose first graph lies within the changes up to `transaction`. Returns their waiting consumers.
+    /// Lets each query in `early` run again if its first graph is earlier than `transaction`. Returns the consumers of these queries that
+    /// wait.
     fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {
@@ -264,7 +268,7 @@ extension LiveRegistry.State {
         return waiters
     }
 
-    /// Returns the news for one query, and clears it.
+    /// Returns the news for one query and removes it from the seat. Also returns how the query has ended, if it has ended.
     fileprivate mutating func take(_ number: Int) -> (LiveRegistry.News?, LiveRegistry.Ending?) {
         guard var seat = seats[number] else { return (nil, .closed) }
         guard seat.hasNews, let newest = newest ?? lastGraph else { return (nil, seat.ending) }

@@ -14,9 +14,9 @@ public struct StoreMetrics: Sendable, Hashable {
         case sync
         /// Freezing the pages for a checkpoint.
         case checkpoint
-        /// One step of packing.
+        /// One step of packing, which moves rows together so that pages become free.
         case packing
-        /// One short step of making chunks available again, or of mapping a file instead of memory.
+        /// One short step that makes unneeded chunks (64 KiB of pages) available again, or that replaces memory by a mapping of a file.
         case reclaiming
         /// The last part of computing a digest, which updates the digest for the transactions that were committed in the meantime.
         case digest
