@@ -74,12 +74,12 @@ extension Store {
             .compact(retention, archive: archive, isDryRun: isDryRun)
     }
 
-    /// The error of the last automatic checkpoint, which the store makes when the log has grown; `nil` if that checkpoint succeeded. The
-    /// log still contains every transaction.
+    /// The error of the last automatic checkpoint; `nil` if that checkpoint succeeded. Even after an error, the log contains every
+    /// transaction.
     public var checkpointFailure: CambiumError? { checkpoints?.failure }
 
-    /// The last error of sealing or merging segments of the log in the background; `nil` if neither has failed. The segments are unchanged,
-    /// and the next opening tries again.
+    /// The last error of sealing or merging segments of the log in the background; `nil` if neither has failed. After an error, the
+    /// segments are unchanged, and the next opening tries again.
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 
     /// Replaces the handler that runs when a read finds a corrupt page. Without a handler, the process prints the error and aborts. The

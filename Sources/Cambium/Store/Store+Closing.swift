@@ -33,7 +33,8 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
-        // A checkpoint that is being made waits for syncs, so this thread must not lead a sync before that checkpoint has ended.
+        // This thread may have to lead the sync. It joins only now, after `end` has waited for the checkpoint in progress, because that
+        // checkpoint waits for syncs, too.
         let pending = writer.lock.hold {
             commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }

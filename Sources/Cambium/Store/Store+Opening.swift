@@ -112,7 +112,7 @@ extension Store {
     ///   - path: The directory of the store.
     ///   - durability: The durability of this store object; `nil` for the durability that the store was created with.
     ///   - environment: The clock and the source of random bytes.
-    ///   - memory: The budget for the memory of its pages.
+    ///   - memory: The memory budget for the pages of the graph.
     public static func open(
         at path: String, durability: Durability? = nil, environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
@@ -136,7 +136,7 @@ extension Store {
         }
     }
 
-    /// Opens a store. The caller holds its lock. If the opening succeeds, the store takes over the lock.
+    /// Opens a store. The caller holds the lock of the store. If the opening succeeds, the store takes over the lock.
     ///
     /// - Parameter content: the transactions that the log must have.
     private static func open(

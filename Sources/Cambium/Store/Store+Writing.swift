@@ -43,8 +43,8 @@ extension Store {
 
     /// Does the same as the blocking `write`, for tasks. The closures run one at a time on a queue of the store. No thread waits for the
     /// disk, except for a request that was applied before. Transactions that arrive during a sync share the next sync.
-    ///
-    /// If the task is cancelled before `body` begins, `body` is not called, and this throws `CancellationError`. A transaction that has
+    /// If the task is cancelled before `body` begins, `body` is not called, and the call throws `CancellationError`. A transaction that has
+    /// begun is finished.
     /// begun is finished.
     @discardableResult
     public func write<Result: Sendable>(

@@ -15,7 +15,7 @@ import Synchronization
 ///     print(store.graph.objectCount)
 ///     try store.close()
 ///
-/// This class has no mutable state. Its calls are forwarded to the parts that have it.
+/// This class has no mutable state. It forwards its calls to the parts that have mutable state.
 public final class Store: Sendable {
     /// The findings of the opening, such as bytes at the end of the log that a crash left incomplete.
     public let recovery: RecoveryReport
@@ -56,9 +56,9 @@ public final class Store: Sendable {
 
     // MARK: Memory
 
-    /// Lets the kernel supply memory in advance, for this number of bytes of pages in addition to those in use. A clone or an import of a
-    /// million objects takes about 100 MB, and the kernel supplies fresh memory more slowly than they fill it. After a clone, the store
-    /// itself keeps memory supplied in the background. It keeps as much as the clone took and a quarter more, but at most 160 MiB.
+    /// Lets the kernel supply memory in advance, for this number of bytes of pages in addition to the pages in use. A clone or an import of
+    /// a million objects takes about 100 MB, and fills memory faster than the kernel supplies it. After a clone, the store itself keeps
+    /// memory supplied in the background: a quarter more than the clone took, but at most 160 MiB.
     ///
     /// Waits for the transaction in progress, and returns when the memory is supplied. After that, the memory counts as resident. Traps
     /// with a message inside the closure of a write.

@@ -40,7 +40,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
-    /// - Parameter tuning: states up to which size a checkpoint is checked completely before the follower moves to it.
+    /// - Parameter tuning: determines the maximum size of a checkpoint that is checked completely before the follower moves to it.
     package init(_ volume: any Volume, tuning: LogTuning = .standard) throws {
         let reader = try LogReader(volume)
         let begun = try Replay.reading(reader) { replay in try Self.begin(reader, replay) }
@@ -103,7 +103,7 @@ public final class StoreFollower: @unchecked Sendable {
         guard newer.count >= Self.newerCountMin, let number = newer.first else { return 0 }
         do {
             let reader = try LogReader(volume)
-            // If some process has found corruption, the checkpoint is checked completely, as it is in an opening.
+            // If some process has found corruption, the checkpoint is checked completely, as at an opening.
             let isSuspect = try PageFile.corruptionNote(volume) != nil
             let loaded = try LoadedCheckpoint(reader, of: number, checksAll: isSuspect, tuning: tuning)
             let moved = try Self.begin(reader, Replay(loaded))
@@ -120,7 +120,7 @@ public final class StoreFollower: @unchecked Sendable {
     // MARK: Streams
 
     /// Returns a stream of the current graph and of newer graphs, once the follower sees them. A slow consumer receives only the newest
-    /// one. The stream ends when the task is cancelled.
+    /// graph. The stream ends when the task is cancelled.
     ///
     /// A dedicated thread reads the log, so that no thread of a task waits for the disk. The thread ends with the stream.
     ///
