@@ -4,7 +4,8 @@ import Synchronization
 /// Wakes the tasks that wait until readers can see the next transaction.
 ///
 /// While no task waits, ringing is one relaxed load. The load cannot miss a task: a task first adds itself to the waiters, and then reads
-/// the visible graph. The writer sets that graph under the same mutex. So either the task reads the new graph, or the ring finds the task.
+/// the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the task reads the
+/// new graph, or the ring finds the task.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]
@@ -14,7 +15,7 @@ final class CommitBell: Sendable {
     private let state = Guarded(State())
     private let waiterCount = Atomic(0)
 
-    /// Whether the store was closed, so that no further transaction follows.
+    /// Whether the store was closed. If so, no further transaction follows.
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
     /// Wakes all waiting tasks. Call it after releasing the writer's lock.
@@ -28,7 +29,7 @@ final class CommitBell: Sendable {
 
     /// Waits until the bell rings or the task is cancelled. Returns immediately if the bell has ended, or if there is news.
     ///
-    /// - Parameter hasNews: whether the writer has shown a graph that the caller does not know.
+    /// - Parameter hasNews: returns whether the writer has shown a graph that the caller does not know.
     func wait(unless hasNews: () -> Bool) async {
         let waiter = Waiter()
         guard add(waiter) else { return }

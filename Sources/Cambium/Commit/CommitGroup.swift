@@ -8,7 +8,7 @@ import CambiumModel
 /// group. When the sync has ended, one of the waiting threads leads the next group. So one sync serves all commits that arrived during the
 /// previous sync.
 ///
-/// SENDABLE: the store's writing lock guards the properties until the leader closes the group. Any thread may use `listeners` and `word`.
+/// SENDABLE: the writer's lock guards the properties until the leader closes the group. Any thread may use `listeners` and `word`.
 /// `outcome` is set before `word` states that the group is settled.
 final class CommitGroup: @unchecked Sendable {
     private enum Word {
@@ -81,13 +81,14 @@ final class CommitGroup: @unchecked Sendable {
 
 /// Whether the transactions of one frame were written, or why they were not written.
 ///
-/// SENDABLE: threads write it only while they hold the store's writing lock, and read it after the group is settled.
+/// SENDABLE: threads change the properties only while they hold the writer's lock, and read them without it only after the group is
+/// settled.
 final class FrameFate: @unchecked Sendable {
     /// Whether the kernel has the bytes of the frame.
     @exclusivity(unchecked) var isWritten = false
     /// The reason why the frame was not written.
     @exclusivity(unchecked) private(set) var failure: CambiumError?
-    /// The outcomes of the transactions, for refs to the objects that they inserted.
+    /// The outcomes of the transactions. A ref to an inserted object reads the outcome of the transaction that inserted it.
     @exclusivity(unchecked) var outcomes: [TransactionOutcome] = []
 
     /// Records that the frame was not written, so that its transactions are rolled back.

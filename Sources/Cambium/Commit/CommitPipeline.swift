@@ -68,7 +68,7 @@ final class CommitPipeline: Sendable {
     }
 
     /// Commits a copy of a transaction of another log, with the same author, request, time and place in the Merkle tree. If its time is
-    /// earlier than that of the last transaction, the copy gets the later time. Does not wait for the disk.
+    /// earlier than that of the last transaction, the copy gets the time of the last transaction. Does not wait for the disk.
     ///
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
     /// of `Draft.replay`.
@@ -128,7 +128,6 @@ final class CommitPipeline: Sendable {
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
-        // The group, or the state of the writer, releases the previous version before the pages of that version are freed.
         let isConfirmed = !timeline.isUnconfirmed
         let observed = writer.recent.isWanted ? (before: timeline.head, metadata: metadata(author, at: now, as: record)) : nil
         // `publish` calls the closure before it frees pages. The closure replaces the group's or the writer's reference to the previous

@@ -124,7 +124,7 @@ extension CommitQueue {
             let byteCount = try log.write()
             if let ended = log.takeEndedSegment() { sealing?.add(ended) }
             fate.isWritten = true
-            // A ticket may hold the fate for ever.
+            // A ticket may hold the fate for ever, so the fate releases the outcomes.
             fate.outcomes = []
             fate = FrameFate()
             writtenGraph = nil

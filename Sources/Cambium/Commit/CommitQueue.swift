@@ -16,7 +16,7 @@ final class CommitQueue: @unchecked Sendable {
     let writer: WriterState
     /// Seals the segments that the log has ended; `nil` for a store in memory.
     let sealing: Sealing?
-    /// The maximum time between two syncs that the durability of the store allows, in microseconds.
+    /// The maximum time between two syncs, in microseconds, that the store's own durability allows.
     private let ownInterval: Int64
     /// The queue on which a group is led if no thread waits for it. A block on the queue keeps this object alive, and with it the lock of
     /// the store.
@@ -29,8 +29,8 @@ final class CommitQueue: @unchecked Sendable {
     @exclusivity(unchecked) var isSyncing = false
     /// The fate of the staged transactions.
     @exclusivity(unchecked) var fate = FrameFate()
-    /// The newest version that was written to the log, while later versions are staged. The timeline can roll back to this version as
-    /// long as it is held.
+    /// The newest version that was written to the log, while later versions are staged. While this property holds the version, the timeline
+    /// can roll back to it.
     @exclusivity(unchecked) var writtenGraph: Graph?
     /// The timer that syncs the bytes that `buffered` leaves unsynced. It is created at the first commit that leaves such bytes.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
@@ -59,7 +59,7 @@ final class CommitQueue: @unchecked Sendable {
         // The timer ends with this object, so its sync runs now. No caller waits for this sync, so no caller can receive its error.
         if timerTime != nil { try? writer.log?.sync() }
         timer?.cancel()
-        // No file may be renamed after the lock of the store was released.
+        // No file may be renamed after the lock of the store was released, so sealing ends first.
         sealing?.close()
     }
 

@@ -3,11 +3,12 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The newest versions of a store, which give an observer each transaction without a replay. Versions are kept only while some code
-/// observes each transaction.
+/// The newest versions of a store. From them, an observer gets each transaction without a replay. Versions are kept only while at least one
+/// observer wants each transaction separately.
 ///
 /// The writer adds a version before readers see it, so an observer must not use a version that is newer than the visible graph. The memory
-/// is bounded by the number of versions and by the bytes of the pages that only they reach. The last two versions always stay.
+/// is bounded: there are limits for the number of versions, and for the bytes of the pages that only these versions reach. The last two
+/// versions always stay.
 final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {
@@ -78,15 +79,15 @@ final class RecentVersions: Sendable {
 
     // MARK: The writer
 
-    /// Whether some code observes each transaction. Complexity: one relaxed load.
+    /// Whether at least one observer wants each transaction separately. Complexity: one relaxed load.
     var isWanted: Bool { wanted.load(ordering: .relaxed) }
 
     /// Adds a version. Call it only while the writer's lock is held, before readers see the version.
     ///
     /// - Parameters:
-    ///   - previous: the version on which the transaction builds. Packing may have moved its rows since it was added.
-    ///   - isConfirmed: whether `previous` cannot be rolled back. If it can, its transaction may become durable without it, and an observer
-    ///     must not get it.
+    ///   - previous: the version on which the transaction builds. Packing may have moved the rows of that version since it was added.
+    ///   - isConfirmed: whether `previous` can no longer be rolled back. If it can, an observer must not get `previous`: its transaction
+    ///     may become durable in another version.
     ///   - supersededByteCount: returns the number of bytes of pages that a version's successors superseded.
     func add(
         _ graph: Graph, after previous: Graph, isConfirmed: Bool = true, _ metadata: TransactionMetadata,
@@ -112,8 +113,8 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Replaces the last version by a packed version of the same transaction. The previous version may still use the pages that packing
-    /// superseded. Their bytes then count for that version.
+    /// Replaces the last version by a packed version of the same transaction. The version before it may still use the pages that packing
+    /// superseded. The bytes of these pages then count for that earlier version.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
         state.moments[place(number)]?.graph = packed

@@ -3,7 +3,7 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Seals and merges segments that get no more frames, one at a time, while other threads write.
+/// Seals and merges segments that get no more frames. Does this work one segment at a time, while other threads write.
 final class Sealing: Sendable {
     private struct State {
         /// The last known segment to which the writer appends. The segments before it get no more frames.
@@ -95,8 +95,8 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Waits for the work in progress, and for small segments in the queue. Other segments stay unchanged, because no file may be renamed
-    /// after the store's lock was released. A compaction that ends after this call may still call `tidy`, which then does nothing.
+    /// Waits for the work in progress, and for the queued work on small segments. Larger segments stay unchanged, because no file may be
+    /// renamed after the store's lock was released. A compaction that ends later may still call `tidy`, which then does nothing.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.sync { state.withLock { $0.isAbandoned = true } }

@@ -20,12 +20,12 @@ final class UpkeepAlarm: Sendable {
     struct Limits {
         /// The number of logged bytes from which every write rings the alarm.
         var loggedByteCount = Int.max
-        /// The number of logged bytes from which a write rings the alarm if its time is `oldTime` or later.
+        /// The number of logged bytes from which a write at `oldTime` or later rings the alarm.
         var oldByteCount = Int.max
         var oldTime = Int64.max
-        /// A write whose time is before `oldBegin` rings the alarm like a write at `oldTime`, because the clock was set back.
+        /// If the time of a write is before this time, the clock was set back. Such a write rings the alarm like a write at `oldTime`.
         var oldBegin = Int64.min
-        /// If memory is scarce, a write rings the alarm if pages take more than this number of bytes on the heap.
+        /// The number of bytes of pages on the heap above which a write rings the alarm while memory is scarce.
         var heapByteCount = Int.max
         /// Whether a write rings the alarm while the pages are in the reserve (see `Reading.isFull`).
         var watchesReserve = false

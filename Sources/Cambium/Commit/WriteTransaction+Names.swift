@@ -13,7 +13,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the ids of the objects to which a relationship leads, in its order.
+    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship.
     ///
     /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
     public borrowing func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {

@@ -20,9 +20,10 @@ public struct WriteTransaction: ~Copyable {
     /// The ops of the transaction. The ops of an import are appended once they are known.
     var ops: OpWriter
     var recording = Recording.ops
-    /// Whether the store forgets the transaction, including its request. Such a transaction records no ops.
+    /// Whether the store forgets the transaction, including its request, even if the closure succeeds. No ops of such a transaction are
+    /// recorded.
     var isRehearsal = false
-    /// The error of a call that saved only some of its records. Because of it, the transaction cannot be committed.
+    /// The error of a call that saved only some of its records. If it is set, the transaction cannot be committed.
     var partialSave: CambiumError?
     /// Reports to the refs of inserted records whether the transaction was committed; `nil` if no record was inserted.
     var outcome: TransactionOutcome?
@@ -99,12 +100,13 @@ public struct WriteTransaction: ~Copyable {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes the attribute that has a name. Throws as `set(_:_:to:)` does, and `.unknownName` if the entity does not have the attribute.
+    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does, and `.unknownName` if the entity
+    /// does not have the attribute.
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
     }
 
-    /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; then no attribute is changed.
+    /// Changes several attributes of an object in one op. Throws as `set(_:_:to:)` does; in that case, no attribute is changed.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         guard let place = draft.place(of: id), let entity = draft.entity(at: place) else { throw schema.missingObject(id) }
         var areCurrent = true
@@ -199,7 +201,8 @@ public struct WriteTransaction: ~Copyable {
         try record(.move(id, ends.relationship.number, target: target, index: index))
     }
 
-    /// Moves a member of the relationship with this name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown name.
+    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown
+    /// name.
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int)
         throws(CambiumError)
     {
@@ -211,10 +214,8 @@ public struct WriteTransaction: ~Copyable {
     /// Returns whether the transaction has an object with this id.
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
-    /// The value of an attribute of an object, including the changes of the transaction. Null if the object's entity does not have the
-    /// attribute.
-    ///
-    /// `nil` if there is no such object.
+    /// The value of an attribute of an object, including the changes of the transaction. `.null` if the object's entity does not have the
+    /// attribute; `nil` if there is no such object.
     public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
 
     /// Returns the ids to which a relationship leads, including the changes of the transaction. Returns `nil` if there is no such object,
@@ -254,7 +255,7 @@ public struct WriteTransaction: ~Copyable {
         CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Do this in a separate transaction.")
     }
 
-    /// Records ops for all changes of the draft since the draft began to track changes.
+    /// Records ops for all changes since the draft began to track changes.
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }

@@ -12,9 +12,9 @@ import Synchronization
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {
-    /// The writer's lock. It is taken after `closing` and after the lock for making checkpoints, and before every other lock.
+    /// The writer's lock. It is taken after `closing` and `Checkpointer.making`, and before every other lock.
     let lock = WriterLock()
-    /// The lock that a thread holds while it closes the store. It is taken before every other lock.
+    /// The lock that a thread holds while it closes the store. It is the first lock to be taken.
     let closing = WriterLock()
     let timeline: Timeline
     /// The log; `nil` for a store in memory.
@@ -23,7 +23,7 @@ final class WriterState: @unchecked Sendable {
     let environment: StoreEnvironment
     let metrics = MetricsRecord()
     let alarm = UpkeepAlarm()
-    /// Wakes the tasks that wait for a newer graph, after the graph becomes visible to readers. Ends when the store is closed.
+    /// Wakes the tasks that wait for a newer graph, after that graph becomes visible to readers. The bell ends when the store is closed.
     let bell = CommitBell()
     let recent: RecentVersions
     /// `nil` for a store in memory.
@@ -63,8 +63,8 @@ final class WriterState: @unchecked Sendable {
         visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
     }
 
-    /// Shows a packed graph in place of the graph of the same transaction, which has other pages. Does nothing if readers see another
-    /// transaction.
+    /// Shows readers a packed graph, which has the same content as the graph of the same transaction on other pages. Does nothing if
+    /// readers see another transaction.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
     /// Rolls back to the last confirmed version, or to `graph`. Call it only while `lock` is held.
