@@ -53,7 +53,7 @@ extension LogReader {
     /// Returns a sentence, preceded by a space, that names the archive of everything that was retired. Returns an empty text if the archive
     /// is not known.
     func archiveHint() -> String {
-        // The caller appends the sentence to an error. If the note cannot be read, the caller must still throw that error.
+        // The caller appends the sentence to an error. If the name of the archive cannot be read, the caller must still throw that error.
         guard let archive = try? archive() else { return "" }
         return " The retired log was archived in '\(archive)'. Run 'cambium restore' with '--archive' to make a store that contains it."
     }

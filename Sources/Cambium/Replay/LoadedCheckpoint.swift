@@ -40,7 +40,7 @@ struct LoadedCheckpoint: ~Copyable {
     /// Throws `.ioFailure` if a file operation fails. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of the
     /// first transactions was retired. Complexity: O(chunks).
     ///
-    /// - Parameter memory: the budget for the pages. Pages beyond it are kept in a file without a name.
+    /// - Parameter memory: the budget for the pages. Pages beyond the budget are kept in a file without a name.
     init(
         _ reader: LogReader, notAfter moment: EarlierMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
     ) throws(CambiumError) {
@@ -49,7 +49,7 @@ struct LoadedCheckpoint: ~Copyable {
         var passedOver: [TransactionNumber] = []
         var found: (timeline: Timeline, pages: PageFile?)?
         var listed: [TransactionNumber] = []
-        // A writer may drop all listed checkpoints while they are tried, after it has made another one that replaces them.
+        // While the listed checkpoints are tried, a writer may drop them all, after it has made another one. So the list is read again.
         while found == nil {
             let others = try CheckpointRecord.list(reader.volume).filter { !listed.contains($0) }
             if others.isEmpty { break }
@@ -69,7 +69,8 @@ struct LoadedCheckpoint: ~Copyable {
                 }
             }
         }
-        // If no checkpoint was skipped, `flaws` has at most the note. It does not show that a checkpoint of this moment was corrupt.
+        // If no checkpoint was skipped, `flaws` has at most the note of corruption. The note does not show that a checkpoint of an early
+        // moment is corrupt.
         if found == nil { try Self.checkNotRetired(reader, moment, flaws: passedOver.isEmpty ? [] : flaws) }
         (timeline, pages) = found ?? (Timeline(replaying: reader, memory: memory), nil)
         (self.reader, self.flaws, self.passedOver) = (reader, flaws, passedOver)

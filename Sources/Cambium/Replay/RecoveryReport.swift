@@ -5,8 +5,8 @@ public import CambiumModel
 public struct RecoveryReport: Sendable, Equatable {
     /// Sentences about harmless flaws.
     public var notes: [String] = []
-    /// The number of bytes after the last transaction that verifies. None of them was known to be durable, and an opening for writing cuts
-    /// them off.
+    /// The number of bytes after the last transaction that verifies. None of these bytes was known to be durable, and an opening for
+    /// writing cuts them off.
     public var cutByteCount = 0
     public var lastTransaction = TransactionNumber.none
     /// The number of transactions that were replayed.

@@ -2,8 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Creates the graph of a log, beginning with a checkpoint or with the first transaction. There is no other way to create it. A reader
-/// begins it with a loaded checkpoint, and a writer with an owned checkpoint.
+/// Creates the graph of a log, beginning with a checkpoint or with the first transaction. No other code creates a graph from a log. A
+/// reader begins with a loaded checkpoint, and a writer with an owned checkpoint.
 struct Replay {
     let timeline: Timeline
     let origin: Origin
@@ -62,7 +62,7 @@ struct Replay {
     /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(log).
     ///
     /// - Parameters:
-    ///   - isEarlier: whether a transaction is after the point. If so, no later transaction is applied.
+    ///   - isEarlier: returns whether the point is before a transaction. If so, neither that transaction nor a later one is applied.
     ///   - observe: receives every transaction, including those after the point.
     mutating func run(
         makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
@@ -91,7 +91,7 @@ struct Replay {
     /// Applies the transactions up to a moment while another process may write, and then stops reading. A later call can continue to a
     /// later moment.
     ///
-    /// Throws as the other `run` does. Complexity: O(log up to the moment).
+    /// Throws as `run(makesDurable:until:observe:)` does. Complexity: O(log up to the moment).
     ///
     /// - Returns: the end of the log; `nil` if the log was not read to its end.
     mutating func run(_ reader: LogReader, to moment: EarlierMoment) throws -> LogReader.End? {
@@ -121,7 +121,7 @@ struct Replay {
     /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call can
     /// continue.
     ///
-    /// Throws as the other `run` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
+    /// Throws as `run(makesDurable:until:observe:)` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
     ///
     /// - Parameter body: receives each version and its transaction, and returns whether to continue.
     mutating func run(
@@ -161,7 +161,7 @@ struct Replay {
 }
 
 extension Draft {
-    /// Applies a transaction of a log. Throws `.damaged` if it cannot be applied.
+    /// Applies a transaction of a log. Throws `.damaged` if the transaction cannot be applied.
     ///
     /// - Parameter observe: receives each op that was applied.
     mutating func replay(_ record: LogRecord, observe: (Op) -> Void = { _ in }) throws {
@@ -188,8 +188,8 @@ extension Draft {
 }
 
 extension LoadedCheckpoint {
-    /// Adds the parts that the pages of an earlier version lack: space for ordered indexes and, if the checkpoint has format 1, requests
-    /// and labels. The call writes pages, so a writer must first find out which chunks are in use.
+    /// Adds the parts that pages lack if an earlier version of Cambium wrote them: space for ordered indexes and, if the checkpoint has
+    /// format 1, requests and labels. The call writes pages, so a writer must first find out which chunks are in use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     fileprivate borrowing func completePages() throws(CambiumError) {

@@ -27,7 +27,8 @@ struct ReplayedStore: ~Copyable {
         var replay = try Replay(owned.loaded)
         let end = try replay.run()
         if content == .store { try end.requireTransaction(in: reader.volume) }
-        // An index is incomplete if a version without ordered indexes wrote the store, or if a process ended while it built the index.
+        // An index is incomplete if a version of Cambium without ordered indexes wrote the store, or if a process ended while it built the
+        // index.
         while try replay.timeline.buildIndexes(rowCountMax: 1 << 18) {}
         (timeline, self.pages, self.reader, self.end) = (replay.timeline, pages, reader, end)
         recovery = RecoveryReport(reader, replay.origin, end, transactionCount: replay.transactionCount)
