@@ -52,7 +52,8 @@ final class CheckpointScheduler: Sendable {
 
     /// Stores the newest graph as a checkpoint, without packing its pages first.
     ///
-    /// - Parameter again: whether the checkpoint replaces a checkpoint of the same transaction, because packing has changed the pages.
+    /// - Parameter again: whether to replace a checkpoint of the same transaction, if there is one. This is useful if packing has changed
+    ///   the pages.
     func store(again: Bool) throws -> CheckpointReceipt {
         let begin = TickClock.now
         defer { state.withLock { setAlarm($0) } }
@@ -69,7 +70,7 @@ final class CheckpointScheduler: Sendable {
 
     /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
     func makeAtClosing() {
-        // Also counts the bytes that were logged before a failed checkpoint, because the next opening must replay them.
+        // The log before a failed checkpoint counts, too, because the next opening must replay it.
         let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
@@ -90,12 +91,12 @@ final class CheckpointScheduler: Sendable {
     // MARK: Timing
 
     private func consider(_ reading: UpkeepAlarm.Reading) {
-        // A block that has not begun must not keep the store alive.
+        // A queued block must not keep the store alive before it begins.
         if isDue(reading) { queue.async { [weak self] in self?.attempt() } }
     }
 
-    /// Returns whether an automatic checkpoint is due, because the log after the last checkpoint is long or old, or because memory or pages
-    /// are short. If so, records the checkpoint as queued, and the caller must call `attempt`.
+    /// Whether an automatic checkpoint must be made, because the log after the last checkpoint is long or old, or because memory or pages
+    /// are scarce. If so, the caller must call `attempt`.
     func isDue(_ reading: UpkeepAlarm.Reading) -> Bool {
         let newest = checkpointer.newest
         return state.withLock { state in
@@ -105,7 +106,7 @@ final class CheckpointScheduler: Sendable {
             let tailByteCount = tailByteCount(state, newest)
             let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
             let isOld = tailByteCount >= tuning.oldByteCount && reading.time &- doneTime >= tuning.checkpointInterval
-            // Memory stays short after a failed checkpoint. An attempt after each commit would pack and write the same pages again.
+            // After a failed checkpoint, memory stays scarce. Another attempt after each commit would pack and write as many pages again.
             let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
             state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || reading.isFull
             setAlarm(state)
@@ -138,8 +139,7 @@ final class CheckpointScheduler: Sendable {
         return isTooMuch ? .max : sum
     }
 
-    /// The number of logged bytes at the time of the newest checkpoint. If an automatic checkpoint has failed since, the number at the time
-    /// of that failure.
+    /// The number of logged bytes at the time of the newest checkpoint, or of the last failed automatic checkpoint if that was later.
     private func tailBegin(_ state: State, _ newest: NewestCheckpoint) -> Int { max(newest.loggedByteCount, state.failedByteCount ?? .min) }
 
     /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.

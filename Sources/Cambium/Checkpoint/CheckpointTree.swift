@@ -14,7 +14,8 @@ struct CheckpointTree {
         (self.tree, end) = (tree, LogPrefix(root))
     }
 
-    /// Reads the log up to a position whose transactions are durable. Writers continue at the same time. Throws if a disk operation fails.
+    /// Appends the transactions up to a position to the tree. They must already be durable. Writers continue at the same time. Throws if a
+    /// disk operation fails.
     ///
     /// Complexity: O(bytes of the log since the last checkpoint with a tree).
     mutating func advance(to position: LogPrefix, in volume: any Volume) throws {

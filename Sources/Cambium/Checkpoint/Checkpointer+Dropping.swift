@@ -1,7 +1,8 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The checkpoint records that are kept, and the chunks that they own. Use these methods only while no other thread makes a checkpoint.
+/// The policy, the checkpoint records that are kept, and the chunks that they own. Call the methods only while the lock `making` is held,
+/// except `readPolicy` and `replacePolicy`.
 extension Checkpointer {
     /// Returns the policy in `store.json`.
     func readPolicy() throws -> CheckpointPolicy { CheckpointPolicy(try StoreSettings.read(volume)) }
@@ -20,8 +21,8 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that has opened such a
-    /// checkpoint keeps the file of its pages. Removes the mark of corruption if all pages of the new checkpoint were checked.
+    /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that opened one of
+    /// them earlier keeps its file of pages open. Removes the mark of corruption if all pages of the new checkpoint were checked.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {
@@ -32,7 +33,8 @@ extension Checkpointer {
         }
         try syncRecords()
         passedOver = []
-        // If the new checkpoint shares chunks with earlier ones, their corruption is not excluded. The next opening checks these chunks.
+        // A checkpoint that continues a file shares chunks with earlier checkpoints. If a process has found corruption in these chunks,
+        // only an opening can check them, so the mark stays.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }

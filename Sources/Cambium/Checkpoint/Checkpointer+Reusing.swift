@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Reuses chunks that no owner needs. Use these methods only while no other thread makes a checkpoint.
+/// Reuses chunks that no owner needs. Call the methods only while the lock `making` is held, except `reclaimChunks`.
 extension Checkpointer {
     /// Makes those chunks available again that only dropped checkpoints owned. Releases all disk space without an owner, and removes files
     /// to which no checkpoint refers.
@@ -16,8 +16,8 @@ extension Checkpointer {
     /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, which new pages then need not
     ///   allocate.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
-        // If a record is corrupt, a process may have opened that checkpoint while it was sound. So no chunk is used again until the record
-        // has been removed.
+        // If a record is corrupt, a process may have opened that checkpoint while the record was sound. So no chunk is used again until the
+        // record has been removed.
         guard let taken else { return }
         // An earlier call may have failed after it removed a record.
         try syncRecords()
@@ -44,7 +44,7 @@ extension Checkpointer {
     /// If memory is scarce, replaces the memory of stored chunks by mappings of the file. The steps are so short that writers do not notice
     /// them.
     ///
-    /// - Parameter taken: for each chunk, whether a checkpoint owns it, even if only earlier moments need it.
+    /// - Parameter taken: for each chunk, whether a checkpoint owns it, including checkpoints that only earlier moments need.
     func releaseMemory(of taken: [Bool]) {
         // A compressed chunk cannot be mapped, because its bytes in the file differ from its bytes in memory.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }

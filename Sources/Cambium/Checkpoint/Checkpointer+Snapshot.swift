@@ -15,8 +15,8 @@ struct CheckpointSnapshot {
 }
 
 extension Checkpointer {
-    /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The lock is free during the
-    /// wait. If the store is being closed, the log stays open until the checkpoint is complete.
+    /// Waits until every earlier transaction, and everything else that was written to the log, is durable. The writer's lock is free during
+    /// the wait. If the store is being closed, the log stays open until the checkpoint is complete.
     func syncLog() throws(CambiumError) {
         let pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
         _ = try queue.settle(pending)
@@ -33,8 +33,8 @@ extension Checkpointer {
         try writer.checkOpen()
         guard log.lastTransaction != stored else { return nil }
         try queue.writeOthers()
-        // If there is an unconfirmed version, the log must be durable before readers see it. Otherwise, the sync can wait: the log must
-        // only be durable before the checkpoint record is.
+        // If there is an unconfirmed version, the log must be durable before readers see that version. Otherwise, the log must only be
+        // durable before the checkpoint record is, so the sync can wait.
         let position = try log.endPosition(syncs: timeline.isUnconfirmed)
         if let ended = log.takeEndedSegment() { queue.sealing?.add(ended) }
         let graph = timeline.head

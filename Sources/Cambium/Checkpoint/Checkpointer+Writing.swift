@@ -34,8 +34,8 @@ extension Checkpointer {
             next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
-            // Because of this mark, the next process that opens the store writes to these chunks first. Otherwise, each process would
-            // enlarge the file.
+            // Marks the chunks without an owner as unused. The next process that opens the store writes to such chunks first. Without these
+            // marks, each process would enlarge the file.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }
@@ -46,7 +46,8 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If the next step fails, the file may be the old record or the new one. So the properties of the old record are forgotten.
+        // If the next step fails, the file of the record may have the old or the new content. So the properties of the old record are
+        // forgotten.
         kept[snapshot.transaction] = nil
         hasUnsyncedRecords = true
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }

@@ -33,11 +33,11 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) private var hasFailed = false
     /// The Merkle tree over the log up to the last checkpoint. After `end` was called, any thread may read the tree.
     @exclusivity(unchecked) var tree: CheckpointTree
-    /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because the data may
+    /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because their data may
     /// exist nowhere else.
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
-    /// Whether the next checkpoint begins a new file of pages. Such a checkpoint stores all pages, and first compares each stored chunk
-    /// with its checksum.
+    /// Whether the next checkpoint begins a new file of pages. If so, it stores all pages, and first compares each stored chunk with its
+    /// checksum.
     @exclusivity(unchecked) var beginsFile: Bool
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
@@ -46,7 +46,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether records were removed or replaced since their directory was last synced. Until it is synced, a power failure may restore the
     /// old records.
     @exclusivity(unchecked) var hasUnsyncedRecords = false
-    /// Whether chunks were taken for a table after the chunks of all checkpoints were last examined.
+    /// Whether chunks were taken for the table of a checkpoint after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false
 
     /// - Parameter tailByteCount: the number of bytes of log after the checkpoint from which the store was opened.
@@ -87,7 +87,8 @@ final class Checkpointer: @unchecked Sendable {
 
     static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
-    /// Waits until no checkpoint is being made, and refuses all later checkpoints, because another writer may then open the files.
+    /// Waits until no checkpoint is being made, and refuses all later checkpoints. After the store is closed, another writer may open the
+    /// files.
     func end() { making.hold { isEnded = true } }
 
     /// Calls `body` while no checkpoint is being made. Throws `.notWritable` if the store was closed.
@@ -103,8 +104,8 @@ final class Checkpointer: @unchecked Sendable {
         // Syncs before the writer's lock is taken, so that a sync under that lock has little left to write.
         if !(writer.lock.hold { writer.isClosed }) { try syncLog() }
         return try whileNoneIsMade {
-            // The last checkpoint took chunks for its table, but was not completed. These chunks become available again, unless its record
-            // exists nevertheless.
+            // Chunks were taken for a table, and `reclaim` has not run since then, for example because the last checkpoint failed. The
+            // chunks that no record names become available again.
             if holdsTableChunks { try reclaim(keptChunks()) }
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {
                 return CheckpointReceipt(transaction: newest.transaction, byteCount: 0, droppedCount: 0)
@@ -125,7 +126,7 @@ final class Checkpointer: @unchecked Sendable {
             }
             note { newest in
                 (newest.transaction, newest.storedByteCount) = (snapshot.transaction, Self.byteCount(chunks))
-                // The bytes that were logged while the checkpoint was being made follow the checkpoint.
+                // The bytes that were logged while the checkpoint was being made belong to the log after the checkpoint.
                 newest.loggedByteCount = snapshot.loggedByteCount
             }
             try dropPassedOver(except: snapshot.transaction)

@@ -58,8 +58,8 @@ extension Compaction {
         let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
         (archivedSegmentCount, archivedByteCount) = added
         if isDryRun { return }
-        // If a retired moment is requested, the error names the archive that the note records. So the note is written only if the archive
-        // is complete.
+        // If a retired moment is requested later, the error names the archive in this note. So the note is written only if the archive is
+        // complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }

@@ -13,7 +13,8 @@ extension Compactor {
             let reader = try LogReader(volume)
             let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
-            // Earlier checkpoints lie in the retired part of the log. They exist only because processes still read them.
+            // Checkpoints before `retiredEnd` remain only because processes still read them. They are in the retired part of the log, so
+            // they cannot be the anchor.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)
@@ -54,7 +55,8 @@ extension Compactor {
                 .damaged, "No segment begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
-        // If its retirement was interrupted, the last retired segment may still have files of ops. So it is retired again.
+        // The retirement of the last retired segment may have been interrupted before its files of ops were removed. So that segment is
+        // retired again.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
@@ -120,7 +122,8 @@ extension Compactor {
             let before = EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1))
             replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
         } catch {
-            // A part of the log before the checkpoint was retired. The compaction that began to retire it has already made this comparison.
+            // A part of the log before the checkpoint was retired. The compaction that began to retire this part has already made the
+            // comparison.
             if error.code == .notFound { return }
             throw error
         }

@@ -15,7 +15,7 @@ struct Compactor {
         // Checks the retention first, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
-        // Earlier graphs in memory share checkpoints that the compaction may drop.
+        // The earlier graphs in memory share checkpoints, and a shared checkpoint cannot be dropped. So these graphs are released.
         past.forget()
         if isDryRun { return try retireLog(upTo: anchor, archive, isDryRun: true) }
         let compaction =

@@ -20,14 +20,14 @@ struct GraphUpkeep: Sendable {
         }
     }
 
-    /// Packs the pages in short steps, between which other threads write. Plans are made while other threads write.
+    /// Packs the pages in short steps, between which other threads write. Other threads also write while a plan is made.
     ///
     /// - Returns: whether packing saved anything.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
         var (hasGained, vainCount) = (false, 0)
-        // Each table whose rows cannot be gathered takes one plan that saves nothing, before chunks are emptied.
+        // Before a plan empties chunks, there is one plan that saves nothing for each table whose rows cannot be gathered.
         let vainCountMax = Self.vainPlanCountMax + writer.graph.schema.entities.count
         while found.packingStepCount < stepCountMax, vainCount < vainCountMax, var plan = packingPlan(limits) {
             while !plan.isDone, found.packingStepCount < stepCountMax {
@@ -56,7 +56,7 @@ struct GraphUpkeep: Sendable {
         return plan
     }
 
-    /// The maximum number of packing steps before a checkpoint. They move several hundred thousand rows, or copy 256 MiB of pages.
+    /// The maximum number of packing steps before a checkpoint. These steps move several hundred thousand rows, or copy 256 MiB of pages.
     static let stepCountMax = 1024
 
     /// The maximum number of consecutive plans that save nothing, in addition to one for each entity. Without this limit, packing might
