@@ -79,7 +79,7 @@ public struct Backup: Sendable, Equatable {
 extension Store {
     /// Copies a store with its whole history: the same transactions, the same root of the Merkle tree over them, and the checkpoints.
     ///
-    /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in it.
+    /// Another process may write to the store during the copy. Everything that is durable when the copy begins is in the copy.
     ///
     /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if the log is corrupt.
     /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the copy. After an error, there is no
@@ -114,7 +114,7 @@ extension Store {
         return target
     }
 
-    /// Returns a store alone, or combined with its archive so that it appears as before anything was retired.
+    /// Returns the files of a store. With an archive, the files appear as they were before anything was retired.
     private static func source(_ path: String, _ archive: String?) throws -> any Volume {
         let store = SystemVolume(root: path)
         guard let archive else { return store }

@@ -18,8 +18,8 @@ public struct Repair: Sendable {
     public internal(set) var findings: [String] = []
     /// The transactions whose changes are missing, ascending.
     ///
-    /// If the new store has a later transaction, the last transaction of the range contains the state of a checkpoint. The others change
-    /// nothing; they keep their author, time and request if their frames verify.
+    /// If the new store has a transaction after a range, the last transaction of the range contains the state of a checkpoint. The other
+    /// transactions of the range change nothing. They keep their author, time and request if their frames verify.
     public internal(set) var missing: [ClosedRange<TransactionNumber>] = []
 
     init() {}
@@ -57,8 +57,8 @@ public struct Repair: Sendable {
         }
     }
 
-    /// The maximum number of attempts of a repair. A new attempt begins if the old store changed while the previous attempt found
-    /// corruption. Such corruption may only be an unfinished write.
+    /// The maximum number of attempts of a repair. If the old store changed while an attempt found corruption, the corruption may be only
+    /// an unfinished write. In that case, a new attempt begins.
     private static let attemptCountMax = 10
 
     /// Ends an attempt, because the old store changed while the attempt found corruption.

@@ -40,8 +40,8 @@ struct RepairGap {
             draft.beginReplayed(number.rawValue)
             var ops = writer.makeOpWriter(number)
             if isFirst ? number == range.lowerBound : isLast && changesSchema { try Self.apply(.schema(root.schema), &draft, &ops) }
-            // A new schema must be the first op of its transaction, and it fits a graph without objects. So all objects are deleted one
-            // transaction earlier, if the gap has an earlier transaction.
+            // A new schema must be the first op of its transaction, and the old objects may not fit the new schema. So all objects are
+            // deleted one transaction earlier, if the gap has an earlier transaction.
             let deletes = changesSchema && range.lowerBound < range.upperBound ? number.next == range.upperBound : isLast
             if deletes { try Self.deleteAll(of: old, &draft, &ops) }
             if isLast {

@@ -45,13 +45,14 @@ public struct Verification: Sendable {
         findings.append(finding)
     }
 
-    /// Returns `false`, without findings, if a part of the log that the replay needed was retired during the replay.
+    /// Replays the log, and records its faults. Returns `false`, without findings, if a part of the log that the replay needed was retired
+    /// during the replay.
     private mutating func replay(_ reader: LogReader) throws -> Bool {
         let retiredEnd = try reader.retiredEnd()
         do {
             return try replay(reader, after: retiredEnd)
         } catch let error as CambiumError where error.code == .notFound {
-            // A compaction also removes files of ops, and the checkpoint that replaced the part that was retired before.
+            // A compaction at the same time may have removed a file that the replay needs. If there was no compaction, the error is thrown.
             if try reader.retiredEnd() == retiredEnd { throw error }
             return false
         }
