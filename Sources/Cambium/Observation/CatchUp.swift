@@ -5,14 +5,14 @@ import CambiumModel
 
 /// Replays the log for an observer that lags too far: the store no longer keeps the versions that the observer needs.
 ///
-/// Each reading replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions share
-/// pages.
+/// Each call of `read` replays a limited number of transactions. All versions are in one separate page space, so that consecutive versions
+/// share pages.
 final class CatchUp: Sendable {
     private struct State {
         var view: EarlierView?
         /// The version after the last transaction that the observer has received.
         var before: Graph
-        /// The following versions that have already been replayed, in reverse order.
+        /// The versions after `before` that have already been replayed, in reverse order.
         var upcoming: [(graph: Graph, metadata: TransactionMetadata)] = []
     }
 
@@ -20,9 +20,11 @@ final class CatchUp: Sendable {
     private let budget: MemoryBudget
     private let state: Guarded<State>
 
-    /// The limits of one reading: transactions, bytes of their log, and bytes of superseded pages.
+    /// The maximum number of transactions that one call of `read` replays.
     private static let countMax = 256
+    /// The number of bytes of replayed log at which a call of `read` ends.
     private static let logByteCountMax = 1 << 20
+    /// The number of bytes of superseded pages at which a call of `read` ends.
     private static let pinnedByteCountMax = 16 << 20
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.
@@ -50,7 +52,7 @@ final class CatchUp: Sendable {
         }
     }
 
-    /// Reads some transactions, at most up to `last`. Waits for the disk. Throws as the initializer does.
+    /// Replays the next transactions, up to `last` or up to a limit. Waits for the disk. Throws as the initializer does.
     func read(upTo last: TransactionNumber, _ cancellation: Cancellation) throws {
         try state.withLock { state in
             do {

@@ -42,7 +42,7 @@ final class ChangeObserver {
     private func newest(_ held: inout ObserverSeat.Held) async throws -> Graph {
         let (writer, last) = (store.writer, last)
         while true {
-            // Reads this before the graph: if the store was closed by now, it shows no later graph.
+            // Reads `isEnded` before the graph: if the store is already closed, it shows no later graph.
             let isEnded = writer.bell.isEnded
             let newest = writer.graph
             guard newest.transaction >= last else {

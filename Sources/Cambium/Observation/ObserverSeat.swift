@@ -24,14 +24,14 @@ final class ObserverSeat: Sendable {
 
     deinit { end() }
 
-    /// Releases the content, and the interest in versions.
+    /// Releases the content, and ends the observer's interest in the newest versions.
     func end() { leases.end(loan) }
 
     /// The content, which stays in the seat.
     var held: Held { loan.held ?? Held() }
 
-    /// Takes the content out of the seat. The content is empty if the observer was away for too long. Until the observer leaves again, the
-    /// store keeps the newest versions for it.
+    /// Takes the content out of the seat. The content is empty if the observer was away for too long. Until the next call of `leave`, the
+    /// store keeps the newest versions for the observer.
     func take() -> Held { loan.take() ?? Held() }
 
     /// Leaves the content in the seat for a limited time.
@@ -51,9 +51,11 @@ private final class ObserverLoan: Loan {
     /// The versions that the observer needs; `nil` if transactions are coalesced.
     private let recent: RecentVersions?
     private let state = Guarded(State())
-    /// The times at which the observer left and at which the loan ends, in microseconds since 1970. Both are those of `Timestamp.max` while
-    /// the observer waits for a delivery. They change only while `state` is locked.
+    /// The time at which the observer left, in microseconds since 1970. While the observer waits for a delivery, it is the time
+    /// `Timestamp.max`. It changes only while `state` is locked.
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
+    /// The time at which the loan ends, in microseconds since 1970. While the observer waits for a delivery, it is the time
+    /// `Timestamp.max`. It changes only while `state` is locked.
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 
     /// The time for which versions are kept for an observer that does not request the next delivery.

@@ -15,10 +15,10 @@ extension Store {
     /// transaction.
     ///
     /// If the store is closed, the sequence ends after the last transaction. If the task is cancelled, the sequence throws
-    /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.expired` if the transactions after it
-    /// were retired. After `.expired`, read the newest graph, and continue after its transaction. A store in memory has no log, so it
-    /// throws `.expired` if a consumer lags by more than 4,096 transactions or 64 MiB of changes. It throws `.damaged` if the log to be
-    /// replayed is corrupt. After an error, the sequence ends.
+    /// `CancellationError`. The sequence throws `.notFound` if there is no transaction `last`, and `.damaged` if the log to be replayed is
+    /// corrupt. It throws `.expired` if the transactions after `last` were retired. After `.expired`, read the newest graph, and continue
+    /// after its transaction. A store in memory has no log, so its sequence throws `.expired` if a consumer lags by more than 4,096
+    /// transactions or 64 MiB of changes. After an error, the sequence ends.
     ///
     /// A transaction is delivered once it is as durable as the store promises. After a crash, the last transactions of a `buffered` store
     /// may be missing, although they were delivered. See Docs/OBSERVATION.md.
@@ -42,7 +42,7 @@ extension Store {
     ///   without a replay.
     func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ graph: Graph) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
-        // A store in memory cannot replay the transactions between this call and the first delivery.
+        // The seat holds the graph, because a store in memory cannot replay the transactions between this call and the first delivery.
         let known = delivery == .coalesced && graph.transaction == last ? graph : nil
         seat.leave(ObserverSeat.Held(graph: known))
         return ChangeSequence(store: self, last: last, delivery: delivery, seat: seat)
