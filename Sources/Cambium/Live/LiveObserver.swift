@@ -68,8 +68,8 @@ extension Store {
     /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
     /// task when there are no live queries.
     func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
-        // Passes the graph, because the store's newest graph may be later, and a store in memory cannot replay an earlier graph. Keeps only
-        // the iterator, because the sequence would keep the graph alive at which it begins.
+        // Passes the graph, because the newest graph may already be a later one, and a store in memory cannot replay the graph. Keeps only
+        // the iterator, because the sequence would keep its first graph alive.
         let observer = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
         let registry = liveQueries
         return Task {

@@ -10,9 +10,9 @@ extension Store {
     ///     }
     ///
     /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. It also concerns the query if it
-    /// changes another property that the condition or a sort key reads. All other transactions cost the query nothing. A consumer that is
-    /// slower than the writers receives one update for several transactions. For a consumer that stops reading, the store keeps only a
-    /// limited number of changes.
+    /// changes a property of other objects that the condition or a sort key reads. All other transactions cost the query nothing. A
+    /// consumer that is slower than the writers receives one update for several transactions. For a consumer that stops reading, the store
+    /// keeps only a limited number of changes.
     ///
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, the sequence throws `CancellationError`.
     /// The first update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a
