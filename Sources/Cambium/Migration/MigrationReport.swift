@@ -32,7 +32,7 @@ public struct MigrationReport: Sendable {
     /// readers would not.
     ///
     /// The preview performs the whole migration on separate pages, without writing it, and measures the time. A closure takes additional
-    /// time. `nil` if the migration was performed; then `Store.metrics` reports the time, for the use `migration`.
+    /// time. `nil` if the migration was performed; in that case, `Store.metrics` reports the time, for the use `migration`.
     public internal(set) var expectedHold: Duration?
 
     /// Whether the store already has the schema.

@@ -56,7 +56,8 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // Completes the indexes, unless other threads write at the same time.
+        // Completes the indexes, unless newer transactions may still be rolled back. In that case, each transaction builds a part of the
+        // indexes.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
