@@ -11,11 +11,12 @@ struct ApplyRun {
     private let past: EarlierGraphs
     /// The last transaction that the target has when the run begins.
     private var present = TransactionNumber.none
-    /// If the target was created for this run, 1, because the creation has written the first transaction of the source. Otherwise 0.
+    /// 1 if the target was created for this run, because the creation has written the first transaction of the source; otherwise 0.
     private let createdCount: Int
     private var lastPending: PendingCommit?
-    /// The number of transactions that were written after the target was last made durable, and the number of their bytes.
+    /// The number of transactions that were written since the target was last made durable.
     private var waitingCount = 0
+    /// The number of bytes of log of the transactions that `waitingCount` counts.
     private var waitingByteCount = 0
 
     /// The maximum number of transactions and of bytes that are written before the run waits for the disk.
@@ -117,8 +118,8 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Compares the graphs after the target's last transaction. They may differ although that transaction is equal, if both stores are
-    /// changed copies of one store.
+    /// Compares the graphs after the target's last transaction. The graphs may differ although the last transactions are equal, if both
+    /// stores are changed copies of one store.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

@@ -8,9 +8,9 @@ extension Store {
     /// The transactions keep their numbers, authors, messages, requests and times, and each object has the same id in both stores.
     /// Docs/APPLY.md has the rules.
     ///
-    /// If the source has no new transactions, nothing is written. This store must be an earlier state of the source. So the source was
+    /// If the source has no new transactions, nothing is written. This store must be an earlier state of the source: either the source was
     /// applied to it before, or it has the same schema and no other transaction. A transaction that is older than this store's first
-    /// transaction gets the time of that first transaction, and its record keeps the difference.
+    /// transaction gets the time of that first transaction. The log keeps the difference between the two times.
     ///
     /// Throws `.notFound` if there is no source. Throws `.conflict`, and writes nothing, if this store has a transaction that the source
     /// lacks. Throws `.damaged` if the source's log is corrupt, and `.ioFailure` if a disk operation fails. In these two cases, this store
