@@ -16,9 +16,9 @@ struct ImportRun {
     /// Reports whether the caller has cancelled the import; `nil` if the import cannot be cancelled.
     var cancellation: Cancellation?
     private(set) var report = ImportReport()
-    /// The graph after the last transaction; `nil` if there was none.
+    /// The graph after the last transaction; `nil` if there was no transaction.
     private(set) var graph: Graph?
-    /// The rows that broke a rule which is checked only after the rows are applied. The next run of the batch omits them.
+    /// The rows that broke a rule that is checked only after the rows are applied. The next run of the batch omits these rows.
     private var refused: [Int: ImportReport.RowError] = [:]
 
     /// The maximum number of rows in `refused`. If more rows break such rules, the import fails.
@@ -199,10 +199,10 @@ extension Store {
     /// All rows of all sources form one transaction, unless the options request batches. If nothing changes, nothing is written. Only the
     /// author's request, if there is one, is remembered.
     ///
-    /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. If absent objects must be deleted, throws
-    /// `.invalidInput` if no row can be imported or if the scope does not fit the entity. Throws `.limitExceeded` if more objects are
-    /// absent than the options allow. If it throws, nothing was imported, except earlier batches. Complexity: O(bytes of input), memory for
-    /// the changed objects.
+    /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. An import that deletes absent objects
+    /// throws `.invalidInput` if no row can be imported, or if the scope does not fit the entity. It throws `.limitExceeded` if more
+    /// objects are absent than the options allow. After an error, nothing was imported, except earlier batches. Complexity: O(bytes of
+    /// input), memory for the changed objects.
     ///
     /// - Parameters:
     ///   - entity: The entity of the objects that the rows describe.

@@ -6,8 +6,8 @@ extension ImportSource {
     /// A missing file is reported when the import begins.
     public static func file(_ path: String) -> ImportSource { bytes(ofFile: path).asNamed() }
 
-    /// The maximum number of bytes that one read of a file returns. The bytes are still in the cache when the import divides them into
-    /// rows.
+    /// The maximum number of bytes that one read of a file returns. It is so small that the bytes are still in the processor's cache when
+    /// the import divides them into rows.
     private static let pieceByteCount = 256 << 10
 
     /// Returns the unchanged bytes of a file, regardless of its name. A FIFO can be read only once.

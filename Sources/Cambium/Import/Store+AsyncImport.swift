@@ -6,8 +6,8 @@ extension Store {
     /// Imports rows as the blocking `importRows` does, on a dedicated thread. No other thread waits for the input, another writer or the
     /// disk.
     ///
-    /// If the task is cancelled, this throws `CancellationError`, and nothing was imported except earlier batches. If the import is already
-    /// being written to the log, it completes.
+    /// If the task is cancelled, the call throws `CancellationError`, and nothing was imported except earlier batches. If the import is
+    /// already being written to the log, it completes.
     public func importRows(
         _ entity: Entity, from sources: [ImportSource], _ options: ImportOptions = ImportOptions(),
         hooks: ImportHooks = ImportHooks(), author: Author = Author()
