@@ -64,14 +64,16 @@ extension Edit {
         group { $0.relocate(target, in: relationship, of: id, to: index) }
     }
 
-    /// Moves a member of the relationship with this name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown name.
+    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown
+    /// name.
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int) throws(CambiumError) {
         try move(id, try requiredEntity(of: id).requiredRelationship(relationship), target, to: index)
     }
 
     // MARK: Checks
 
-    /// Returns the relationship in this edit's schema. Throws if the object does not have it, or if it cannot hold the target.
+    /// Returns the relationship in this edit's schema. Throws if the object does not have the relationship, or if the relationship cannot
+    /// hold the target.
     private func linkable(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) -> Relationship {
         let entity = try requiredEntity(of: id)
         _ = try requiredEntity(of: target)
@@ -125,7 +127,8 @@ extension Edit {
 
     // MARK: Both ends
 
-    /// Links two objects that are not linked. An end that holds only one object loses its previous object. Call it only inside a group.
+    /// Links two objects that are not linked yet. If an end is a to-one relationship, it loses its previous object. Call it only inside a
+    /// group.
     mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
         let inverse = inverse(relationship)
         if !relationship.isToMany { clear(relationship, of: id) }
@@ -134,7 +137,7 @@ extension Edit {
         if let inverse, !(relationship.isOwnInverse && id == target) { addEnd(target, inverse, id, at: nil) }
     }
 
-    /// Removes the target of a to-one relationship. If the edit has deleted the target, the target keeps its end of the link. So the delete
+    /// Removes the target of a to-one relationship. If the edit has deleted the target, keeps the target's end of the link. So the delete
     /// rules of the target still apply to the link at the commit.
     private mutating func clear(_ relationship: Relationship, of id: ObjectID) {
         guard let target = rawMembers(relationship, of: id).first, !isDeleted(target) else { return }

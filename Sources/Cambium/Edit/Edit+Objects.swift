@@ -76,7 +76,8 @@ extension Edit {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes the attribute that has a name. Throws as `set(_:_:to:)` does, and `.unknownName` if the entity does not have the attribute.
+    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does, and `.unknownName` if the entity
+    /// does not have the attribute.
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try requiredEntity(of: id).requiredAttribute(attribute), to: value)
     }
@@ -94,7 +95,7 @@ extension Edit {
         write(.value(EditPlace(id, attribute.number), before: before, after: isOriginal ? nil : value))
     }
 
-    /// Returns the attributes of the schema with the values in the form in which a graph returns them.
+    /// Returns the attributes of this edit's schema, each with its value in the form in which a graph returns it.
     private func check(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
         var checked: [(Attribute, Value)] = []
         for (attribute, value) in values { checked.append(try check(attribute, value, entity)) }
@@ -115,7 +116,8 @@ extension Edit {
 
     // MARK: Deleting
 
-    /// Deletes objects, and the objects that their `cascade` rules reach in this edit. Other objects lose them as members.
+    /// Deletes objects, and the objects that their `cascade` rules reach in this edit. The deleted objects are no longer members of other
+    /// objects.
     ///
     /// A `deny` rule is checked at the commit. At that time, cascades also follow the links that other writers have made since the base.
     ///
@@ -131,7 +133,7 @@ extension Edit {
         group { edit in for id in dying { edit.write(.deletion(id, number)) } }
     }
 
-    /// Returns these objects and all objects that cascade rules reach from them.
+    /// Returns the given objects and all objects that cascade rules reach from them.
     private func closure(of ids: [ObjectID]) -> [ObjectID] {
         var seen = Set<ObjectID>()
         var found: [ObjectID] = []

@@ -5,9 +5,10 @@ public import CambiumModel
 ///
 /// Derived attributes have the values of the base, or null in inserted objects, because the store computes them at the commit.
 extension Edit {
-    /// The value of an attribute of an object. Null if the object's entity does not have the attribute.
+    /// The value of an attribute of an object. `.null` if the object's entity does not have the attribute; `nil` if there is no such
+    /// object.
     ///
-    /// `nil` if there is no such object. Complexity: O(log serials + bytes of the value).
+    /// Complexity: O(log serials + bytes of the value).
     public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? {
         guard let entity = liveEntity(of: id) else { return nil }
         guard let own = entity.attribute(attribute.number), own.schemaName.isSame(as: attribute.schemaName), own.root == attribute.root
@@ -27,8 +28,8 @@ extension Edit {
         return current(attribute, of: id)
     }
 
-    /// Returns the ids of the objects to which a relationship leads: in its order if it is ordered, otherwise ascending. Returns `nil` if
-    /// there is no such object, and no ids if its entity does not have the relationship.
+    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship; ascending if the relationship is
+    /// unordered. Returns `nil` if there is no such object, and no ids if its entity does not have the relationship.
     ///
     /// Complexity: O(members), and O(members x log members) for an unordered relationship that the edit changes.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
@@ -63,8 +64,8 @@ extension Edit {
     /// is no such object.
     public func name(of id: ObjectID) -> String? { contains(id) ? text(of: id) : nil }
 
-    /// Returns the ids of the objects of an entity and its sub-entities: ascending, and the inserted objects last, in the order of their
-    /// insertion.
+    /// Returns the ids of the objects of an entity and its sub-entities. The objects of the base come first, ascending; the inserted
+    /// objects follow, in the order of their insertion.
     ///
     /// Complexity: O(objects of the hierarchy + changed objects x log changed objects).
     public func objects(of entity: Entity) -> [ObjectID] {
@@ -98,7 +99,7 @@ extension Edit {
 
     /// Returns the id of the object with these identity values, in the order of `entity.identity`, or `nil` if there is no such object.
     ///
-    /// If several objects have the values, which a commit would refuse, this returns one of them. Complexity: O(1) expected.
+    /// If several objects have the values, which a commit would refuse, returns one of them. Complexity: O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         guard let entity = own(entity), !values.isEmpty, values.count == entity.identity.count else { return nil }
         var wanted: [Value] = []
@@ -122,6 +123,6 @@ extension Edit {
         return identity(of: id, entity) == wanted
     }
 
-    /// Returns the values by which a search compares identities.
+    /// Returns the identity values of an object in the form in which searches compare them: a negative zero is replaced by zero.
     func identity(of id: ObjectID, _ entity: Entity) -> [Value] { entity.identity.map { current($0, of: id).withoutNegativeZero } }
 }

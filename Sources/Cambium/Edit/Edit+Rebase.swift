@@ -10,10 +10,10 @@ extension Edit {
     ///
     ///     try edit.rebase(onto: store.graph, policy: .theirs)
     ///
-    /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Throws `.conflict` also if a migration
+    /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
     /// removed an element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
-    /// so that it cannot hold the edit's value. After an error, the edit is unchanged. Complexity: as `conflicts(with:)`, and O(changes of
-    /// the edit).
+    /// so that the attribute cannot hold the edit's value. After an error, the edit is unchanged. Complexity: that of `conflicts(with:)`,
+    /// and O(changes of the edit).
     ///
     /// - Parameters:
     ///   - graph: A later graph of the same store.

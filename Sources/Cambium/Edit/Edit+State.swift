@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Reads data for the edit itself. These reads do not count as reads of the caller.
+/// The reads that the edit itself needs. They are not recorded as reads of the caller.
 extension Edit {
     func isDeleted(_ id: ObjectID) -> Bool { overlay.deletedCount > 0 && overlay[id]?.deletion != nil }
 
@@ -36,24 +36,25 @@ extension Edit {
         overlay[id]?.values[attribute.number] ?? original(attribute, of: id)
     }
 
-    /// Returns the value without the changes of the edit: the value of the base, or the default.
+    /// Returns the value that an attribute would have without the changes of the edit: the value of the base, or the default.
     func original(_ attribute: Attribute, of id: ObjectID) -> Value {
         id.isProvisional ? (attribute.isDerived ? .null : attribute.defaultValue) : base[id, attribute] ?? .null
     }
 
     // MARK: Links
 
-    /// Returns the relationship at the other end, or `nil` if the schema names no inverse.
+    /// Returns the relationship at the other end of a relationship's links, or `nil` if the schema names no inverse.
     func inverse(_ relationship: Relationship) -> Relationship? {
         relationship.inverse.flatMap { schema.relationship($0, ofRoot: relationship.destinationRoot) }
     }
 
-    /// Returns the members without the changes of the edit.
+    /// Returns the members that a relationship would have without the changes of the edit.
     func originalMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         id.isProvisional ? [] : base.members(relationship, of: id) ?? []
     }
 
-    /// Returns the members, including those that the edit deletes. The members of an unordered relationship are in ascending order.
+    /// Returns the members of a relationship, including those that the edit deletes. The members of an unordered relationship are
+    /// ascending.
     func rawMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         guard let state = overlay[id] else { return originalMembers(relationship, of: id) }
         if let target = state.targets[relationship.number] { return target.id.map { [$0] } ?? [] }

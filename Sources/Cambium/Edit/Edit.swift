@@ -5,9 +5,10 @@ import Synchronization
 
 /// Changes that a caller collects over time, for example in a form, and commits later.
 ///
-/// An edit is a value. It holds the graph of one moment, its *base*, and the changes of that graph. It reads like a graph with these
-/// changes. The store can change in the meantime: an edit holds no lock, and copying it costs nothing.
-/// `Store.commit(_:policy:author:durability:)` compares it with the store and applies it in one transaction. Docs/EDITS.md has the rules.
+/// An edit is a value. It holds the graph of one moment, its *base*, and the changes of that graph. Reading an edit returns the base with
+/// these changes. The store can change in the meantime: an edit holds no lock, and copying an edit costs nothing.
+/// `Store.commit(_:policy:author:durability:)` compares an edit with the store, and applies the changes in one transaction. Docs/EDITS.md
+/// has the rules.
 ///
 ///     var edit = store.edit()
 ///     try edit.set(note, "title", to: "Rome")
@@ -30,7 +31,7 @@ public struct Edit: Sendable {
     private(set) var insertCount: UInt64 = 0
     /// The number of calls that have deleted objects.
     private(set) var deletionCount = 0
-    /// The properties that the caller has read; `nil` if reads are not tracked. Copies of the edit share them.
+    /// The properties that the caller has read; `nil` if reads are not tracked. The edit and its copies share this object.
     let reads: EditReads?
 
     private static let numbers = Atomic<UInt64>(0)
@@ -51,7 +52,7 @@ public struct Edit: Sendable {
 
     public var schema: Schema { base.schema }
 
-    /// Whether the edit changes nothing. Complexity: O(objects that calls have touched).
+    /// Whether the edit changes nothing. Complexity: O(objects that the edit has touched).
     public var isEmpty: Bool { overlay.objects.isEmpty || changes.isEmpty }
 
     // MARK: Undo

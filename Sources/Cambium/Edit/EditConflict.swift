@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// A change in the store that contradicts an edit: both concern the same part of an object, and have different results.
+/// A change in the store that contradicts an edit: the change and the edit concern the same part of an object, and have different results.
 ///
 ///     for conflict in edit.conflicts(with: store.graph) { print(conflict) }
 public struct EditConflict: Sendable, CustomStringConvertible {
@@ -41,11 +41,13 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public let mine: State
     /// The state in the newer graph.
     public let theirs: State
-    /// The schema of the base, and the key of the store.
+    /// The schema of the base.
     let schema: Schema
+    /// The key of the store.
     let storeKey: UInt64
 
-    /// Whether the edit's side can win. A deleted object cannot return, because its id is never used again.
+    /// Whether the edit's side can win. If the store deleted the object, the edit cannot win: the id of a deleted object is never used
+    /// again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
     public var description: String {

@@ -2,8 +2,8 @@ public import CambiumGraph
 import CambiumModel
 
 extension Edit {
-    /// Returns the changes from the base to a newer graph that conflict with the edit, ordered by object and property. Docs/EDITS.md has
-    /// the rules.
+    /// Compares the edit with a newer graph, and returns the conflicting changes, ordered by object and property. Docs/EDITS.md has the
+    /// rules.
     ///
     /// Complexity: O(comparison of the graphs + changed objects x (log changes + their properties and members)). See
     /// `Graph.changes(since:)` for the comparison.
@@ -33,7 +33,7 @@ struct EditConflictFinder {
         for id in ids { if let state = edit.overlay[id] { compare(id, state) } }
         for id in ids where !edit.isDeleted(id) { compareTargets(of: id) }
         for place in (edit.reads?.places ?? []).sorted() { compareRead(place) }
-        // Sorts by object. The conflicts of one object keep the order in which they were found, which is that of the schema.
+        // Sorts by object. The conflicts of one object keep the order in which they were found, which is the order of the schema.
         return found.enumerated().sorted { ($0.element.id, $0.offset) < ($1.element.id, $1.offset) }.map(\.element)
     }
 
@@ -76,8 +76,8 @@ struct EditConflictFinder {
         add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
     }
 
-    /// Returns whether the edit gives an object a value, a member or another order. If the store has deleted the object, removed members do
-    /// not count, because the deletion removes them, too.
+    /// Returns whether the edit gives an object a value, a member or another order. The store has deleted the object, so removed members do
+    /// not count: the deletion removes them, too.
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
         if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
         if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }
@@ -88,8 +88,8 @@ struct EditConflictFinder {
         }
     }
 
-    /// Reports the objects that the edit links and that the store has deleted. If the relationship has no named inverse, the edit has no
-    /// changes of the target, so `compare` has not examined the target.
+    /// Reports the objects that the edit links and that the store has deleted. `compare` does not find all of them: if the relationship has
+    /// no named inverse, the edit has no changes of the target.
     private mutating func compareTargets(of id: ObjectID) {
         guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
         for relationship in entity.relationships where state.hasLinks(relationship.number) {
@@ -132,7 +132,7 @@ struct EditConflictFinder {
 }
 
 extension Edit {
-    /// Returns the members that the edit adds to a relationship, in its order.
+    /// Returns the members that the edit adds to a relationship, in the order of the relationship.
     func addedMembers(_ relationship: Relationship, of id: ObjectID, _ state: EditState) -> [ObjectID] {
         if let difference = state.differences[relationship.number] { return difference.filter(\.value).map(\.key).sorted() }
         let known = Set(originalMembers(relationship, of: id))

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The parts of an edit that lose against the store, so that the edit does not apply them.
+/// The parts of an edit that are not applied, because the store wins a conflict.
 struct EditDrops {
     var attributes = Set<EditPlace>()
     /// The to-one and ordered relationships that stay as they are in the store.
@@ -41,17 +41,19 @@ struct EditDrops {
         keep(deletions, edit)
     }
 
-    /// Discards calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay in the store.
+    /// Discards calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay as they are in
+    /// the store.
     private mutating func keep(_ deletions: Set<Int>, _ edit: Edit) {
         if deletions.isEmpty { return }
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
-    /// Removes the links that cannot exist because of objects and relationships that stay as they are in the store. Repeats this, because a
-    /// dropped change can rule out others: If a to-one relationship loses a change, it loses all of its changes, and so do the to-one
-    /// relationships at the other ends. If the edit removed a link before it deleted one of its objects, and the link now stays, this
-    /// object also stays. Otherwise, its cascade would reach the other object. A deletion whose cascade would reach an object that stays is
-    /// dropped, too.
+    /// Removes the links that cannot exist, because objects or relationships stay as they are in the store.
+    ///
+    /// Repeats this, because a dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of its
+    /// changes, and so do the to-one relationships at the other ends. If the edit removed a link before it deleted one of the linked
+    /// objects, and the link now stays, that object also stays. Otherwise, its cascade would reach the other object. A deletion whose
+    /// cascade would reach an object that stays is dropped, too.
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
         while true {

@@ -8,9 +8,9 @@ struct EditHistory: Sendable {
     private var groups: [Group] = []
 
     private struct Group {
-        /// The number of writes before the group.
+        /// The number of writes of the step before the group began.
         let mark: Int
-        /// The indexes of the group's writes of lists.
+        /// For each list that the group writes, the index of its write in `open`.
         var lists: [EditPlace: Int] = [:]
     }
 
@@ -23,7 +23,7 @@ struct EditHistory: Sendable {
         return open.count
     }
 
-    /// Adds a write to the step in progress. A group has one write for each list, because each write of a list contains all members.
+    /// Adds a write to the step in progress. Each write of a list contains all members, so a group keeps only one write for each list.
     mutating func note(_ write: EditWrite) {
         if case .list(let place, _, let after) = write, let group = groups.indices.last {
             if let index = groups[group].lists[place], index < open.count, case .list(place, let before, _) = open[index] {

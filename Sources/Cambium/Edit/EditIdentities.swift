@@ -1,9 +1,9 @@
 import CambiumModel
 
-/// The objects that an edit inserted or gave another identity, by the values of the identity.
+/// The objects that an edit inserted or whose identity it changed, by the values of the identity.
 ///
-/// Identities that an object no longer has are kept, so that undo and redo need not change this index. A search therefore compares the
-/// objects that it finds.
+/// If an object loses an identity, its entry stays, so that undo and redo need not change this index. A search therefore compares the
+/// objects that it finds with the identity.
 struct EditIdentities: Sendable {
     private struct Key: Hashable {
         let root: EntityNumber

@@ -53,7 +53,8 @@ struct EditLinks: Sendable {
 }
 
 extension Edit {
-    /// Whether a link ends only because the edit deletes the target. The deletion itself removes the link, by the rules of the schema.
+    /// Whether a link ends only because the edit deletes the target. In that case, the deletion itself removes the link, by the rules of
+    /// the schema.
     fileprivate func isLeft(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         guard isDeleted(target) else { return false }
         return inverse(relationship).map { isRawLinked(target, $0, id) } ?? true

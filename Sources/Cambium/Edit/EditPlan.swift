@@ -23,8 +23,8 @@ struct EditPlan {
         added = links.all.filter { $0.kind == .added && !edit.isDeleted($0.id) && !edit.isDeleted($0.target) }
     }
 
-    /// Applies the changes. Throws `.conflict` if a migration removed an element of the schema that the edit uses, and the errors of the
-    /// target.
+    /// Applies the changes. Throws `.conflict` if a migration removed an element of the schema that the edit uses. Also throws the errors
+    /// of the target.
     ///
     /// - Returns: The ids of the inserted objects in the target, by their provisional ids.
     func apply(to target: inout some EditTarget & ~Copyable) throws(CambiumError) -> [ObjectID: ObjectID] {
@@ -105,7 +105,7 @@ struct EditPlan {
         try target.unlink(link.id, try target.own(link.relationship, of: entity), link.target)
     }
 
-    /// Unlinks the to-one relationships that lead to no object in the edit, even if the store has linked them to another object.
+    /// Removes the targets of the to-one relationships that have no target in the edit, even if the store has linked them to other objects.
     private func clearTargets(_ target: inout some EditTarget & ~Copyable) throws(CambiumError) {
         for (id, state) in states where !id.isProvisional && !state.targets.isEmpty && !drops.objects.contains(id) {
             guard let entity = edit.liveEntity(of: id), let own = target.liveEntity(of: id) else { continue }
@@ -114,8 +114,7 @@ struct EditPlan {
                     !drops.ends.contains(EditPlace(id, relationship.number))
                 else { continue }
                 let ownRelationship = try target.own(relationship, of: own)
-                // If the edit deleted the target, and this deletion was dropped, the link stays. The edit has no target here only because
-                // it deleted the object.
+                // The edit has no target here because it deleted the target. If that deletion was dropped, the link stays.
                 for other in target.currentMembers(ownRelationship, of: id) where !drops.objects.contains(other) {
                     try target.unlink(id, ownRelationship, other)
                 }
@@ -140,8 +139,8 @@ struct EditPlan {
         }
     }
 
-    /// Replaces the members of an ordered relationship by those of the edit. Omits objects that no longer exist, and those whose end of the
-    /// relationship stays as it is in the store.
+    /// Replaces the members of an ordered relationship by those of the edit. Omits members that no longer exist. Also omits a member if it,
+    /// or its end of the relationship, stays as it is in the store.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
         _ target: inout some EditTarget & ~Copyable
@@ -167,8 +166,8 @@ struct EditPlan {
         let current = target.currentMembers(relationship, of: id)
         let (known, wantedIDs) = (Set(current), Set(wanted))
         let own = wanted.filter(known.contains)
-        // If the members that the edit knows are already in its order, the other members stay where they are. These can be objects that the
-        // edit deleted, if the deletion was dropped.
+        // If the members that the edit knows are already in the edit's order, the other members keep their positions. These can be objects
+        // that the edit deleted, if the deletion was dropped.
         if own == current.filter(wantedIDs.contains) { return }
         let goal = own + current.filter { !wantedIDs.contains($0) }
         for step in MemberOrder.steps(from: current, to: goal) { try target.move(id, relationship, step.member, to: step.index) }

@@ -1,17 +1,18 @@
 import CambiumGraph
 import CambiumModel
 
-/// A query of a preview may contain provisional ids of the edit, but the inserted objects have other ids in the graph of the preview.
+/// Translates queries: they may contain the provisional ids of the edit, but the graph of a preview has other ids.
 extension EditPreview {
-    /// Returns a query with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition is too deep.
+    /// Returns a query with the ids of the graph in place of provisional ids. Throws as a query does if its condition is too deep.
     borrowing func resolved(_ query: Query) throws(CambiumError) -> Query {
         let ids = ids
         if ids.isEmpty { return query }
         var resolved = query
         resolved.arguments = query.arguments.mapValues { $0.resolved(ids) }
         if let condition = query.condition {
-            let own = try self.resolved(condition)
-            // An unchanged condition is not assigned, because the query would forget its text, to whose lines errors refer.
+            try condition.check()
+            let own = condition.resolved(ids)
+            // Assigning a condition removes the text of the query, which errors quote. So only a changed condition is assigned.
             if own != condition { resolved.condition = own }
         }
         return resolved
@@ -36,7 +37,7 @@ extension QueryValue {
 }
 
 extension Condition {
-    /// Returns the condition with the id of the graph in place of each provisional id. The recursion is as deep as the condition.
+    /// Returns the condition with the ids of the graph in place of provisional ids. The recursion is as deep as the condition.
     fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Condition {
         switch self {
         case .constant: return self
@@ -53,7 +54,7 @@ extension Condition {
 }
 
 extension Operand {
-    /// Returns the operand with the id of the graph in place of each provisional id. A list contains no other list.
+    /// Returns the operand with the ids of the graph in place of provisional ids. A list contains no other list, so there is no recursion.
     fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Operand {
         guard case .list(let elements) = form else { return withOwnID(ids) }
         var list = self

@@ -1,9 +1,9 @@
 public import CambiumGraph
 public import CambiumModel
 
-/// The graph that would result from committing an edit, available during a closure. It answers queries.
+/// The graph that would result from committing an edit. It is valid only during the closure of `Store.preview`, and answers queries.
 ///
-/// The inserted objects have their provisional ids, also in the conditions of queries.
+/// In results and in the conditions of queries, the inserted objects have their provisional ids.
 ///
 ///     let count = try store.preview(edit) { try $0.count(Query("Note", where: "rating >= 4")) }
 public struct EditPreview: ~Copyable {
@@ -20,7 +20,7 @@ public struct EditPreview: ~Copyable {
     }
 
     /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. If the query has a cursor, the
-    /// cursor must come from a graph, because previews return other ids.
+    /// cursor must come from a graph and not from a preview, because previews return other ids.
     public borrowing func find(_ query: Query) throws -> [ObjectID] {
         let provisionalIDs = provisionalIDs
         return try graph.find(resolved(query)).map { provisionalIDs[$0] ?? $0 }
@@ -77,7 +77,7 @@ extension Store {
 private struct EndOfPreview: Error {}
 
 extension Draft {
-    /// Returns the rules that a commit would report as broken. Throws any other error of the check.
+    /// Returns the rules that a commit would report as broken. Throws the other errors of the check.
     fileprivate mutating func brokenRules() throws(CambiumError) -> [String] {
         do throws(CambiumError) {
             try check()

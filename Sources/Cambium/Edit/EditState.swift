@@ -2,13 +2,13 @@ import CambiumModel
 
 /// The changes of an edit to one object: the parts of the object that differ from the base.
 ///
-/// A deleted object keeps its other parts in the state before its deletion. Readers skip deleted objects wherever they are members.
+/// A deleted object keeps its other parts, as they were before its deletion. Readers skip deleted objects wherever they are members.
 struct EditState: Sendable {
     /// The entity of an object that the edit inserted; `nil` for an object of the base.
     var inserted: EntityNumber?
     /// The number of the call that deleted the object; `nil` if the object is not deleted.
     var deletion: Int?
-    /// The attributes that differ. For an inserted object, the attributes that differ from their defaults.
+    /// The attributes whose values differ from the base or, for an inserted object, from their defaults.
     var values: [PropertyNumber: Value] = [:]
     /// The to-one relationships that lead to another object, or to no object.
     var targets: [PropertyNumber: EditTargetID] = [:]
@@ -33,7 +33,8 @@ struct EditTargetID: Sendable, Equatable {
     init(_ id: ObjectID?) { self.id = id }
 }
 
-/// A property of an object. Attributes and relationships of one hierarchy share their numbers.
+/// A property of an object. The attributes and relationships of one hierarchy have different numbers, so the number identifies the
+/// property.
 struct EditPlace: Hashable, Sendable, Comparable {
     let id: ObjectID
     let property: PropertyNumber

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// A target to which the changes of an edit are applied: a transaction, or an edit on a newer graph.
+/// The destination of an edit's changes: a transaction, or an edit on a newer graph.
 protocol EditTarget: ~Copyable {
     var schema: Schema { get }
 
@@ -9,7 +9,7 @@ protocol EditTarget: ~Copyable {
     borrowing func liveEntity(of id: ObjectID) -> Entity?
     /// Returns the members of a relationship that the object's entity has.
     borrowing func currentMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]
-    /// Inserts the object that has a provisional id in an edit. Returns its id in the target.
+    /// Inserts an object that has a provisional id in an edit. Returns the id of the object in the target.
     mutating func insert(_ id: ObjectID, as entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID
     mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError)
     mutating func delete(_ ids: [ObjectID]) throws(CambiumError)
@@ -32,8 +32,8 @@ extension WriteTransaction: EditTarget {
     }
 }
 
-/// Finds the elements of the target's schema that correspond to those of an edit's schema. After a migration, an element corresponds to the
-/// old one if it was kept or renamed.
+/// Finds the elements of the target's schema that correspond to elements of an edit's schema. After a migration, an element corresponds to
+/// the old element if it was kept or renamed.
 extension EditTarget where Self: ~Copyable {
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
         if let found = schema.entity(entity.number), found === entity { return found }

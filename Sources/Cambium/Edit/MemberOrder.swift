@@ -1,15 +1,16 @@
 import CambiumModel
 
-/// The steps that put the members of an ordered relationship into another order. Members of a longest ascending run stay in place.
+/// The steps that put the members of an ordered relationship into another order. The members of a longest run that is already in that order
+/// stay in place.
 enum MemberOrder {
-    /// A member that is inserted at an index, or moved to it. The index applies after the step.
+    /// A member that is inserted at an index, or moved to it. `index` is the position directly after the step.
     struct Step: Equatable {
         let member: ObjectID
         let index: Int
         let isNew: Bool
     }
 
-    /// Returns as few moves as possible, and an insertion for each new member.
+    /// Returns the steps: as few moves as possible, and one insertion for each new member.
     ///
     /// - Parameters:
     ///   - present: The members in their current order. All of them are wanted.
@@ -21,7 +22,7 @@ enum MemberOrder {
         let staying = staying(present, wanted)
         let places = Dictionary(present.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var steps: [Step] = []
-        // The number of present members up to the last member that stays, and the number of those that are still to be moved.
+        // `passed` counts the present members up to the last member that stays. `waiting` counts those of them that are still to be moved.
         var (passed, waiting) = (0, 0)
         var moved: Set<ObjectID> = []
         for (position, member) in wanted.enumerated() {
@@ -35,7 +36,7 @@ enum MemberOrder {
                 if place < passed { waiting -= 1 }
                 moved.insert(member)
             }
-            // The preceding members are the wanted ones, and those that are still to be moved.
+            // The members before this one are the preceding wanted members, and the members that are still to be moved.
             steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
         }
         return steps
@@ -47,8 +48,8 @@ enum MemberOrder {
     private static func staying(_ current: [ObjectID], _ wanted: [ObjectID]) -> Set<ObjectID> {
         let places = Dictionary(wanted.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let sequence = current.compactMap { places[$0] }
-        // For each length, the index of the least last element of a run of this length. For each element, the index of the previous element
-        // in its run.
+        // `ends` has, for each length, the index of the smallest last element of a run of this length. `previous` has, for each element,
+        // the index of the preceding element in its run.
         var (ends, previous) = ([Int](), [Int](repeating: -1, count: sequence.count))
         for (index, place) in sequence.enumerated() {
             var (low, high) = (0, ends.count)

@@ -7,8 +7,8 @@ extension Store {
     /// - Parameter tracking: The properties for which the edit detects conflicts with changes in the store.
     public func edit(tracking: EditTracking = .writes) -> Edit { Edit(of: graph, tracking: tracking) }
 
-    /// Commits an edit in one transaction. The transaction compares the edit with the graph on which the transaction is based, so no change
-    /// is lost between the comparison and the commit. Afterwards, the edit is empty and based on the graph after the commit.
+    /// Commits an edit in one transaction. The comparison with the store is a part of that transaction, so no change by another writer is
+    /// lost between the comparison and the commit. Afterwards, the edit is empty and based on the graph after the commit.
     ///
     /// The comparison is done under the writer's lock. A caller with an old base should rebase the edit first, which needs no lock. An edit
     /// without changes writes nothing.
@@ -41,7 +41,8 @@ extension Store {
     ///
     ///     edit = try await store.commit(edit).edit
     ///
-    /// An actor can change its edit during the commit. These changes are not part of the commit, and still belong to the old base.
+    /// An actor can change its edit during the commit. Changes that are made in that time are not part of the commit, and still belong to
+    /// the old base.
     @discardableResult
     public func commit(
         _ edit: Edit, policy: EditPolicy = .error, author: Author = Author(), durability: Durability? = nil
