@@ -26,7 +26,7 @@ public protocol AttributeValue: PropertyValue {
     /// The value to store. It may be null only if the attribute is optional.
     var attributeValue: Value { get }
 
-    /// Returns the value of an object in a column; `nil` if the value is null, or if the type cannot hold it.
+    /// Returns the value of an object in a column; `nil` if the value is null, or if the type cannot hold the value.
     static func value(of column: Column, at place: ObjectPlace) -> Self?
 }
 

@@ -61,8 +61,8 @@ extension Edit {
         records = saved
     }
 
-    /// Deletes the object of a record, and the objects that its cascade rules reach in this edit. Afterwards, `ref` is `nil`, and so is the
-    /// ref of each record inside of it whose object was deleted.
+    /// Deletes the object of a record, and the objects that its cascade rules reach in this edit. Afterwards, `ref` is `nil`. In the
+    /// records inside of the record, each `ref` whose object was deleted is `nil`, too.
     ///
     /// Throws `.objectDeleted` if the record was never saved or the edit does not have the object, and `.misuse` if the record belongs to
     /// another store. After an error, the edit and the record are unchanged.
@@ -77,7 +77,7 @@ extension Edit {
     ) throws {
         let binding = try base.binding(type)
         try group { edit in
-            // The edit moves into the writer, because a copy would copy its changes at the first write.
+            // The edit moves into the writer. If the writer got a copy of the edit, its first write would copy all changes of the edit.
             var writer = RecordWriter(RecordTarget(consume edit), binding)
             let outcome = Swift.Result { try body(&writer) }
             edit = writer.takeTarget().takeEdit()
@@ -87,7 +87,7 @@ extension Edit {
 }
 
 extension EditCommit {
-    /// Returns the permanent ref of an object: the new ref for a provisional ref, and any other ref itself.
+    /// Returns the permanent ref of an object: the new ref for a provisional ref, otherwise the ref itself.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
         ids[ref.id].map { Ref($0, RefOrigin(storeKey: ref.origin.storeKey)) } ?? ref
     }

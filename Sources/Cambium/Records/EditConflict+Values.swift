@@ -40,8 +40,8 @@ extension EditConflict {
         }
     }
 
-    /// Returns the values of an optional property, or `nil` if the conflict is not about this property. Throws as `values(of:)` for other
-    /// properties does.
+    /// Returns the values of an optional property, or `nil` if the conflict is not about this property. Throws as `values(of:)` does for a
+    /// property that is not optional.
     public func values<Record: EntityRecord, V: AttributeValue>(of keyPath: KeyPath<Record, V?>) throws -> EditConflictValues<V?>? {
         try values(keyPath, value)
     }

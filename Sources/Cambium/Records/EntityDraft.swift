@@ -9,9 +9,9 @@ struct EntityDraft {
     /// The names of the properties of this entity's records, except inherited properties that were dropped.
     var declaredNames: Set<String> { Set(declared.keys) }
 
-    /// Adds a record.
+    /// Adds the properties and the options that a record declares.
     ///
-    /// - Parameter names: Returns the stored name for a key path, or `nil` if no record has it.
+    /// - Parameter names: Returns the stored name to which a name or a key path refers, or `nil` if no record has such a property.
     mutating func add(
         _ description: RecordDescription, of type: any EntityRecord.Type, names: (PropertyName) -> String?, _ mistakes: inout [String]
     ) {
@@ -52,7 +52,7 @@ struct EntityDraft {
         }
     }
 
-    /// Marks a relationship as ordered that another record declared without an order.
+    /// Marks a relationship as ordered. Another record has declared the relationship without an order.
     private mutating func order(_ name: String) {
         guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.cardinality == .toMany }) else { return }
         definition.relationships[index].cardinality = .orderedToMany
@@ -126,7 +126,7 @@ struct EntityDraft {
         "The key path of .\(option) at \(place) leads to no stored property of a record. Use a property that its recordSchema lists."
     }
 
-    /// Removes everything that an ancestor declares: properties, the identity, unique sets and indexes.
+    /// Removes everything that an ancestor declares, because the entity inherits it: properties, the identity, unique sets and indexes.
     mutating func drop(_ ancestor: EntityDraft) {
         let names = ancestor.declaredNames
         definition.unique.removeAll(where: ancestor.definition.unique.contains)

@@ -12,7 +12,7 @@ extension Graph {
     /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
-    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction in progress.
+    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction in progress; otherwise `nil`.
     func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID, _ uncommitted: UncommittedOrigins?) throws -> Record {
         var reader = RecordReader(self, try binding(type), uncommitted)
         return try reader.record(of: id)
@@ -45,7 +45,7 @@ extension Graph {
         return try Record(from: &reader)
     }
 
-    /// Prepares finding many records by their identity.
+    /// Returns a finder, which finds many records by their identity.
     ///
     /// Throws `.invalidInput` if the identity of the record's entity is not exactly one attribute, and `.unknownName` if the record does
     /// not fit the store's schema. Complexity: O(objects of the hierarchy / 64).

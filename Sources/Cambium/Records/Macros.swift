@@ -50,8 +50,8 @@
     ///     @Identity var id: UUID
     ///     @Identity(.rebuild(.uuid)) var id: UUID
     ///
-    /// Several attributes of a struct may form its identity together. Every object has a value of each of them, so their types are not
-    /// optional.
+    /// Several attributes of a struct may form its identity together. Every object has a value for each of these attributes, so their types
+    /// are not optional.
     ///
     /// - Parameter options: Options of attributes.
     @attached(peer)

@@ -5,7 +5,7 @@
 public struct PropertyOption: Sendable {
     /// The new value of an attribute in a clone.
     public enum Rebuilt: String, Sendable { case uuid, now }
-    /// The value of an attribute that follows a parent, in a clone without this parent.
+    /// The value that an attribute with `followParent` gets if the clone has no parent to follow.
     public enum WithoutParent: String, Sendable { case keep, blank }
 
     enum Effect: Sendable {
@@ -84,9 +84,9 @@ public struct PropertyOption: Sendable {
 
     // MARK: Relationships
 
-    /// The relationship of the members that leads back. Only one of the two sides needs this option.
+    /// The relationship through which the members lead back to the object. Only one of the two sides needs this option.
     public static func inverse(_ name: String) -> Self { Self(effect: .inverse(.name(name))) }
-    /// The relationship of the members that leads back, such as `\Item.note`.
+    /// The relationship through which the members lead back to the object, such as `\Item.note`.
     public static func inverse(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .inverse(.keyPath(keyPath))) }
     /// The effect of deleting an object on its members.
     public static func onDelete(_ rule: DeleteRule) -> Self { Self(effect: .onDelete(rule)) }
@@ -98,7 +98,7 @@ public struct PropertyOption: Sendable {
     public static func maxCount(_ count: Int) -> Self { Self(effect: .maxCount(count)) }
 }
 
-/// The name of a property, or a key path to it, which is resolved when the schema is made.
+/// The name of a property, or a key path to the property. The key path is resolved when the schema is made.
 enum PropertyName: Sendable {
     case name(String)
     case keyPath(any AnyKeyPath & Sendable)

@@ -2,12 +2,13 @@
 final class RecordBinding: Sendable {
     let entity: Entity
     let properties: [Property]
-    /// The indexes of the properties that form the entity's identity, in its order. Empty if the record lacks one of them.
+    /// The indexes of the properties that form the entity's identity, in the order of the identity. Empty if the record lacks one of these
+    /// properties.
     let identity: [Int]
     let hasRelationships: Bool
     /// For each property, the position of its value in the row of a `RowCursor`; `nil` for a relationship.
     let fields: [CursorField?]
-    /// The fields of the attributes.
+    /// The elements of `fields` that are not `nil`.
     let attributeFields: [CursorField]
 
     /// The origin that the refs of records get. It identifies the store for which the properties were resolved.

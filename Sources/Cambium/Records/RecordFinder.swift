@@ -1,4 +1,4 @@
-/// Finds many records of one graph by their identity. Everything that does not depend on the single record is looked up only once.
+/// Finds many records of one graph by their identity. Everything that is the same for all of these records is looked up only once.
 ///
 ///     var people = try graph.finder(Person.self)
 ///     for id in ids { if let person = try people.find(id) { print(person.name) } }

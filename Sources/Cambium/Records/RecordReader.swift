@@ -10,7 +10,7 @@ internal import CambiumJSON
 public struct RecordReader: ~Copyable {
     let graph: Graph
     private var cursor: RowCursor
-    /// The object that is being read. In an edit, the cursor does not follow it.
+    /// The place of the object that is being read. In an edit, `cursor` is not used, and does not move to this place.
     private var place: ObjectPlace
     /// The edit whose objects are read; `nil` for the objects of `graph`.
     private let edited: EditedRows?
@@ -21,16 +21,16 @@ public struct RecordReader: ~Copyable {
     private var path: [ObjectPlace] = []
     /// The index of the property that will probably be read next by name.
     private var next = 0
-    /// `own` is the origin of the records' own refs, and `related` is the origin of refs to other objects. `related` is created when a
-    /// property needs it. In transactions, `uncommitted` replaces both.
+    /// The origin of the records' own refs. In a transaction, `uncommitted` replaces it.
     private let own: RefOrigin
+    /// The origin of refs to other objects; `nil` until a property needs it. In a transaction, `uncommitted` replaces it.
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
 
     /// The maximum number of records that may be nested in each other.
     static let depthMax = 128
 
-    /// Creates a reader that must move to an object before it reads.
+    /// Creates a reader for the objects of a graph. The reader must move to an object before it reads.
     ///
     /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction in progress.
     init(_ graph: Graph, _ binding: RecordBinding, _ uncommitted: UncommittedOrigins? = nil) {
@@ -43,7 +43,7 @@ public struct RecordReader: ~Copyable {
         edited = nil
     }
 
-    /// Creates a reader of an edit's objects that must move to an object before it reads.
+    /// Creates a reader for the objects of an edit. The reader must move to an object before it reads.
     init(_ edited: EditedRows, _ binding: RecordBinding) {
         graph = edited.edit.base
         self.binding = binding
@@ -115,7 +115,7 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Values of attributes
 
-    /// Whether an optional property is `nil`: its value is null, or its type is a record and its object contains this record.
+    /// Whether an optional property is `nil`: its value is null, or it leads to a record that already contains this record.
     @usableFromInline
     func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let isNull = isNull(property) { return isNull }
@@ -130,7 +130,7 @@ public struct RecordReader: ~Copyable {
         return cursor.isNull(field)
     }
 
-    /// Whether the object is that of this record, or that of a record that contains this record.
+    /// Whether the object at a place is the object of this record, or of a record that contains this record.
     private func contains(_ place: ObjectPlace) -> Bool { place == self.place || path.contains(place) }
 
     private func isToMany(_ property: Int) -> Bool {
@@ -209,7 +209,7 @@ public struct RecordReader: ~Copyable {
         uncommitted?.ref(to: id(of: place)) ?? Ref(id(of: place), relatedOrigin())
     }
 
-    /// Returns the members of a relationship: in its order if it is ordered, otherwise by ascending id.
+    /// Returns the members of a relationship: in the order of the relationship if it is ordered, otherwise by ascending id.
     private func places(_ relationship: Relationship, _ end: EndHandle) -> [ObjectPlace] {
         if let edited { return edited.members(relationship, of: place) }
         var places = Array(graph.members(end, of: place))

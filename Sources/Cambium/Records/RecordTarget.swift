@@ -1,6 +1,6 @@
 /// The transaction or the edit that records are written to.
 struct RecordTarget: ~Copyable {
-    // Exactly one of the two is present, so each call reaches one of them.
+    // Exactly one of `transaction` and `edit` is present, so each call reaches one of them.
     private(set) var transaction: WriteTransaction?
     private(set) var edit: Edit?
     let storeKey: UInt64
@@ -88,7 +88,7 @@ struct RecordTarget: ~Copyable {
 
     // MARK: Refs
 
-    /// The outcome that refs to objects of the transaction have; `nil` for an edit, or if there are no such refs yet.
+    /// The outcome that is in the refs to objects of the transaction; `nil` for an edit, or if there are no such refs yet.
     var outcome: TransactionOutcome? { transaction?.currentOutcome() }
 
     /// Returns the outcome for refs to an object that exists only if the transaction is committed; `nil` for any other object.
@@ -99,7 +99,7 @@ struct RecordTarget: ~Copyable {
 }
 
 extension WriteTransaction {
-    // Swift reads a property of an optional that cannot be copied only through a method.
+    // If an optional cannot be copied, Swift can read a property of its content only through a method.
     fileprivate func currentOutcome() -> TransactionOutcome? { outcome }
 
     /// Returns the outcome that refs to objects of the transaction share.

@@ -52,7 +52,8 @@ public struct RecordWriter: ~Copyable {
         try value.write(property: property, to: &self)
     }
 
-    /// Writes a constant property. Throws `.invalidInput` if it contains a new record, because a constant cannot store the record's ref.
+    /// Writes a constant property. Throws `.invalidInput` if the property contains a new record, because a constant cannot store the
+    /// record's ref.
     public mutating func write<V: PropertyValue>(_ property: Int, constant value: V) throws {
         var copy = value
         let count = insertedCount
@@ -193,7 +194,7 @@ public struct RecordWriter: ~Copyable {
     /// The number of objects that were inserted.
     private var insertedCount = 0
 
-    /// Returns the object that has the identity of the values, or `nil` if there is no such object or no identity.
+    /// Returns the object whose identity is among `values`; `nil` if there is no such object, or if `values` lacks a part of the identity.
     private borrowing func identified(_ binding: RecordBinding) -> ObjectID? {
         if binding.identity.isEmpty { return nil }
         var identity: [Value] = []
@@ -259,11 +260,11 @@ public struct RecordWriter: ~Copyable {
         return (id, relationship)
     }
 
-    /// Whether this call of `write(to:)` is for relationships, and writes this one.
+    /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Whether members are those of the property that is being written, as they were read. If the owner had another id, because it was
-    /// inserted by an edit or by a transaction that was rolled back, it counts as the current object.
+    /// Whether `owner` and its relationship are those of the property that is being written, so that the members are unchanged. An owner
+    /// may have another id, because an edit or a transaction that was rolled back inserted it. Such an owner counts as the current object.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.id == id || (owner.id.isProvisional && !id.isProvisional) { return true }
@@ -294,7 +295,7 @@ public struct RecordWriter: ~Copyable {
     /// Whether reading omits an object from the values of a type: the object contains the current record, and the type is a record.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool { path.contains(id) && type is any EntityRecord.Type }
 
-    /// Sets the members of a to-many relationship. Members that reading omits stay, at their places.
+    /// Sets the members of a to-many relationship. Members that reading omits stay at their positions.
     ///
     /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
     mutating func writeMembers<Member>(

@@ -1,4 +1,4 @@
-/// A type that refers to an object, so that a property of this type is a relationship: a record, or a `Ref` to a record.
+/// A type that refers to an object: a record, or a `Ref` to a record. A property of this type is a relationship.
 public protocol RelatedValue: LinkedValue {
     /// Returns the value for an object. Returns `nil` if the value is a record that contains the current record.
     static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self?
@@ -7,7 +7,8 @@ public protocol RelatedValue: LinkedValue {
     mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID
 }
 
-/// A type that can be the element of an array property: a related value, whose array is an ordered relationship, or `UInt8`.
+/// A type that can be the element of an array property: a related value, whose array is an ordered relationship, or `UInt8`, whose array is
+/// data.
 public protocol ArrayElement: Sendable {
     static var arrayForm: PropertyForm { get }
     static func array(property: Int, of row: inout RecordReader) throws -> [Self]
@@ -53,7 +54,7 @@ extension UInt8: ArrayElement {
     }
 }
 
-/// An unordered relationship.
+/// A set of related values is an unordered relationship.
 extension Set: PropertyValue where Element: RelatedValue {
     public static var propertyForm: PropertyForm { .relationship(to: Element.Record.self, .toMany, isOptional: false) }
 

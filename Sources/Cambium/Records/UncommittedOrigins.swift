@@ -1,11 +1,11 @@
-/// The origins of the refs of records that are read from the uncommitted changes of a transaction. The refs hold no graph, because the
+/// The origins that refs get if their records are read from the uncommitted changes of a transaction. The refs hold no graph, because the
 /// pages of the changes belong to the transaction.
 final class UncommittedOrigins {
     private let original: Graph
     private let read: RefOrigin
     /// The origin of objects that the transaction inserted: a ref to them is valid only if the transaction is committed.
     private let inserted: RefOrigin
-    /// The ids that refs have in place of the ids of the graph.
+    /// The ids that refs get in place of the ids of the graph.
     private let otherIDs: [ObjectID: ObjectID]
 
     init(_ original: Graph, _ outcome: TransactionOutcome) {

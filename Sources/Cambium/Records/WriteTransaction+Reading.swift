@@ -31,7 +31,7 @@ extension WriteTransaction {
 
     /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
     ///
-    /// If several objects have the values, which the commit would refuse, this returns one of them. Throws as `load(_:)` does.
+    /// If several objects have the values, which the commit would refuse, returns one of them. Throws as `load(_:)` does.
     public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
         try withGraph(Record.self, for: .objects) { try $0.find(type, values.map(\.attributeValue), $1) }
     }

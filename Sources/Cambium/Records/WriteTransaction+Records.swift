@@ -2,13 +2,13 @@ extension WriteTransaction {
     /// Saves a record, and the records inside of it.
     ///
     /// A record with a `ref` changes the object of the ref; setting current values does not count as a change. A record without a `ref`
-    /// changes the object with the same identity; if there is no such object, it inserts one. Afterwards, `ref` refers to the object.
-    /// Properties that the record does not have stay unchanged, and so does the relationship that leads back from a record inside of
-    /// another record.
+    /// changes the object with the same identity; if there is no such object, the save inserts an object. Afterwards, `ref` refers to the
+    /// object. Properties that the record does not have stay unchanged. If a record is inside of another record, the save does not write
+    /// its relationship that leads back to that record.
     ///
-    /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if it belongs to another store. Throws `.unknownName`
-    /// if the record does not fit the store's schema, and as `insert`, `set` and `link` do. If an error occurs after some records were
-    /// saved, the transaction fails: each later call throws the error, and so does the commit.
+    /// Throws `.objectDeleted` if the object of `ref` does not exist, and `.misuse` if `ref` belongs to another store. Throws
+    /// `.unknownName` if the record does not fit the store's schema, and as `insert`, `set` and `link` do. If an error occurs after some
+    /// records were saved, the transaction fails: each later call throws the error, and so does the commit.
     public mutating func save<Record: EntityRecord>(_ record: inout Record) throws {
         try withWriter(Record.self) { writer in _ = try writer.save(&record) }
     }
@@ -20,10 +20,11 @@ extension WriteTransaction {
         }
     }
 
-    /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`, and so is the ref of each
-    /// record inside of it whose object was deleted.
+    /// Deletes the object of a record, and the objects that its delete rules reach. Afterwards, `ref` is `nil`. In the records inside of
+    /// the record, each `ref` whose object was deleted is `nil`, too.
     ///
-    /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if it belongs to another store.
+    /// Throws `.objectDeleted` if the record was never saved or the object does not exist, and `.misuse` if the record belongs to another
+    /// store.
     public mutating func delete<Record: EntityRecord>(_ record: inout Record) throws {
         try withWriter(Record.self) { writer in try writer.delete(&record) }
     }
@@ -37,7 +38,7 @@ extension WriteTransaction {
         let (opCount, isHook) = (ops.opCount, recording == .comparison)
         var writer = RecordWriter(RecordTarget(self), binding)
         let outcome: Swift.Result<Result, any Error> = Swift.Result { try body(&writer) }
-        // While a hook of an import runs, changes do not become ops.
+        // While a hook of an import runs, changes do not become ops, so the number of ops does not show them.
         let mayHaveChanged = isHook && writer.target.hasChanged
         self = writer.takeTarget().takeTransaction()
         if case .failure(let error) = outcome, mayHaveChanged || ops.opCount != opCount {
