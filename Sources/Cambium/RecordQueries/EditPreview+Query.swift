@@ -1,5 +1,5 @@
 extension EditPreview {
-    /// Returns the records that a query asks for, in its order. Their refs are those of the edit.
+    /// Returns the records of a query's answer, in the order of the query. The refs of these records have the ids of the edit.
     ///
     ///     let notes = try store.preview(edit) { try $0.fetch(RecordQuery<Note> { $0.rating >= 4 }) }
     ///

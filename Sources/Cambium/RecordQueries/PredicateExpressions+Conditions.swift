@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// Logic, comparisons, optionals and sequences.
+// Translates the logic, comparisons, optionals and sequences of predicates.
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {

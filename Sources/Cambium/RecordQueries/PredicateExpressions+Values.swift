@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// Variables, constants and key paths.
+// Translates the variables, constants and key paths of predicates.
 
 extension PredicateExpressions.Variable: TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {

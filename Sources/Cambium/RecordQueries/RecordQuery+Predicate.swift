@@ -26,8 +26,8 @@ extension Graph {
 
 /// The translation of the expressions of one predicate.
 struct PredicateTranslation {
-    /// A variable of the predicate or of a closure in it. Only the variable of the innermost closure has a translation, because a condition
-    /// on members cannot refer to their owner.
+    /// A variable of the predicate or of a closure in it. Only the variable of the innermost closure can be translated, because a condition
+    /// on members cannot refer to the owner of the members.
     struct Variable {
         let level: Int
         /// For a variable of `flatMap` or of an optional chain: the path to its value from the object of the innermost closure.
@@ -95,7 +95,7 @@ struct PredicateTranslation {
         }
     }
 
-    /// Translates the test of a closure on members.
+    /// Translates a closure that tests the members of a relationship.
     mutating func test(
         _ sequence: any PredicateExpression, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression,
         _ quantifier: Quantifier
@@ -115,14 +115,14 @@ struct PredicateTranslation {
         }
         let condition = try condition(test, "the closure")
         guard let filter else { return .related(quantifier, QueryPath(names), condition) }
-        // A test of all filtered members becomes: no member passes the filter and fails the test.
+        // "Each filtered member passes the test" becomes "no member passes the filter and fails the test".
         return quantifier == .all
             ? .related(.none, QueryPath(names), .and([filter, .not(condition)]))
             : .related(quantifier, QueryPath(names), .and([filter, condition]))
     }
 }
 
-/// The comparison of a query. `PredicateExpressions` contains another type with this name.
+/// The comparison of a query. `PredicateExpressions` contains another type with the name `Comparison`.
 typealias FieldComparison = Comparison
 
 /// An expression of a predicate that a query can express.

@@ -5,7 +5,7 @@
 ///
 /// A query without sort keys returns records by ascending id. Records with equal sort keys are also returned by ascending id.
 public struct RecordQuery<Record: EntityRecord>: Sendable {
-    /// The query with names, for the untyped parts of the API.
+    /// The untyped form of this query, with names instead of key paths.
     public var query: Query
 
     /// Creates a query for all objects of the entity and its sub-entities.

@@ -15,15 +15,16 @@ extension WriteTransaction {
     /// Returns all records of an entity, by ascending id. Throws as `fetch(_:)` with a query does.
     public mutating func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
 
-    /// Returns the records that a query asks for, in its order. Throws as `Graph.fetch(_:)` and as `load(_:)` of the transaction do.
+    /// Returns the records of a query's answer, in the order of the query. Throws as `Graph.fetch(_:)` and as `load(_:)` of the transaction
+    /// do.
     ///
     /// Complexity: as `Graph.fetch(_:)`, and O(changed objects x log objects) if the schema has ordered indexes.
     public mutating func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] {
         try withGraph(Record.self, for: .queries) { try $0.load(try $0.find(query.query), $1) }
     }
 
-    /// Returns the records that can be read, and an error for each of the others. Throws as `Graph.collect(_:)` and as `fetch(_:)` do.
-    /// Complexity: as `fetch(_:)`.
+    /// Returns the records that can be read, and an error for each record that cannot be read. Throws as `Graph.collect(_:)` and as
+    /// `fetch(_:)` do. Complexity: as `fetch(_:)`.
     public mutating func collect<Record: EntityRecord>(
         _ query: RecordQuery<Record>
     ) throws -> (records: [Record], errors: [any Error]) {
@@ -50,7 +51,7 @@ extension WriteTransaction {
 
     // MARK: Objects
 
-    /// Returns the objects that a query asks for, in its order. Throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
     public func find(_ query: Query) throws -> [ObjectID] { try draft.withPreview(for: .queries) { try $0.find(query) } }
 
     /// Returns the first object of the answer of a query, or `nil` if the answer is empty. Throws as `Graph.find(_:)` does. Complexity: as
