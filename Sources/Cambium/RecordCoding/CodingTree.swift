@@ -64,13 +64,13 @@ extension CodingTree: Decodable {
         if let whole = try? container.decode(UInt64.self) { return String(whole) }
         if let decimal = (try? container.decode(Decimal.self)).flatMap({ DecimalNumber($0) }) {
             let text = decimal.description
-            // A decoder may round a number that is out of the range of decimals.
+            // A decoder may round a number that is out of the range of decimals. In that case, the text of the `Double` is returned.
             if Double(text) == value { return text }
         }
         return "\(value)"
     }
 
-    /// The members are in ascending order of their keys, because most decoders do not keep the order of their input.
+    /// Returns the members in ascending order of their keys, because most decoders do not keep the order of their input.
     private static func members(_ container: KeyedDecodingContainer<CodingTreeKey>) throws -> [JSONValue.Member] {
         try container.allKeys.sorted { $0.stringValue < $1.stringValue }.map { key in
             let isNull = try container.decodeNil(forKey: key)

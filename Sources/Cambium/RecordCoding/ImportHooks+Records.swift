@@ -9,9 +9,9 @@ extension ImportHooks {
     ///
     /// `finish` gets a ref, because many hooks need no more. `transaction.load(_:)` reads the record.
     ///
-    /// `prepare` gets the row as the input has it, because a mapping may give its keys another meaning, and the object is known only
-    /// afterwards. `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call
-    /// it: there, the row itself decides on the entity.
+    /// `prepare` gets the row as the input has it, and no object: the mapping is applied later, and the object is known only after that.
+    /// `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call `prepare`,
+    /// because there the row itself decides on the entity.
     ///
     /// - Parameters:
     ///   - type: The type of the record. `finish` is called only for objects of its entity and sub-entities.

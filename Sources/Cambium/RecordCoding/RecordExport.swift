@@ -6,7 +6,7 @@ struct RecordExport {
     private let entity: Entity
     private var rows: ObjectRows
 
-    /// Throws `.unknownName` if the record does not fit the schema, and `.invalidInput` for a mapping that does not.
+    /// Throws `.unknownName` if the record does not fit the schema, and `.invalidInput` if the mapping does not fit the schema.
     init<Record: EntityRecord>(
         _ graph: Graph, _ type: Record.Type, _ options: ExportOptions, _ hooks: ExportHooks
     ) throws(CambiumError) {
@@ -15,7 +15,8 @@ struct RecordExport {
         rows = try ObjectRows(graph, of: entity, options, hooks)
     }
 
-    /// Returns the row of a record's object, or `nil` if the hook omits it. An error that concerns the object becomes an `EncodingError`.
+    /// Returns the row of a record's object, or `nil` if the hook omits the row. An error that concerns the object becomes an
+    /// `EncodingError`.
     mutating func row<Record: EntityRecord>(_ record: Record, _ codingPath: [any CodingKey]) throws -> CodingTree? {
         do {
             return try rows.row(place(of: record)).map(CodingTree.init)

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// The import of the rows of a decoder, with the store and the options of its `userInfo`.
+/// The import of a decoder's rows, with the store and the options in the `userInfo` of the decoder.
 struct RecordImport {
     private let store: Store
     private let options: ImportOptions
@@ -47,7 +47,8 @@ struct RecordImport {
     /// Imports the rows. An error in a row becomes a `DecodingError` at the row.
     func records<Record: EntityRecord>(_ rows: Rows) throws -> ImportedRecords<Record> {
         var writer = JSONWriter(escapes: .required)
-        // An array contains the rows. Otherwise, the import would take a first row that is an array for the array of all rows.
+        // Writes the rows as an array. Otherwise, if the first row is an array, the import would mistake that row for the array of all
+        // rows.
         writer.beginArray()
         for (index, row) in rows.all.enumerated() {
             if index > 0 { writer.separateLine() }
