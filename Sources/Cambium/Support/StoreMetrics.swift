@@ -34,8 +34,8 @@ public struct StoreMetrics: Sendable, Hashable {
         public let duration: Duration
     }
 
-    /// The longest time that the lock was held for each use that occurred, the longest one first. The time of a transaction's closure does
-    /// not count, except in a migration.
+    /// For each use that occurred, the longest time that the lock was held; the uses with the longest times come first. The time of a
+    /// transaction's closure does not count, except in a migration.
     public internal(set) var longestHolds: [Hold] = []
     /// The number of threads that wait for the writer's lock.
     public internal(set) var waitingWriterCount = 0
