@@ -17,10 +17,11 @@ extension Store {
     ///   - durability: The durability for which this transaction waits; `nil` for the durability of the store. A transaction cannot request
     ///     a weaker durability.
     ///   - body: Changes the transaction that it receives.
-    /// - Throws: the errors of `body`; `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and `.conflict`
-    ///   if a different request with the same id was applied (in both cases, `body` is not called); `.ruleViolated`; `.invalidInput` for a
-    ///   weaker durability than the store's; `.ioFailure` and `.notWritable` if the log cannot be written; `.outcomeUnknown`; `.misuse`
-    ///   inside the closure of another write of the store.
+    /// - Throws: the errors of `body`. Throws `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and
+    ///   `.conflict` if a different request with the same id was applied. In both cases, `body` is not called. Throws `.ruleViolated` if
+    ///   rules of the schema are broken, and `.invalidInput` for a weaker durability than that of the store. Throws `.ioFailure` or
+    ///   `.notWritable` if the log cannot be written, and `.outcomeUnknown` as described above. Throws `.misuse` inside the closure of
+    ///   another write of the store.
     @discardableResult
     @inlinable
     public func write<Result>(
@@ -43,8 +44,8 @@ extension Store {
 
     /// Does the same as the blocking `write`, for tasks. The closures run one at a time on a queue of the store. No thread waits for the
     /// disk, except for a request that was applied before. Transactions that arrive during a sync share the next sync.
+    ///
     /// If the task is cancelled before `body` begins, `body` is not called, and the call throws `CancellationError`. A transaction that has
-    /// begun is finished.
     /// begun is finished.
     @discardableResult
     public func write<Result: Sendable>(
@@ -56,7 +57,8 @@ extension Store {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async {
                     do {
-                        // The first check precedes the wait for other writers. The second check comes when this transaction begins.
+                        // Checks twice, because the task may be cancelled during the wait for other writers: here, and when the transaction
+                        // begins.
                         try cancellation.check()
                         let (result, ticket) = try self.enqueue(author, durability, .listener) { transaction in
                             try cancellation.check()
