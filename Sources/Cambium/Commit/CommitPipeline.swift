@@ -67,8 +67,8 @@ final class CommitPipeline: Sendable {
         return pending
     }
 
-    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the Merkle tree. If its time is
-    /// earlier than that of the last transaction, the copy gets the time of the last transaction. Does not wait for the disk.
+    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the Merkle tree. If that time is
+    /// earlier than the time of this store's last transaction, the copy gets the time of the last transaction. Does not wait for the disk.
     ///
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
     /// of `Draft.replay`.
@@ -124,7 +124,7 @@ final class CommitPipeline: Sendable {
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
         // While the log changes to a new segment (a rotation), no frame is written. So every transaction then waits for its group, as a
-        // synced one does.
+        // synced transaction does.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())

@@ -13,7 +13,7 @@ extension CommitQueue {
         timer?.start(after: .microseconds(delay))
     }
 
-    /// Cancels the timer, because no bytes need a sync any longer. Call it only while the writer's lock is held.
+    /// Cancels the timer, because a sync begins or the store is closed. Call it only while the writer's lock is held.
     func stopTimer() {
         if timerTime == nil { return }
         timerTime = nil

@@ -39,8 +39,8 @@ struct PendingCommit: Sendable {
         }
     }
 
-    /// Returns the error of the commit if its group fails. The outcome is unknown only if the kernel received the bytes, because only then
-    /// the next opening may find them.
+    /// Returns the error of the commit if its group fails. The outcome is unknown only if the kernel received the bytes of the commit.
+    /// Otherwise, the next opening cannot find them.
     private func failure(_ cause: CambiumError) -> CambiumError {
         guard let fate else { return .outcomeUnknown(transaction, cause) }
         if let failure = fate.failure { return failure }

@@ -27,7 +27,8 @@ final class Sealing: Sendable {
         self.tuning = tuning
     }
 
-    /// The last error of sealing or merging; `nil` if neither has failed. The segments are unchanged, and the next opening tries again.
+    /// The last error of sealing or merging; `nil` if neither has failed. After an error, the segments are unchanged, and the next opening
+    /// tries again.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
     /// Seals a segment that gets no more frames.

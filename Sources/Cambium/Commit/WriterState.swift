@@ -63,8 +63,8 @@ final class WriterState: @unchecked Sendable {
         visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
     }
 
-    /// Shows readers a packed graph, which has the same content as the graph of the same transaction on other pages. Does nothing if
-    /// readers see another transaction.
+    /// Shows readers a packed graph in place of the graph of the same transaction. Both have the same content, but on different pages. Does
+    /// nothing if readers see another transaction.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
     /// Rolls back to the last confirmed version, or to `graph`. Call it only while `lock` is held.
