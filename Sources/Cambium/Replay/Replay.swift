@@ -69,7 +69,7 @@ struct Replay {
         observe: (LogRecord) throws -> Void = { _ in }
     ) throws -> LogReader.End {
         var draft = timeline.draft()
-        // If the log has no transactions, the result is the graph before the first transaction.
+        // If no transaction is replayed, the resulting graph keeps this number.
         let first = timeline.head.transaction
         draft.beginReplayed(first.rawValue)
         let base = base
