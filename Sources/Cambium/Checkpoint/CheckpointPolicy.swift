@@ -21,8 +21,8 @@ public struct CheckpointPolicy: Sendable, Hashable {
     public enum Compression: Sendable, Hashable {
         /// Pages are stored as they are in memory. They are mapped from the file.
         case none
-        /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. They take about half of the
-        /// disk space, and additional memory for each chunk that is touched.
+        /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. In this form, pages take
+        /// about half of the disk space, and additional memory for each chunk that is touched.
         case lz4
     }
 

@@ -3,7 +3,8 @@ import CambiumModel
 
 /// The Merkle tree over the transactions up to a checkpoint. The next checkpoint continues the tree.
 struct CheckpointTree {
-    /// `nil` if the log could not be read, which `verify` reports. A checkpoint without a tree is otherwise sound.
+    /// The tree; `nil` if the log could not be read. `Store.verify` reports the flaw of the log. A checkpoint without a tree is otherwise
+    /// sound.
     private(set) var tree: MerkleTree? = MerkleTree()
     /// The position after the last transaction in the tree; `nil` for the beginning of the log.
     private(set) var end: LogPrefix?

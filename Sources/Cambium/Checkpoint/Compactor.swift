@@ -32,7 +32,7 @@ struct Compactor {
         let before = try PageFile.byteCount(checkpointer.volume)
         var isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
         _ = try scheduler.store(again: isPacked)
-        // Packing leaves holes in open chunks. The checkpoint has frozen these chunks, so they can now be emptied, too.
+        // Packing leaves holes in the chunks that it writes. The checkpoint has frozen these chunks, so the next round can empty them, too.
         for _ in 0..<Self.packingRoundCountMax where isPacked {
             isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
             if isPacked { _ = try scheduler.store(again: true) }
