@@ -6,7 +6,7 @@ import CambiumModel
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
     /// The metadata of each transaction whose frame verifies. If a frame does not verify, but the checkpoint lists the transaction's
-    /// request, the metadata contains that request.
+    /// request, the transaction's entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
 
     /// The maximum number of transactions in a gap. Each of them takes some bytes of the new log.
