@@ -41,7 +41,7 @@ final class ObserverSeat: Sendable {
     }
 }
 
-/// The content of a seat, and the interest in the newest versions of the store.
+/// The content of a seat, and the observer's interest in the newest versions of the store.
 private final class ObserverLoan: Loan {
     private struct State {
         var held: ObserverSeat.Held?
