@@ -7,9 +7,9 @@ extension Edit {
     /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
     /// changes.
     ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, for a
-    /// target that the relationship cannot hold, and for an index outside of the relationship. After an error, nothing is changed.
-    /// Complexity: O(1) expected, O(members) for an ordered relationship.
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, and for a
+    /// target that the relationship cannot hold. Also throws `.invalidInput` for an index outside of the relationship. After an error,
+    /// nothing is changed. Complexity: O(1) expected, O(members) for an ordered relationship.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {

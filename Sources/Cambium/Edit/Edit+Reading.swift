@@ -97,7 +97,8 @@ extension Edit {
 
     // MARK: Identity
 
-    /// Returns the id of the object with these identity values, in the order of `entity.identity`, or `nil` if there is no such object.
+    /// Returns the id of the object with these identity values, or `nil` if there is no such object. The values are in the order of
+    /// `entity.identity`.
     ///
     /// If several objects have the values, which a commit would refuse, returns one of them. Complexity: O(1) expected.
     public func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
