@@ -11,8 +11,8 @@
 extension Edit {
     /// Returns the record of an object. Its properties count as read, if the edit tracks reads.
     ///
-    /// Throws `.objectDeleted` if the edit does not have the object, `.misuse` for a ref of another store, and `.unknownName` if the record
-    /// does not fit the schema of the base. Throws `.unexpectedValue` for a value that the record cannot hold. For example, a mandatory
+    /// Throws `.objectDeleted` if the edit does not have the object, and `.misuse` for a ref of another store. Throws `.unknownName` if the
+    /// record does not fit the schema of the base, and `.unexpectedValue` for a value that the record cannot hold. For example, a mandatory
     /// property of an inserted object may still be null. Complexity: O(properties and records inside of the record).
     public func load<Record: EntityRecord>(_ ref: Ref<Record>) throws -> Record {
         try ref.check(base.storeKey)
@@ -33,7 +33,7 @@ extension Edit {
         return records
     }
 
-    /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
+    /// Returns the record with these identity values, or `nil` if there is no such record. The values are in the order of the identity.
     ///
     /// Throws as `load(_:)` does. Complexity: O(1) expected, and as `load(_:)`.
     public func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {

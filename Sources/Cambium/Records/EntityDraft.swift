@@ -52,7 +52,7 @@ struct EntityDraft {
         }
     }
 
-    /// Marks a relationship as ordered. Another record has declared the relationship without an order.
+    /// Marks a relationship as ordered if another record declared it without an order.
     private mutating func order(_ name: String) {
         guard let index = definition.relationships.firstIndex(where: { $0.name == name && $0.cardinality == .toMany }) else { return }
         definition.relationships[index].cardinality = .orderedToMany

@@ -28,7 +28,7 @@ extension Graph {
         return records
     }
 
-    /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
+    /// Returns the record with these identity values, or `nil` if there is no such record. The values are in the order of the identity.
     ///
     ///     let note = try graph.find(Note.self, identity: 7)
     ///

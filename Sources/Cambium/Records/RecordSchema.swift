@@ -34,8 +34,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
         indexByKeyPath = Dictionary(properties.enumerated().map { (PropertyKey(keyPath: $1.keyPath), $0) }) { first, _ in first }
     }
 
-    /// Returns the name of the property to which a key path leads, or `nil` if the key path does not lead to a stored property of the
-    /// record.
+    /// Returns the name of the property to which a key path leads; `nil` if that property is not a stored property of the record.
     func name(of keyPath: AnyKeyPath) -> String? {
         guard let index = indexByKeyPath[PropertyKey(keyPath: keyPath)] else { return nil }
         return description.properties[index].name

@@ -126,7 +126,7 @@ public struct RecordWriter: ~Copyable {
 
     // MARK: Records
 
-    /// Saves a record: updates the object of its ref or of its identity, or inserts an object.
+    /// Saves a record: updates the object of its ref, or the object with its identity, or inserts an object.
     mutating func save<Record: EntityRecord>(_ record: inout Record, arrival: PropertyNumber? = nil) throws -> ObjectID {
         guard path.count < RecordReader.depthMax else {
             throw CambiumError(
@@ -263,8 +263,8 @@ public struct RecordWriter: ~Copyable {
     /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Whether `owner` and its relationship are those of the property that is being written, so that the members are unchanged. An owner
-    /// may have another id, because an edit or a transaction that was rolled back inserted it. Such an owner counts as the current object.
+    /// Whether a collection belongs to the property that is being written. If so, its members are unchanged. `owner` may have another id,
+    /// because an edit or a transaction that was rolled back inserted it. Such an owner counts as the current object.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
         if owner.id == id || (owner.id.isProvisional && !id.isProvisional) { return true }
@@ -281,8 +281,8 @@ public struct RecordWriter: ~Copyable {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. If there is no new target, and the property is a record, a link to a record
-    /// that contains the current record stays, because reading omits such records.
+    /// Links the current object to one object, or to no object. If there is no new target, and the property is a record, the old link may
+    /// lead to a record that contains the current record. Such a link stays, because reading omits such records.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }

@@ -29,7 +29,7 @@ extension WriteTransaction {
         try withGraph(Record.self, for: .objects) { try $0.load(ids, $1) }
     }
 
-    /// Returns the record with these identity values, in the order of the identity, or `nil` if there is no such record.
+    /// Returns the record with these identity values, or `nil` if there is no such record. The values are in the order of the identity.
     ///
     /// If several objects have the values, which the commit would refuse, returns one of them. Throws as `load(_:)` does.
     public mutating func find<Record: EntityRecord>(_ type: Record.Type, identity values: any AttributeValue...) throws -> Record? {
