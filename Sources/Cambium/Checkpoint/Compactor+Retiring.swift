@@ -46,7 +46,7 @@ extension Compactor {
         _ sealer: SegmentSealer, _ compaction: inout Compaction
     ) throws {
         let volume = checkpointer.volume
-        // The last of these segments may also contain transactions after the anchor, so it is split after the anchor.
+        // The segment that contains the anchor may also contain later transactions, so it is split after the anchor.
         if retiredEnd < anchor, let last = try LogDirectory.segments(volume, upTo: anchor).last {
             compaction.logByteCount += try sealer.split(last, after: anchor)
         }
