@@ -44,8 +44,8 @@ final class CommitQueue: @unchecked Sendable {
         case thread
         /// A caller that calls `whenSettled` immediately.
         case listener
-        /// A caller that may request the outcome at any time. There may be thousands of such callers, so they hold no version that readers
-        /// have not seen.
+        /// A caller that may request the outcome at any time. There may be thousands of such callers, so none of them holds the graph of
+        /// its own transaction. Each gets the newest graph of its group.
         case ticket
     }
 

@@ -13,7 +13,7 @@ final class RecentVersions: Sendable {
     /// A version, and the transaction that led to it.
     struct Moment: Sendable {
         var graph: Graph
-        /// `nil` if the transaction precedes the first observer.
+        /// The metadata of the transaction; `nil` if the transaction precedes the first observer.
         let metadata: TransactionMetadata?
         /// The number of bytes of pages that the next transaction superseded.
         var byteCount = 0

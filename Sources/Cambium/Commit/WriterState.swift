@@ -26,7 +26,7 @@ final class WriterState: @unchecked Sendable {
     /// Wakes the tasks that wait for a newer graph, after that graph becomes visible to readers. The bell ends when the store is closed.
     let bell = CommitBell()
     let recent: RecentVersions
-    /// `nil` for a store in memory.
+    /// The lock of the store; `nil` for a store in memory.
     private let storeLock: StoreLock?
     private let visible: Guarded<Graph>
 
