@@ -17,8 +17,8 @@ import Synchronization
 ///     let committed = try store.commit(&edit)
 ///     print(committed.id(of: item))
 ///
-/// An edit keeps the pages of its base in memory. If an edit exists for a long time, call `rebase(onto:policy:)` from time to time, which
-/// releases the earlier base.
+/// An edit keeps the pages of its base in memory. If an edit exists for a long time, call `rebase(onto:policy:)` from time to time. The
+/// call releases the earlier base.
 public struct Edit: Sendable {
     /// The graph on which the changes are based.
     public internal(set) var base: Graph

@@ -64,6 +64,6 @@ struct EditHistory: Sendable {
         return step
     }
 
-    /// All writes of all steps.
+    /// The writes of all steps, including the undone steps and the step in progress.
     var writes: [EditWrite] { (done + undone + [open]).flatMap(\.self) }
 }

@@ -13,7 +13,7 @@ struct EditPlan {
     private let early: [EditLink]
     private let added: [EditLink]
 
-    /// Complexity: O(changed objects and members of their changed relationships).
+    /// Plans the changes of an edit, except those in `drops`. Complexity: O(changed objects and members of their changed relationships).
     init(_ edit: Edit, _ drops: EditDrops = EditDrops()) {
         var (links, drops) = (EditLinks(edit), drops)
         drops.reduce(&links, of: edit)
