@@ -1,7 +1,7 @@
 package import CambiumModel
 
 extension Op {
-    /// The kind of the op in the spelling of the command line.
+    /// The kind of the op, as the command line prints it.
     package var kindName: String {
         switch self {
         case .schema: "schema"
