@@ -58,7 +58,8 @@ final class CatchUp: Sendable {
             do {
                 try read(&state, upTo: last, cancellation)
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
-                // A compaction may have replaced the log before this position by a checkpoint. A new view begins with that checkpoint.
+                // A compaction may have replaced the log before the observer's position by a checkpoint. A new view begins with that
+                // checkpoint.
                 let view = try Self.view(volume, at: state.before.transaction, budget)
                 (state.view, state.before) = (view, view.graph)
                 try read(&state, upTo: last, cancellation)
