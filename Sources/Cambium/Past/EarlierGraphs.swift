@@ -19,7 +19,7 @@ package final class EarlierGraphs: Sendable {
     private let state = Guarded(State())
 
     private struct State {
-        /// The views that no thread is using, the least recently used one first.
+        /// The kept views. No thread is using them. The least recently used view comes first.
         var views: [EarlierView] = []
         /// The number of times that all views were released.
         var forgottenCount = 0
