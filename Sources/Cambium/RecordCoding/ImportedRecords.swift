@@ -1,7 +1,7 @@
 public import CambiumExchange
 
-/// The records of imported rows, and the report of the import. Any decoder can create this value: it reads rows, and imports them into a
-/// store.
+/// The records of imported rows, and the report of the import. Any decoder can create this value. The initializer reads the rows and
+/// imports them into a store.
 ///
 ///     let decoder = JSONDecoder()
 ///     decoder.userInfo[.cambiumStore] = store
