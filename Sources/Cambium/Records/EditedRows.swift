@@ -21,7 +21,8 @@ final class EditedRows {
     /// Returns the value of an attribute. This counts as a read of the caller, because the caller receives the value in a record.
     func value(_ attribute: Attribute, at place: ObjectPlace) -> Value { edit[id(of: place), attribute] ?? .null }
 
-    /// Returns the members of a relationship: in its order if it is ordered, otherwise ascending. This counts as a read of the caller.
+    /// Returns the members of a relationship: in the order of the relationship if it is ordered, otherwise ascending. This counts as a read
+    /// of the caller.
     func members(_ relationship: Relationship, of place: ObjectPlace) -> [ObjectPlace] {
         (edit.members(relationship, of: id(of: place)) ?? []).compactMap { self.place(of: $0) }
     }

@@ -32,7 +32,7 @@ public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
     /// The entity and the stored properties, in the order of the struct's declaration.
     static var recordSchema: RecordSchema<Self> { get }
 
-    /// The object of this value. `nil` until the value is saved for the first time, and again after it is deleted.
+    /// A ref to the object of this value; `nil` until the value is saved for the first time, and again after it is deleted.
     var ref: Ref<Self>? { get set }
 
     /// Reads each property of the object at which `row` is positioned. Errors of `row` name the object and the property.

@@ -3,7 +3,7 @@
 ///     RecordProperty("id", \.id, .identity, .rebuild(.uuid))
 ///     @Attribute(.minLength(1), .maxLength(200)) var title: String
 public struct PropertyOption: Sendable {
-    /// The new value of an attribute in a clone.
+    /// The value that an attribute with `rebuild` gets in a clone.
     public enum Rebuilt: String, Sendable { case uuid, now }
     /// The value that an attribute with `followParent` gets if the clone has no parent to follow.
     public enum WithoutParent: String, Sendable { case keep, blank }

@@ -7,7 +7,7 @@ public struct RecordColumn<V: AttributeValue> {
 
     init(_ column: Column) { self.column = column }
 
-    /// The value of an object; `nil` if it is null, or if the type cannot hold it.
+    /// The value of an object; `nil` if the value is null, or if the type cannot hold the value.
     @inlinable
     public subscript(place: ObjectPlace) -> V? { V.value(of: column, at: place) }
 }
@@ -21,7 +21,8 @@ extension Graph {
         RecordColumn(column(try attribute(keyPath)))
     }
 
-    /// Resolves an optional property of a record for loops over many objects. Throws as `column(_:)` for other properties does.
+    /// Resolves an optional property of a record for loops over many objects. Throws as `column(_:)` does for a property that is not
+    /// optional.
     public func column<Record: EntityRecord, V: AttributeValue>(_ keyPath: KeyPath<Record, V?>) throws -> RecordColumn<V> {
         RecordColumn(column(try attribute(keyPath)))
     }

@@ -239,7 +239,7 @@ public struct RecordReader: ~Copyable {
         return record
     }
 
-    /// Reads a record inside of this record. Returns `nil` if the object contains this record.
+    /// Reads a record inside of this record. Returns `nil` if the record at `place` contains this record.
     mutating func nested<Record: EntityRecord>(at place: ObjectPlace) throws -> Record? {
         let outer = self.place
         if contains(place) { return nil }
