@@ -124,7 +124,7 @@ struct LoadedCheckpoint: ~Copyable {
 }
 
 extension Timeline {
-    /// Creates a timeline without transactions. Pages beyond the memory budget are kept in a file of the volume that has no name.
+    /// Creates a timeline without transactions. Pages beyond the memory budget are kept in a file without a name on the volume.
     convenience init(replaying reader: LogReader, memory: MemoryBudget = .standard) {
         let settings = reader.settings
         self.init(memory: memory, key: HashKey(secret: settings.indexSecret ?? settings.store))

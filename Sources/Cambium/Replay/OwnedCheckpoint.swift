@@ -30,8 +30,8 @@ struct OwnedCheckpoint: ~Copyable {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
         let continuedFile = loaded.continuedFile(leases)
-        // The timeline does not know its file yet, so this call releases no disk space in that file. The space of unneeded chunks was
-        // released when they were no longer needed.
+        // The timeline does not know its file yet, so this call releases no disk space in that file. It need not: the space of unneeded
+        // chunks was released when they were no longer needed.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
