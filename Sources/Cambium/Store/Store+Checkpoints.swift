@@ -49,10 +49,10 @@ extension Store {
     ///
     /// - Parameters:
     ///   - retention: The part of the log to keep.
-    ///   - archive: The directory that receives the retired segments. They are durable there before they are retired. The directory does
-    ///     not exist yet, is empty, or contains retired segments of this store. From the store and this directory, `Store.backUp` creates a
-    ///     store with the whole history. Throws `.conflict` if the directory is the archive of another store, `.cannotCreate` if it
-    ///     contains something else, and `.locked` if another process is adding to it. In these cases, nothing was retired. See
+    ///   - archive: The directory that receives the retired segments. The segments are durable there before they are retired. The directory
+    ///     does not exist yet, is empty, or contains retired segments of this store. From the store and this directory, `Store.backUp`
+    ///     creates a store with the whole history. Throws `.conflict` if the directory is the archive of another store, and `.cannotCreate`
+    ///     if it contains something else. Throws `.locked` if another process is adding to it. In these cases, nothing was retired. See
     ///     Docs/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult

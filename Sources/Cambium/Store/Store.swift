@@ -24,7 +24,7 @@ public final class Store: Sendable {
     let commits: CommitQueue
     let pipeline: CommitPipeline
     let upkeep: GraphUpkeep
-    /// `nil` for a store in memory.
+    /// Makes checkpoints; `nil` for a store in memory.
     let checkpoints: CheckpointScheduler?
     /// Makes graphs of earlier moments, and keeps the last few of them; `nil` for a store in memory.
     package let past: EarlierGraphs?
