@@ -17,7 +17,7 @@ extension Loan {
     /// If the clock shows a time before this one, the clock was set back, and the loan is over. Without this limit, versions would be kept
     /// until the clock reached `endTime` again. The limit is as long before `beginTime` as `endTime` is after it; `.min` means no limit.
     fileprivate var earliestTime: Timestamp {
-        // Each property is read only once, because another thread may change it in between.
+        // Reads each property once, because another thread may change it in the meantime.
         let (begin, end) = (beginTime, endTime)
         return begin < end && end < .max ? begin - begin.distance(to: end) : .min
     }

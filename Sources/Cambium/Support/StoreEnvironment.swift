@@ -4,7 +4,7 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// The environment of a store: the time and random bytes. Tests supply their own.
+/// The environment of a store: the time and random bytes. Tests supply their own environment.
 public struct StoreEnvironment: Sendable {
     package var now: @Sendable () -> Timestamp
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]

@@ -9,6 +9,6 @@ final class TransactionOutcome: Sendable {
 
     func commit() { committed.withLock { $0 = true } }
 
-    /// Takes back `commit()`, because the transaction could not be written.
+    /// Undoes `commit()`, because the transaction could not be written.
     func rollBack() { committed.withLock { $0 = false } }
 }
