@@ -14,8 +14,8 @@ enum Blob {
     /// The maximum length of a value. The references in one head page can reach this many bytes.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
-    /// Returns the index of a blob in `sharedBlobs`, by its head page. A head has at least three granules, so no two heads have the same
-    /// index.
+    /// Returns the index in the vector of shared blobs (`DirectoryPage.sharedBlobsOffset`) of the blob with this head page. A head page has
+    /// at least three granules, so no two head pages have the same index.
     static func place(_ page: PageRef) -> Int { Int(page >> 1) }
 
     static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {
@@ -53,7 +53,7 @@ enum Blob {
 
     /// Calls `body` with the first bytes of a value, at most `byteCountMax`.
     ///
-    /// - Parameter byteCountMax: A number smaller than the capacity of an extent.
+    /// - Parameter byteCountMax: Must be less than the capacity of an extent, because only the first extent is read.
     static func withBeginning<Result>(
         _ page: PageRef, byteCountMax: Int, _ chunks: Chunks, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {

@@ -9,8 +9,8 @@ internal import CMachine
 /// The low bits of a fragment select the home block of its entry. If the home block is full, the entry lies in the next block with free
 /// space. This is rare, so finding a row usually touches only the 96 bytes of one block.
 ///
-/// A block is 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control word counts
-/// the entries of the block. Its high byte counts the entries that passed the block because it was full.
+/// A block consists of 16 numbers of 16 bits, then 15 rows. The numbers are 15 fragments and a control word. The low byte of the control
+/// word counts the entries of the block. Its high byte counts the entries that lie in a later block because this block was full.
 ///
 /// A full bucket is split by the next bit of the hash. If most entries agree in all bits that a split could use, further entries go to
 /// overflow pages instead.
@@ -27,8 +27,8 @@ struct Bucket {
     /// depths 8 to 23.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
-    /// The maximum number of overflow pages of one bucket in a graph that is not proven. There the pages may form a cycle, and a walk must
-    /// end. In a proven graph, a bucket may have any number of overflow pages.
+    /// The maximum number of overflow pages of one bucket in a graph that is not proven. In such a graph, the pages may form a cycle, and a
+    /// walk through them must end. In a proven graph, a bucket may have any number of overflow pages.
     static let overflowCountMax = 1 << 16
     private static let countOffset = 16
     private static let depthOffset = 18
@@ -137,7 +137,8 @@ struct Bucket {
         }
     }
 
-    /// Returns whether every block is the home of at most half of all entries. The number of entries that passed each block shows this.
+    /// Whether each block is the home of at most half of the entries that a page can hold. A block holds only 15 entries, so all further
+    /// entries of a more frequent home would have passed it.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

@@ -6,8 +6,8 @@ package import CambiumModel
 
 /// A stored value of a column: null, up to 16 bytes, or a pointer to bytes that belong to another owner, such as a page.
 ///
-/// SAFETY: `bytes` is valid only during the call that receives the cell. If the cell was read from a page, it is valid as long as the page
-/// exists.
+/// SAFETY: a function may use the `bytes` of a cell that it receives only until it returns. The `bytes` of a cell that was read from a page
+/// are valid as long as the page exists.
 package struct Cell {
     package enum Kind: UInt8 { case null, fixed, bytes }
 
@@ -34,7 +34,9 @@ package struct Cell {
 }
 
 extension Cell {
-    /// Returns the value as indexes compare it: 0.0 and -0.0 are the same.
+    /// Returns the value in the form that indexes compare: 0.0 and -0.0 are the same.
+    ///
+    /// - Parameter negativeZero: The bits of -0.0 in the type of the attribute; 0 for a type without -0.0.
     @inline(__always) func key(_ negativeZero: UInt64) -> Cell {
         var key = self
         key.low = low == negativeZero ? 0 : low

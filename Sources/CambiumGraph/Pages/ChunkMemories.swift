@@ -6,7 +6,7 @@ struct ChunkMemories: RandomAccessCollection {
 
     static let none = ChunkMemories(memories: [], mappedCount: 0)
 
-    /// Returns the kinds for a space that was opened from a checkpoint, in which the source supplies every chunk.
+    /// Returns the kinds of memory for a space that was opened from a checkpoint. The space's source supplies every chunk.
     static func source(count: Int) -> ChunkMemories {
         ChunkMemories(memories: [ChunkMemory](repeating: .source, count: count), mappedCount: count)
     }

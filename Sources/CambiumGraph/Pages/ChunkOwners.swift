@@ -47,7 +47,7 @@ package struct ChunkRelease {
         disk.run()
     }
 
-    /// The maximum number of chunks that one step releases: 1 MiB.
+    /// The maximum number of chunks that one step releases. These chunks have 1 MiB together.
     static let stepCountMax = 16
     /// The maximum number of chunks that one step examines.
     static let lookCountMax = 4096
@@ -63,15 +63,16 @@ package struct DiskRelease: Sendable {
 
 /// Decides whether a chunk can be used again. No other code makes this decision.
 extension PageSpace {
-    /// Returns whether writers may use a chunk. They may not if a version of this process has a page in the chunk, or a kept checkpoint
-    /// record contains it. They may not if a checkpoint in progress has taken it for its table, or a graph that exists longer than its
-    /// store maps it. The same rule applies to a chunk that is new to the space.
+    /// Returns whether writers may use a chunk. They may not if a version of this process has a page in the chunk, or if a kept checkpoint
+    /// record contains the chunk. They also may not if a checkpoint in progress has taken it for its table, or if a graph of a closed
+    /// store still maps it. The same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
-    /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. Complexity: O(chunks).
+    /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. After this call, a chunk that was taken for a table
+    /// is protected only if `owners` contain it. Complexity: O(chunks).
     ///
-    /// - Parameter owners: The new owners. Compared with the old owners, they may add only chunks that versions of this process use, or
-    ///   that were taken for tables. A chunk that was taken for a table before this call either belongs to these owners, or may be used.
+    /// - Parameter owners: The new owners. A chunk that only the new owners contain must be in use by a version of this process, or taken
+    ///   for a table.
     /// - Parameter spareCount: The number of empty chunks that keep their memory and disk space for the next writes.
     /// - Returns: The task that releases the memory and disk space of the other empty chunks. The caller alternately calls `take` and
     ///   `releaseTaken` until the task is done.
@@ -81,7 +82,7 @@ extension PageSpace {
         let open = Set(openChunks.map(Int.init))
         let end = min(chunkCount, capacity.chunkCountMax)
         // The storage also has disk space for chunks beyond the existing ones. Writers may open these chunks at any time, so their space is
-        // released at once instead of by the task. `mayUse` excludes those that graphs of closed stores still map.
+        // released at once instead of by the task. Chunks that graphs of closed stores still map are omitted.
         if spareCount == 0 {
             let next = chunkCount..<min(chunkCount + PageSpace.spareChunkCount, PageLayout.chunkCountMax)
             discard(next.filter(mayUse)).run()
@@ -89,7 +90,8 @@ extension PageSpace {
         return setEmpty((0..<end).filter { mayUse($0) && !open.contains($0) }, spareCount: spareCount)
     }
 
-    /// The chunks of this process's versions whose bytes are in a file. Another process must not use these chunks of the file.
+    /// The chunks that versions of this process use and whose bytes are in a file: the file of the source or of the storage. Another
+    /// process must not use these chunks of the file.
     var mappedChunks: (ofSource: [Int], ofStorage: [Int]) {
         let used = memories.indices.filter { live[$0] > 0 }
         return (used.filter { memories[$0] == .source }, used.filter { memories[$0].isStorage })

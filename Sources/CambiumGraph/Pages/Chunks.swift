@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The table of chunks, which turns a page reference into an address. The table never moves, so readers need no lock. The first thread that
-/// touches a chunk stores its address. If several threads do so, they store the same address.
+/// touches a chunk stores its address. If several threads touch it at the same time, all of them store the same address.
 ///
 /// SAFETY: a page reference leads to a chunk that is in the table, or that the space's source supplies on the first touch. A chunk stays in
 /// the table as long as a page in it is in use. The holder of a reference also holds the page space.
@@ -15,7 +15,7 @@ struct Chunks {
 
     var memory: UnsafeMutableRawPointer { UnsafeMutableRawPointer(table) }
 
-    /// The address of a chunk; `nil` if the chunk has no memory, or if no thread has touched it since it was stored.
+    /// The address of a chunk. It is `nil` if the chunk has no memory, or if the chunk is stored and no thread has touched it yet.
     subscript(chunk chunk: Int) -> UnsafeMutableRawPointer? {
         @inline(__always) get { table[chunk].load(ordering: .acquiring) }
         nonmutating set { table[chunk].store(newValue, ordering: .releasing) }
@@ -38,7 +38,7 @@ struct Chunks {
         PageKind(rawValue: self[page].load(fromByteOffset: PageLayout.kindOffset, as: UInt8.self))
     }
 
-    /// An index beyond all chunks, whose entry is the address of the page space.
+    /// The index of the last entry of the table. It belongs to no chunk and contains the address of the page space.
     static let spacePlace = PageLayout.chunkCountMax
 
     /// Whether a check has proved, before the first read, that the pages form a valid graph.

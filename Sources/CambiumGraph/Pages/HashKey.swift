@@ -1,13 +1,15 @@
 import CambiumBytes
 
-/// The secret numbers from which the hashes in a graph's indexes are computed. The directory page contains the key, so that the pages
-/// always come with the key of their hashes. Decision 21.
+/// The secret numbers from which the hashes in a graph's indexes are computed. The directory page contains the key, so stored pages are
+/// never separated from the key of their hashes. Decision 21.
 package struct HashKey: BitwiseCopyable, Sendable {
-    /// `low` and `high` are the factors for the two words of a fixed-width value. `before` is the factor for the hash of the preceding
-    /// values, and `offset` is added.
+    /// The factor for the low word of a fixed-width value.
     let low: UInt128
+    /// The factor for the high word of a fixed-width value.
     let high: UInt128
+    /// The factor for the hash of the preceding values of the key.
     let before: UInt128
+    /// The number that is added to the products.
     let offset: UInt128
     /// The SipHash key for text and data.
     let bytes: SIMD2<UInt64>

@@ -1,7 +1,7 @@
 import CambiumBytes
 
-/// The hash of a key, computed from its values one by one. No log contains hashes. Stored pages contain them, together with the fingerprint
-/// of the hash function.
+/// The hash of a key, computed from its values one by one. A log contains no hashes, so the function may change. Stored pages contain
+/// hashes, together with the fingerprint of the function.
 ///
 /// Words are multiplied by secret factors, and the high half of the 128-bit product is kept. For two keys that are chosen without knowledge
 /// of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. Then the

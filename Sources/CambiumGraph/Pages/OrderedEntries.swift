@@ -77,7 +77,7 @@ struct OrderedLeafSize {
         add(entries, range.dropFirst())
     }
 
-    /// Adds the entries that follow the measured entries.
+    /// Adds a range of entries, which must directly follow the entries that were measured before.
     @inline(__always) mutating func add(_ entries: some OrderedEntries, _ range: Range<Int>) {
         guard let last = range.last else { return }
         var least = prefixByteCount &+ OrderedNode.rowByteCount

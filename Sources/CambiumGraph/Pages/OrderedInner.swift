@@ -96,7 +96,7 @@ struct OrderedInner {
         return list
     }
 
-    /// Replaces all children by a part of a list, which must fit. The first child loses its lower bound.
+    /// Replaces all children by a part of a list. The part must fit into the page. Its first child loses its lower bound.
     func write(_ list: OrderedChildren, _ range: Range<Int>) {
         let prefixCount = list.commonByteCount(range)
         page.storeBytes(of: UInt16(range.count), toByteOffset: OrderedNode.countOffset, as: UInt16.self)
@@ -156,7 +156,7 @@ struct OrderedInner {
         (target + place + 1).update(from: source + place, count: count - place)
     }
 
-    /// Returns the number of bytes of a node: `boundsByteCount` is the length of all lower bounds without their common prefix.
+    /// Returns the number of bytes that a node takes. `boundsByteCount` is the length of all lower bounds without their common prefix.
     static func byteCount(_ count: Int, _ prefixByteCount: Int, _ boundsByteCount: Int) -> Int {
         referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount
     }
@@ -249,8 +249,8 @@ struct OrderedChildren {
 
     func boundByteCount(_ child: Int) -> Int { children[child].boundEnd - children[child].boundStart }
 
-    /// Returns the number of bytes with which all lower bounds of a part begin. The bound of its first child does not count, because it is
-    /// not stored.
+    /// Returns the number of bytes with which all lower bounds of a part begin. The bound of the part's first child does not count, because
+    /// a node does not store it.
     func commonByteCount(_ range: Range<Int>) -> Int {
         guard range.count > 1 else { return 0 }
         let (first, last) = (children[range.lowerBound + 1], children[range.upperBound - 1])

@@ -6,7 +6,7 @@
 /// the prefix.
 ///
 /// Entries of the same length lie at equal distances. If the lengths differ, the page also stores where each entry ends. These numbers fill
-/// the page from its end: the number of the first entry is the last.
+/// the page backwards from its end: the end of the first entry is the last number of the page.
 ///
 /// SAFETY: the page is a consistent leaf (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedLeaf {

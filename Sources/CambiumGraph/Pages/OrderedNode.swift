@@ -13,8 +13,8 @@ package enum OrderedNode {
         static let keyByteCountMax = 64
     #else
         static let byteCount = 2048
-        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their rows, and readers compare the
-        /// values of these objects.
+        /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their rows, so readers must compare the
+        /// whole values of these objects.
         static let keyByteCountMax = 256
     #endif
     static let rowByteCount = 4

@@ -137,8 +137,8 @@ final class PageMemory {
         preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
     }
 
-    /// Lets another thread supply memory for this many bytes of pages. Filling fresh memory with zeros takes the kernel about as long as a
-    /// clone takes to write to it. Does nothing if the other thread is still busy, or for less than 4 MiB.
+    /// Lets another thread supply memory for this many bytes of pages. The kernel fills fresh memory with zeros, which takes about as long
+    /// as a clone of objects takes to write the pages. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
     /// - Parameter freeByteCount: The number of free bytes in open chunks, which reduce the memory that is needed.
     func prepare(byteCount: Int, freeByteCount: Int) {
@@ -162,7 +162,7 @@ final class PageMemory {
         if !ranges.isEmpty { supply(ranges) }
     }
 
-    /// Supplies a few MiB in advance, regardless of free bytes in open chunks. For a writer that writes without pauses.
+    /// Supplies a few MiB in advance, regardless of free bytes in open chunks. Call it for a writer that writes without pauses.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }

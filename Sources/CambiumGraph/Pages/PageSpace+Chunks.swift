@@ -7,8 +7,8 @@ package protocol ChunkSource: AnyObject, Sendable {
     /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. The method ends the process
     /// if the bytes cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
-    /// Whether both sources read the same file, so that a chunk has the same bytes in both. No process may write to these chunks while one
-    /// of the sources exists.
+    /// Returns whether both sources read the same file, so that a chunk has the same bytes in both. No process may write to these chunks
+    /// while one of the sources exists.
     func suppliesSameChunks(as other: any ChunkSource) -> Bool
     /// Ends the process because the stored pages do not form a graph.
     func refuse(_ reason: String) -> Never
@@ -22,7 +22,7 @@ package protocol PageStorage: AnyObject, Sendable {
     /// Maps a chunk of the file at an address, and allocates disk space for it. The content of the memory there is lost. Returns `false` if
     /// that fails.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
-    /// Maps chunks of the file at an address at which memory has the same content. Returns `false` if that fails.
+    /// Maps chunks of the file at an address whose memory has the same content. Returns `false` if that fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
     /// Records that these chunks are not needed. They have no disk space until they are stored or mapped again.
     ///
@@ -84,7 +84,7 @@ extension PageSpace {
     ///
     /// - Parameters:
     ///   - wanted: The kind that the page must have; `nil` for any kind.
-    ///   - byteCount: The minimum number of bytes that the page must have space for.
+    ///   - byteCount: The number of bytes for which the page must have space.
     @inline(never) func checkCopied(_ page: PageRef, _ pointer: UnsafeMutableRawPointer, _ wanted: PageKind?, _ byteCount: Int) {
         let isSource = memories[Int(page >> 12)] == .source
         let granules = Int(pointer.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self))
@@ -103,8 +103,8 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process because a page has impossible content. In a proven graph, a draft has a defect, or a caller uses a place of another
-    /// graph.
+    /// Ends the process because a page has impossible content. If the graph is proven, the cause is a defect of a draft, or a caller that
+    /// uses a place of another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)
@@ -125,7 +125,7 @@ extension PageSpace {
         return frozen.filter { live[$0] > 0 }
     }
 
-    /// Lets writers use these chunks, and no other chunks. No page in them may be in use, and no other owner may need them.
+    /// Lets writers use only the given chunks. They must have no page in use, and no other owner may need them.
     ///
     /// - Parameters:
     ///   - empty: The chunks, ascending.
@@ -177,15 +177,15 @@ extension PageSpace {
             default: memories[chunk] = .none
             }
         }
-        // The chunks return to their position. It must be before the chunks that keep their memory and disk space, even if the list has
-        // become shorter.
+        // The taken chunks return to their position in the list. It must be before the chunks that keep their memory and disk space, even
+        // if the list has become shorter.
         rest.next = min(rest.next, emptyChunks.count)
         emptyChunks.insert(contentsOf: rest.taken, at: rest.next)
         rest.next += rest.taken.count
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Records that these chunks have no disk space. Returns steps that release it, one for each run of consecutive chunks.
+    /// Records that these chunks have no disk space, and returns the steps that release it. Consecutive chunks share one step.
     ///
     /// - Parameter chunks: The chunks, ascending.
     func discard(_ chunks: [Int]) -> DiskRelease {
@@ -226,7 +226,7 @@ extension PageSpace {
     /// The number of empty chunks that keep their memory: 16 MiB.
     static let spareChunkCount = 256
 
-    /// Provides writable memory for an empty or new chunk. If the budget is exhausted, maps the file instead.
+    /// Provides writable memory for an empty or new chunk. If the budget is exhausted, maps the file of the storage instead.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
         switch memories[chunk] {

@@ -18,7 +18,7 @@ struct UUIDSeries {
         number = low & ((1 &<< bitCount) &- 1)
     }
 
-    /// Returns the low half of a UUID with the number 0, in a series with this number of number bits.
+    /// Returns the low half of the UUID with the number 0 in a series whose numbers have `bitCount` bits.
     static func tagged(_ low: UInt64, bitCount: UInt64) -> UInt64 {
         low & ~((1 &<< (bitCountMax &+ 5)) &- 1) | bitCount &<< bitCountMax
     }
@@ -27,7 +27,8 @@ struct UUIDSeries {
     ///
     /// - Parameter first: The hash of number 0.
     @inline(__always) func hash(from first: UInt64) -> UInt64 {
-        // For consecutive keys, the three bits that select the block of a bucket are different, so that the keys spread over the blocks.
+        // Consecutive keys get different values of the three bits that select the block of a bucket, so that the keys spread over the
+        // blocks.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
         // If the key is in no series, `number` and `bitCount` are 0. The result is `first` in this case, too, because shifting 0 gives 0.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
