@@ -153,8 +153,8 @@ extension Draft {
             }
             next += 1
         }
-        // `merge` ignores a record with 0 groups, and sets the number to 0 if there are not enough pages. So the number must be at least 1
-        // here.
+        // `merge` ignores a record whose `groupCount` is 0, and sets `groupCount` to 0 if there are not enough pages. So it must be at
+        // least 1 here.
         record.groupCount = max(next, 1)
         merge(&batch, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
@@ -163,7 +163,7 @@ extension Draft {
 }
 
 extension Draft {
-    /// Gives the directory page space for ordered indexes, if the graph was stored by a version without them.
+    /// Gives the directory page space for ordered indexes, if a version of the program without ordered indexes stored the graph.
     mutating func reserveIndexes() {
         let indexed = GraphLayout(layout.schema, hasRegister: layout.hasRegister)
         let byteCount = DirectoryPage.byteCount(indexed)
@@ -196,7 +196,8 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Gives a graph space for ordered indexes, if it was stored by a version without them. The indexes are built later.
+    /// Gives the graph space for ordered indexes, if a version of the program without ordered indexes stored it. The indexes are built
+    /// later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()

@@ -2,7 +2,7 @@ internal import CMachine
 
 /// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
 extension Draft {
-    /// Adds entries to a tree and removes entries from it. If the graph is not proven, ends the process if an entry to remove does not
+    /// Adds entries to a tree and removes entries from it. In a graph that is not proven, ends the process if an entry to remove does not
     /// exist.
     ///
     /// Complexity: O(n log m) for n changes of a tree of m entries, or O(m) if that is less.
@@ -50,7 +50,7 @@ extension Draft {
         if list.count == 0 { tree = OrderedTree() }
     }
 
-    /// Replaces the root by its only child, as long as it is an inner node with one child.
+    /// As long as the root is an inner node with one child, replaces the root by this child.
     private mutating func lowerRoot(_ tree: inout OrderedTree) {
         while tree.height > 1, chunks.inner(tree.root).count == 1 {
             let child = chunks.inner(tree.root).references[0]
@@ -94,8 +94,8 @@ extension Draft {
         return write(list, to: page, isAppended: replaced.last?.child == node.count - 1)
     }
 
-    /// Prefetches the nodes on the paths to the first and to the last change. If one value changes, there are only two changes: the old and
-    /// the new entry. Their leaves are usually far from each other in memory.
+    /// Prefetches the nodes on the paths to the first and to the last change. If a transaction changes one value, there are only two
+    /// changes: the old and the new entry. Their leaves are usually far from each other in memory.
     private func prefetchEnds(of changes: OrderedChanges, _ tree: OrderedTree) {
         guard changes.count > 1, tree.height > 1, chunks.isProven else { return }
         var (first, last) = (tree.root, tree.root)
@@ -144,7 +144,7 @@ extension Draft {
         work.removeAll()
         guard work.merge(leaf, changes, rest) else { chunks.refuse("an index lacks the entries of objects") }
         delta += work.entries.count - before
-        // Whether the changes only append to the leaf: its last entries are exactly the remaining changes.
+        // The changes only append to the leaf if its last entries are now exactly the remaining changes.
         let end = work.entries.count - rest.count
         let isAppended = end >= 0 && end < work.entries.count && work.entries[end].start == changes.entry(rest.lowerBound).start
         return writeLeaves(work, page, isAppended: isAppended, isBulk: rest.count > Self.placeCountMax)
@@ -210,7 +210,7 @@ extension Draft {
         list.setLastBound(OrderedBytes(first.start, min(common + 1, first.count)))
     }
 
-    /// Creates leaves from changes. All of the changes must add an entry.
+    /// Creates leaves from changes, each of which must add an entry.
     private mutating func newLeaves(_ changes: OrderedChanges) -> OrderedChildren {
         if !changes.records.allSatisfy(\.isAdded) { chunks.refuse("an index lacks the entry of an object") }
         var list = OrderedChildren()
@@ -328,8 +328,8 @@ extension Draft {
 }
 
 extension OrderedInner {
-    /// Replaces one child by two children in place. Returns `false` and changes nothing if the list has another number of children, or if
-    /// the new bound does not fit into the node.
+    /// Replaces one child by the two children of a list in place. Returns `false` and changes nothing if the list does not have exactly two
+    /// children, or if the new bound does not fit into the node.
     fileprivate func take(_ list: OrderedChildren, for child: Int) -> Bool {
         guard list.count == 2 else { return false }
         let (first, second) = (list.children[0], list.children[1])
@@ -351,14 +351,14 @@ extension OrderedInner {
 }
 
 extension Chunks {
-    /// Returns a leaf of an index. Ends the process if the graph is not proven and the page is not a leaf.
+    /// Returns a leaf of an index. In a graph that is not proven, ends the process if the page is not a leaf.
     @inline(__always) func leaf(_ page: PageRef) -> OrderedLeaf {
         let leaf = OrderedLeaf(self[page])
         if !isProven { check(page, .indexLeaf, leaf.isConsistent) }
         return leaf
     }
 
-    /// Returns an inner node of an index. Ends the process if the graph is not proven and the page is not an inner node.
+    /// Returns an inner node of an index. In a graph that is not proven, ends the process if the page is not an inner node.
     @inline(__always) func inner(_ page: PageRef) -> OrderedInner {
         let node = OrderedInner(self[page])
         if !isProven { check(page, .indexInner, node.isConsistent) }

@@ -35,6 +35,7 @@ extension Draft {
             version: Version(epoch: epoch, directory: directory, layout: layout, space: space, mayHaveDuplicates: mayHaveDuplicates))
     }
 
-    /// Whether objects may share unique values. An import and a replay do not record every duplicate, so they always may.
+    /// Whether objects may share unique values. The draft of an import or of a replay does not record every duplicate, so this is always
+    /// `true` there.
     private var mayHaveDuplicates: Bool { pending.isOff || touched != nil || !pending.duplicates.isEmpty }
 }

@@ -56,7 +56,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Returns the given rows of a group whose values in an indexed column may differ.
+    /// Returns those of the given rows whose values in an indexed column may differ between the two graphs.
     private func differing(
         _ old: OrderedIndexLayout, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ rows: UInt64, _ word: Int
     ) -> UInt64 {

@@ -33,8 +33,10 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     private let lower: Edge?
     private let upper: Edge?
-    /// The places of the objects whose cut keys equal the cut key of the edge, so that whole values decide. Empty if the edge is not cut.
+    /// The places of the objects whose cut keys equal the cut key of `lower`. Their whole values decide whether they are in the range. It
+    /// is empty if the key of `lower` is not cut.
     private let lowerEdge: Range<Int>
+    /// The same for `upper`: the places of the objects whose cut keys equal its cut key.
     private let upperEdge: Range<Int>
 
     init(_ index: OrderedIndex, _ outer: Range<Int>) {
@@ -220,7 +222,7 @@ package struct IndexRange: Sendable {
             return true
         }
 
-        /// Sorts the objects of a cut key, and passes them to `body`.
+        /// Sorts the objects of the current run by their whole keys, and passes those in the range to `body`.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             var found = run.map { (key: range.wholeKey($0), row: $0) }
@@ -255,7 +257,7 @@ extension Rows {
 }
 
 extension OrderedLeaf {
-    /// Returns whether an entry has the same key as an entry of this leaf or of another leaf.
+    /// Returns whether the entry at `index` has the same key as the entry at `otherIndex` of `other`, which may be this leaf.
     @inline(__always) fileprivate func hasKey(at index: Int, of other: OrderedLeaf, at otherIndex: Int) -> Bool {
         guard page == other.page else { return key(index) == other.key(otherIndex) }
         let (entry, otherEntry) = (entry(index), entry(otherIndex))

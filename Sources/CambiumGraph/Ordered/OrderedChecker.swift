@@ -7,8 +7,7 @@ extension Graph {
         let name = "index \(index.number) of '\(table.root?.name ?? "")'"
         let ordered = OrderedReader(reader.chunks, record.tree)
         var (count, strangerCount, misplacedCount) = (0, 0, 0)
-        // The order of the entries is checked, too. So each row has at most one entry that equals its own, and comparing the counts finds
-        // missing rows.
+        // The order of the entries is checked, too, so no entry occurs twice. Therefore, comparing the counts finds missing rows.
         let flaws = reader.treeFindings(record.tree) { entry in
             let row = entry.suffix(OrderedNode.rowByteCount).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             let isOwn = row >> PageLayout.rowShift < record.groupCount && rows.isLive(row) && index.covers(row, rows, table)

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// An ordered index of a graph that has all of its objects. Queries use it to find and sort objects.
+/// An ordered index that is complete: it contains all objects of the graph that belong in it. Queries use it to find and sort objects.
 ///
 ///     let index = graph.orderedIndexes(of: person).first
 ///     let range = index?.range(equalTo: [.string("Paris")])
@@ -66,7 +66,7 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Returns the number of entries before a place between entries. No key of the index may be cut.
+    /// Returns the number of entries before a limit, or `nil` if the values of the limit do not fit. No key of the index may be cut.
     private func place(_ bound: Bound) -> Int? {
         switch bound {
         case .before(let values): withKey(values) { reader.rank(of: OrderedBytes($0, $1)) }
@@ -79,7 +79,8 @@ package struct OrderedIndex: Sendable {
     /// SAFETY: `OrderedNode.slackByteCount` bytes can be read after the bytes.
     func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {
         let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
-        // The first byte string after all strings that begin with the bytes ends with the last byte that can be increased.
+        // Increasing the last byte below 0xFF, and cutting off the bytes after it, results in the first string
+        // after all strings that begin with the bytes.
         guard let last = buffer.lastIndex(where: { $0 != 0xFF }) else { return count }
         buffer[last] += 1
         return reader.rank(of: OrderedBytes(bytes, last + 1))
@@ -118,7 +119,7 @@ package struct OrderedIndex: Sendable {
     /// `OrderedNode.slackByteCount` bytes after them.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
-        // Most keys have one value. For these, no memory is allocated for an array.
+        // Most keys have one value. For such a key, no array is allocated.
         if let value = values.first, values.count == 1 {
             let form = Self.form(value, layout.components[0].type)
             return form == nil && !value.isNull ? nil : withKey(CollectionOfOne(form), body)
@@ -132,7 +133,7 @@ package struct OrderedIndex: Sendable {
         return withKey(forms, body)
     }
 
-    /// Calls `body` with the bytes of a key, given the stored forms of its values; `nil` means null.
+    /// Calls `body` with the bytes of a key, given the stored forms of its values. A form that is `nil` means null.
     @inline(__always) private func withKey<Result>(
         _ forms: some Collection<StoredForm?>, _ body: (UnsafeMutableRawPointer, Int) -> Result
     ) -> Result? {
@@ -163,7 +164,8 @@ package struct OrderedIndex: Sendable {
 }
 
 extension Graph {
-    /// Returns the complete ordered indexes that have all objects of an entity. They may also have objects of its ancestors.
+    /// Returns the complete ordered indexes that have all objects of an entity. An index of an ancestor of the entity also has other
+    /// objects.
     package func orderedIndexes(of entity: Entity) -> [OrderedIndex] {
         guard let entity = layout.own(entity) else { return [] }
         return layout.ordered.compactMap { index in

@@ -95,7 +95,7 @@ struct OrderedKeyWriter {
     }
 
     private static let digitsMin = (0..<DecimalNumber.digitCountMax - 1).reduce(UInt128(1)) { product, _ in product * 10 }
-    /// Added to the power of ten of the first digit, so that the sum is never negative.
+    /// The number that is added to the power of ten of the first digit, so that the sum is never negative.
     private static let placeBias = 1024
 
     /// Completes an entry: cuts the key and adds the row. Returns the number of bytes of the entry.

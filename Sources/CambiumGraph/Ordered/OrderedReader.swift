@@ -1,4 +1,4 @@
-/// Reads the tree of an ordered index. The creator of the reader keeps the version or the draft alive that has the tree.
+/// Reads the tree of an ordered index. The creator of the reader must keep the version or the draft with the tree alive.
 package struct OrderedReader {
     let chunks: Chunks
     let tree: OrderedTree
