@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// Packing gathers rows: it moves the rows of groups with few live rows into shared groups, in which each row keeps its place. If one in a
-/// hundred objects remains, the objects then take only the space that they need. See Docs/CHECKPOINTS.md.
+/// Packing gathers rows: it moves the rows of groups with few live rows into shared groups. Each row keeps its position within the group.
+/// So even if only one in a hundred objects remains, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
 extension Draft {
     /// Runs one step of a plan: moves the rows of sparse groups into shared groups. A group that is no longer sparse stays in place.
     ///

@@ -1,4 +1,4 @@
-/// Finds the places in an immutable graph that refer to pages in the chunks that packing will empty, the `victims`.
+/// Finds the places in an immutable graph that refer to pages in the `victims`: the chunks that packing will empty.
 struct EvacuationFinder {
     private let victims: [Bool]
     var isRegister = false
@@ -6,7 +6,8 @@ struct EvacuationFinder {
 
     init(_ victims: [Bool]) { self.victims = victims }
 
-    /// Complexity: O(pages). Only groups, nodes and the directories of indexes are read. With blobs, also O(objects).
+    /// Adds the places in a graph, or in its register, to `places`. Complexity: O(pages), because only groups, nodes and the directories of
+    /// indexes are read. With blobs, also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
@@ -79,7 +80,7 @@ struct EvacuationFinder {
     ///
     /// - Parameters:
     ///   - first: The position of the node's first entry in the index.
-    ///   - isWanted: Whether a node above must be copied. One entry below that node is sufficient for it.
+    ///   - isWanted: Whether a node above this part must be copied. One entry below that node is enough for a step to copy the node.
     private mutating func findNodes(_ number: Int, _ page: PageRef, level: Int, first: Int, isWanted: Bool, _ reader: Reader) {
         if level > OrderedNode.heightMax { reader.chunks.refuse("the tree of an index is too high") }
         let isWanted = isWanted || page.lies(in: victims)

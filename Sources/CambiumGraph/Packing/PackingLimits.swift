@@ -7,9 +7,10 @@ package struct PackingLimits: Sendable {
     package var groupCountMin = 32
     /// A step ends when it has moved this many rows. Members that were changed because their owners moved count as rows.
     package var rowCountMax = 256
-    /// Chunks are emptied only if all frozen chunks together have at least this many unused bytes. The unused bytes must also be at least
-    /// `wastePercentMin` percent of the bytes in use.
+    /// Chunks are emptied only if all frozen chunks together have at least this many unused bytes, and also at least the share of
+    /// `wastePercentMin`.
     package var wasteByteCountMin = 4 << 20
+    /// The minimum ratio of the unused bytes to the bytes in use, in percent.
     package var wastePercentMin = 50
     /// A chunk is emptied only if at most this percentage of it is in use.
     package var usedPercentMax = 50

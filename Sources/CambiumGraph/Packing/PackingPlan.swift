@@ -9,8 +9,9 @@ package struct PackingPlan {
     var work: Work
     /// Whether the plan was abandoned, because the schema has changed or too few chunks are left.
     var isAbandoned = false
-    /// The number of rows that were moved, and the number of bytes in pages that were copied.
+    /// The number of rows that were moved.
     package internal(set) var rowCount = 0
+    /// The number of bytes in pages that were copied.
     package internal(set) var byteCount = 0
 
     enum Work {

@@ -4,7 +4,7 @@ import CambiumModel
 struct RowGathering {
     let table: TableLayout
     let sparseness: Int
-    /// The groups that were sparse, by ascending virtual page.
+    /// The groups that were sparse when the plan was made, by ascending virtual page.
     let sources: [UInt32]
     /// The number of live rows in the table.
     let liveCount: Int
@@ -12,7 +12,7 @@ struct RowGathering {
     var next = 0
     /// The shared groups that are being filled.
     var targets: [UInt32] = []
-    /// A group that has not moved yet. It waits for another group that it fits with: one whose live rows have other places.
+    /// A group that has not moved yet. It waits for another group that it fits with: a group whose live rows have other positions.
     var waiting: UInt32?
     /// The number of groups that the moves have saved.
     var gainedCount = 0
