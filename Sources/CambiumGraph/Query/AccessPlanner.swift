@@ -11,9 +11,10 @@ struct AccessPlanner {
         let estimate: Int
     }
 
-    /// The cost of a row that is found singly, in rows of a scan.
+    /// The cost of reading a single row of its own, compared with the cost of a row in a scan.
     static let singleCost = 8
-    /// The maximum number of separate lookups: the parts of an `or`, or the combinations of identity values. Beyond it, a scan is used.
+    /// The maximum number of separate lookups: the parts of an `or`, or the combinations of identity values. If there are more, a scan is
+    /// used.
     private static let unionCountMax = 256
 
     /// Returns a way to find the objects of an entity that may satisfy a condition; `nil` if a scan is probably cheaper.
@@ -25,7 +26,7 @@ struct AccessPlanner {
         return candidate.estimate <= scanned / Self.singleCost ? candidate : nil
     }
 
-    /// Returns a way to find all rows that satisfy the condition, and possibly other rows.
+    /// Returns a way to find all rows that satisfy the condition, and possibly other rows. Returns `nil` if there is no way except a scan.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)
@@ -66,13 +67,13 @@ struct AccessPlanner {
         return Candidate(access: .inverse(step, target, targets.access), estimate: estimate(step, targets))
     }
 
-    /// Up to this many targets, their links are counted. For more targets, the number of links is estimated.
+    /// The maximum number of targets whose links are counted. For more targets, the number of links is estimated.
     private static let countedTargetMax = 64
 
-    /// Returns the expected number of objects that a relationship links to the targets.
+    /// Returns the expected number of objects that a step links to the targets.
     private func estimate(_ step: LinkStep, _ targets: Candidate) -> Int {
         guard case .identity(let rows) = targets.access, rows.count <= Self.countedTargetMax else {
-            // Over many steps, the product may exceed the range of `Int`.
+            // The estimate of a path with many steps is a product that may exceed any `Int`.
             let (product, isOverflowing) = targets.estimate.multipliedReportingOverflow(by: averageDegree(step))
             return isOverflowing ? .max : product
         }
@@ -102,7 +103,7 @@ struct AccessPlanner {
 
     /// Finds objects by their identity, if the condition states a value for each attribute of the identity.
     private func identified(_ matches: [ColumnMatch], _ entity: Entity) -> Candidate? {
-        // If several objects share an identity, a lookup finds only one of them.
+        // If several objects share an identity, a lookup finds only one of them, so the planner must not use it.
         if graph.version.mayHaveDuplicates { return nil }
         var values: [[Value]] = []
         for attribute in entity.identity {
@@ -125,8 +126,8 @@ struct AccessPlanner {
         return type == .uri ? .uri(text) : type == .json ? .json(text) : value
     }
 
-    /// Returns the ranges of an index that contain the objects. The condition must state one value for each leading component, and may
-    /// accept several values of the next component.
+    /// Returns the ranges of an index that contain the objects; `nil` if the index does not help. The condition must state one value for
+    /// each leading component, and may accept several values of the next component.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
         var leading: [Value] = []
         for component in index.components {

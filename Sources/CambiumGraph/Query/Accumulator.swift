@@ -4,19 +4,20 @@ import CambiumModel
 struct Accumulator {
     private let function: AggregateFunction
     private var count: Int128 = 0
-    /// The same number as a double. It is not limited, so an average divides by it.
+    /// The same number as `count`, as a double. It does not stop at a greatest number, so an average divides by it.
     private var weight = 0.0
     private var whole: Int128 = 0
     private var decimal = DecimalNumber.zero
     private var real = 0.0
     /// The sum of the rounding errors of `real` (Neumaier's variant of Kahan's summation).
     private var correction = 0.0
-    /// The widest type among the numbers so far.
+    /// The widest type of the numbers that were added so far.
     private var width = Width.whole
     private var best = Value.null
     private var distinct: Set<QueryValue> = []
 
-    /// Up to this number of times, a decimal number is added exactly, one by one. Beyond it, the sum becomes a double.
+    /// The maximum number of times that one decimal number is added exactly, one by one. If the number occurs more often, the sum becomes a
+    /// double.
     private static let repeatedMax: Int128 = 10_000
 
     private enum Width: Int { case whole, decimal, real }

@@ -21,7 +21,8 @@ final class AggregateReader: ValueReader {
         super.init(kind: kind)
     }
 
-    /// Whether the reader computes exact sums. A sum with too many digits for a decimal number is the exception: it is a `Double`.
+    /// Whether the function is a sum of numbers that are not floating-point numbers. Such a sum is exact unless it has too many digits for
+    /// a decimal number.
     var isExactSum: Bool { function == .sum && type != .float && type != .double }
 
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
@@ -41,7 +42,7 @@ final class AggregateReader: ValueReader {
         var sum: Int64 = 0
         context.reader.forEachMember(end, owner: row) { target in
             let (next, isOverflowing) = sum.addingReportingOverflow(count(target, level + 1))
-            // The number stops at the greatest `Int64`. No comparison needs a greater number exactly.
+            // The sum stops at the greatest `Int64`. No comparison needs a greater number exactly.
             sum = isOverflowing ? .max : next
         }
         if Int(row) < counts[level].count { counts[level][Int(row)] = sum }

@@ -12,7 +12,7 @@ final class ColumnGroups: GroupCodes {
     private let rows: Rows
     private var table = GroupTable()
 
-    /// If at least this number of 64 rows is wanted, all 64 rows are looked up together.
+    /// The minimum number of wanted rows for which all 64 rows are looked up together.
     private static let rowCountMin = 16
 
     init(_ field: Field, _ reader: ValueReader, _ rows: Rows) {
@@ -28,7 +28,7 @@ final class ColumnGroups: GroupCodes {
 
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {
         let leaf = view.leaf(field.slot)
-        // The loop uses a local variable, because each access to a property of a class is checked for exclusivity.
+        // The loop uses a local variable, because the runtime checks each access to a property of a class for exclusivity.
         var table = GroupTable()
         swap(&table, &self.table)
         if case .fixed(let width) = field.kind {
@@ -44,8 +44,9 @@ final class ColumnGroups: GroupCodes {
         swap(&table, &self.table)
     }
 
-    /// Finds the groups of many short texts with each C call. For each 64 rows, the first call finds the known groups of texts of less than
-    /// 8 bytes. Later calls handle texts of up to 16 bytes, and stop at a text that begins a new group and at any other value.
+    /// Finds the groups of texts with C functions, each of which handles many short texts in one call. The first call handles texts of less
+    /// than 8 bytes whose groups are known. Each later call handles other texts of up to 16 bytes. It stops early at a text that begins a
+    /// new group, and at any other value.
     private func numberTexts(
         _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
     ) {

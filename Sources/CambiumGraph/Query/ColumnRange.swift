@@ -11,7 +11,8 @@ enum ColumnRange {
     case float(Float, Float)
     case double(Double, Double)
 
-    /// Returns the rows of a group whose value lies in the range. Null counts as its stored bytes, so the caller must exclude it.
+    /// Returns the rows of a group whose value lies in the range. The stored bytes of a null may lie in the range, so the caller must
+    /// exclude null.
     @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
         let values = leaf + PageLayout.valuesOffset
         return switch self {
@@ -25,7 +26,8 @@ enum ColumnRange {
         }
     }
 
-    /// Returns whether the value at an index lies in the range. Null counts as its stored bytes, so the caller must exclude it.
+    /// Returns whether the value at an index lies in the range. The stored bytes of a null may lie in the range, so the caller must exclude
+    /// null.
     @inline(__always) func contains(_ leaf: UnsafeMutableRawPointer, _ index: Int) -> Bool {
         let values = leaf + PageLayout.valuesOffset
         func value<Number>(_ type: Number.Type) -> Number { values.load(fromByteOffset: MemoryLayout<Number>.size &* index, as: type) }

@@ -78,7 +78,7 @@ extension ConditionBinder {
         return joined
     }
 
-    /// Up to this number, the values of a list are compared one by one. More values are put into a set.
+    /// The maximum number of values of a list that are compared one by one. More values are put into a set.
     private static let comparedCountMax = 8
 
     /// Returns the condition that an attribute has one of these values.

@@ -64,7 +64,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Returns the node for a comparison of the number of members with a constant; `nil` if no column contains this number.
+    /// Returns the node for a comparison of the number of members with a constant. Returns `nil` if no column contains this number.
     private func bind(
         _ comparison: Comparison, _ aggregate: RelatedAggregate, _ literal: QueryLiteral, _ entity: Entity
     ) throws(QueryMistake) -> ConditionNode? {
@@ -100,7 +100,7 @@ extension ConditionBinder {
         }
         var nodes: [ConditionNode] = []
         for element in elements { nodes.append(try single(.equal, element)) }
-        // Null on the left side would equal an element that is null, but `in` is false for null. So null is excluded.
+        // If the left side is null, it would equal an element that is null. But `in` is false for null, so null is excluded.
         return AndNode([try single(.notEqual, Operand(.literal(.null))), OrNode(nodes)])
     }
 }

@@ -6,7 +6,7 @@ extension ConditionBinder {
         guard [.equal, .notEqual, .isIn].contains(test.relation) else {
             throw QueryMistake("'\(test.relation.text)' cannot compare objects. Use ==, !=, in or a path to an attribute.", at: test.offset)
         }
-        // An object is never null. A path that leads to no object is handled by the caller.
+        // An object is never null. The caller handles a path that leads to no object.
         if test.isNull { return ConstantNode(test.relation == .notEqual) }
         var rows: [UInt32] = []
         for literal in test.present {

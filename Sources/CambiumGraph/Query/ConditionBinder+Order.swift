@@ -24,7 +24,8 @@ extension ConditionBinder {
             nullsFirst: key.nulls == .first, folding: key.folding, countSlot: try countSlot(operand, entity))
     }
 
-    /// If an operand counts the members of a relationship, returns the column with this number; `nil` for any other operand.
+    /// Returns the column with the number of members, if the operand counts the members of a relationship. Returns `nil` for any other
+    /// operand.
     private func countSlot(_ operand: Operand, _ entity: Entity) throws(QueryMistake) -> Int? {
         guard case .aggregate(let aggregate) = operand.form, aggregate.function == .count else { return nil }
         let links = try resolve(aggregate.path, entity, at: operand.offset).links

@@ -52,7 +52,7 @@ extension ConditionBinder {
         }
     }
 
-    /// Returns the values that the planner can look up in an index; `nil` if an index cannot find them.
+    /// Returns the values that satisfy the test, for a lookup in an index; `nil` if an index cannot find them.
     private func match(_ attribute: Attribute, _ test: ConstantTest, _ texts: [String]) -> ColumnMatch? {
         guard test.folding.isEmpty || test.folding == .caseInsensitive, let first = texts.first else { return nil }
         let value = Value.string(first)
@@ -89,7 +89,7 @@ struct Wildcards {
     init(_ pattern: String) {
         var pieces: [Piece] = []
         var isEscaped = false
-        // The pattern is read by Unicode scalars: a wildcard and a combining mark after it would be one `Character`.
+        // The pattern is read by Unicode scalars, because a wildcard and a combining mark after it form one `Character`.
         for scalar in pattern.unicodeScalars {
             if isEscaped || !["\\", "*", "?"].contains(scalar) {
                 pieces.append(.scalar(scalar))
@@ -111,7 +111,7 @@ struct Wildcards {
         pieces.reduce(into: "") { if case .scalar(let scalar) = $1 { $0.unicodeScalars.append(scalar) } }
     }
 
-    /// Returns the test for the pattern. If `*` is only at its ends, no regular expression is needed.
+    /// Returns the test for the pattern. If the only wildcards are a `*` at the beginning or the end, no regular expression is needed.
     func test(at offset: TextOffset) throws(QueryMistake) -> TextTest {
         var inner = pieces[...]
         let isOpenBefore = inner.first == .many

@@ -39,7 +39,8 @@ final class ConstantNode: ConditionNode {
 
 final class AndNode: ConditionNode {
     let parts: [ConditionNode]
-    // The first two parts are constants, because calling a part through an array retains it and calling a constant does not.
+    // The first two parts are stored in constants, because a call through an array retains the part, and a call through a constant does
+    // not.
     private let first, second: ConditionNode
     private let others: ArraySlice<ConditionNode>
 
@@ -63,7 +64,7 @@ final class AndNode: ConditionNode {
         return rest
     }
 
-    /// Only the first two parts prefetch, because they often leave no row for the others.
+    /// Only the first two parts prefetch their columns, because they often leave no row for the others.
     override func prefetch(_ group: GroupView) {
         first.prefetch(group)
         second.prefetch(group)

@@ -147,7 +147,7 @@ extension Query {
 
     /// Returns a query for the objects of this query that also satisfy another condition, which has its own arguments.
     ///
-    /// Throws `.invalidInput` with the position in the text of the condition if it does not fit the schema.
+    /// Throws `.invalidInput` if the other condition does not fit the schema. The error has the position in `text`.
     package func narrowed(by text: String, _ arguments: [String: Operand], _ graph: Graph) throws(CambiumError) -> Query {
         var added = try Query(entity, where: text)
         added.keepArguments(arguments)
@@ -158,11 +158,11 @@ extension Query {
         return narrowed
     }
 
-    /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. In a query for groups,
-    /// these properties concern the groups. The arguments may have values for other conditions, too.
+    /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. A query for groups would
+    /// apply these to the groups. The arguments may also have values for other conditions.
     ///
-    /// If the query has a limit, an offset or a cursor, runs it and lists the ids of its answer. This run throws as `Graph.find(_:)` does.
-    /// The returned query is refused if the list has more than 65,536 ids.
+    /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. In this case, the answer may have at most 65,536
+    /// objects.
     package func withoutOrder(in graph: Graph) throws -> Query {
         var objects = self
         if limit != nil || offset != 0 || cursor != nil {

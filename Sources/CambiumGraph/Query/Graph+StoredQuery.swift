@@ -7,7 +7,7 @@ extension Graph {
     ///     let rivals = try graph.query("Team", named: "rivals", ["source": .object(team)])
     ///
     /// The query can be changed and run like any other query. If its condition refers to `$source`, the values of the source are read from
-    /// this graph now. They stay the same when the query runs on later graphs.
+    /// this graph now. These values stay the same when the query runs on later graphs.
     ///
     /// Throws `.unknownName` if there is no such entity or query. Throws `.invalidInput` if the condition refers to `$source` but no object
     /// is passed, and `.notFound` if this object does not exist. Mistakes in other arguments are reported when the query runs. Complexity:

@@ -15,7 +15,7 @@ extension GroupBits {
 
     @inline(__always) var isEmpty: Bool { x | y == 0 }
     @inline(__always) var count: Int { x.nonzeroBitCount &+ y.nonzeroBitCount }
-    /// The index of the only row whose bit is set; `nil` if another number of bits is set.
+    /// The index of the row whose bit is set, if exactly one bit is set; otherwise `nil`.
     @inline(__always) var only: Int? {
         let word = x | y
         guard word != 0, word & (word &- 1) == 0, x == 0 || y == 0 else { return nil }
@@ -24,9 +24,9 @@ extension GroupBits {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
 
-    /// Returns the bits for which `body` returns `true`. The argument is the index of the row in its group.
+    /// Returns those of the set bits for which `body` returns `true`. The argument is the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
-        // The two words are handled separately. A loop over their index would move both of them through memory.
+        // The two words are handled separately, because a loop over their index would move both of them through memory.
         GroupBits(x.filter(0, body), y.filter(64, body))
     }
 
@@ -37,7 +37,7 @@ extension GroupBits {
 }
 
 extension UInt64 {
-    /// Returns the bits for which `body` returns `true`. `body` receives the index of the bit plus `first`.
+    /// Returns those of the set bits for which `body` returns `true`. `body` receives the index of the bit plus `first`.
     @inline(__always) fileprivate func filter(_ first: UInt32, _ body: (UInt32) -> Bool) -> UInt64 {
         var (rest, kept) = (self, UInt64(0))
         while rest != 0 {
@@ -48,7 +48,7 @@ extension UInt64 {
         return kept
     }
 
-    /// Calls `body` with the index of each bit plus `first`, until it returns `false`. Returns whether `body` always returned `true`.
+    /// Calls `body` with the index of each set bit plus `first`, until it returns `false`. Returns whether `body` always returned `true`.
     @inline(__always) fileprivate func forEach(_ first: UInt32, _ body: (UInt32) throws -> Bool) rethrows -> Bool {
         var rest = self
         while rest != 0 {
@@ -161,7 +161,8 @@ struct GroupView {
         UInt32(truncatingIfNeeded: self.index &<< PageLayout.fanOutShift) &+ index
     }
 
-    /// Calls `body` once for each 64 rows of a group, and returns the combined bits. `body` receives the index of the first of these rows.
+    /// Calls `body` once for each half of a group (64 rows), and returns the combined bits. `body` receives the index of the first row of
+    /// the half.
     @inline(__always) static func halves(_ body: (Int) -> UInt64) -> GroupBits {
         GroupBits(body(0), PageLayout.fanOut > 64 ? body(64) : 0)
     }

@@ -40,7 +40,7 @@ final class GeneralGroups: GroupCodes {
 
     private func code(_ row: UInt32) -> Int32 {
         let values = readers.map { $0.value(row) }
-        // Equal numbers of different types form one group, so the key contains their common form.
+        // Equal numbers of different types form one group, so the key contains each value in its canonical form.
         let key = values.map(\.canonical)
         if let code = codes[key] { return code }
         let code = Int32(truncatingIfNeeded: groups.count)
@@ -56,7 +56,7 @@ final class GeneralGroups: GroupCodes {
 final class LinkGroups: GroupCodes {
     private let slot: Int
     private let reader: ValueReader
-    /// For each row of the targets' table, the number of its group; -1 if no row has led to this target yet.
+    /// For each row of the targets' table, the number of the group of the target; -1 if no row has led to this target yet.
     private var known: [Int32]
     private var missing: Int32 = -1
     /// One row of each group, from which the key values of the group are read.

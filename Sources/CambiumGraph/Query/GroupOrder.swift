@@ -42,7 +42,7 @@ struct GroupOrder {
         return order(kept, keys).map { kept[$0] }
     }
 
-    /// Returns the indexes of the rows in the order of the keys. Each key value is looked up only once for each row.
+    /// Returns the indexes of the rows in the order of the keys. Looks up each key value of a row only once, before it sorts.
     private func order(_ rows: [AggregateRow], _ keys: [Key]) -> [Int] {
         let values = rows.flatMap { row in keys.map { value($0.place, row).folded($0.folding) } }
         return rows.indices.sorted { left, right in
@@ -89,7 +89,8 @@ struct GroupOrder {
 
     // MARK: Conditions
 
-    /// The recursion is limited, because `Condition.check()` has limited the depth of the condition.
+    /// Returns whether a group satisfies a condition. The recursion is limited, because `Condition.check()` has limited the depth of the
+    /// condition.
     private func holds(_ condition: Condition, _ row: AggregateRow) throws(QueryMistake) -> Bool {
         switch condition {
         case .constant(let isTrue): return isTrue
@@ -114,8 +115,8 @@ struct GroupOrder {
         let comparison = try comparison.substituted(binder.arguments)
         if comparison.relation == .like || comparison.relation == .matches { return try matches(comparison, row) }
         let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
-        // A literal is converted to the type of the other side. For a literal on the left side, the first element on the right side
-        // decides.
+        // A literal is converted to the type of the other side. A literal on the left side gets the type of the first element on the right
+        // side.
         let left = try operandValue(comparison.left, row, like: try elements.first.flatMap { operand throws(QueryMistake) in
             try stored(operand, row)
         })
@@ -146,7 +147,7 @@ struct GroupOrder {
         return text.utf8Span.span.bytes.withUnsafeBytes { test.holds($0) }
     }
 
-    /// The parsed patterns of a condition. Each pattern is parsed for the first group only.
+    /// The patterns of a condition. They are parsed for the first group, and kept for the other groups.
     private final class KnownPatterns {
         var tests: [Comparison: TextTest] = [:]
     }

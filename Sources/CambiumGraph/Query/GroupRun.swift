@@ -64,7 +64,7 @@ struct GroupRun: ~Copyable {
 }
 
 extension ConditionBinder {
-    /// Returns an object that numbers the groups of some keys.
+    /// Returns the `GroupCodes` that assign a number to each group of rows with equal values of `keys`.
     func codes(_ keys: [Operand], _ entity: Entity, _ table: TableLayout) throws(QueryMistake) -> GroupCodes {
         if keys.isEmpty { return SingleGroup() }
         var readers: [ValueReader] = []

@@ -79,8 +79,8 @@ final class ColumnSums: GroupSums {
         var correction = 0.0
         var count = 0
 
-        /// Adds a number, and adds the rounding error to `correction`. Knuth's algorithm finds this error without a comparison ("The Art of
-        /// Computer Programming", volume 2, 4.2.2, theorem B).
+        /// Adds a number to `sum`, and the rounding error of this addition to `correction`. The error is found by Knuth's algorithm, which
+        /// needs no comparison ("The Art of Computer Programming", volume 2, 4.2.2, theorem B).
         @inline(__always) mutating func add(_ number: Double) {
             let next = sum + number
             let added = next - sum
@@ -140,7 +140,7 @@ final class ColumnSums: GroupSums {
     /// Calls `body` with the index and the group number of each row.
     @inline(__always) private static func forEach(_ rows: GroupBits, _ codes: [Int32], _ body: (Int, Int) -> Void) {
         codes.withUnsafeBufferPointer { codes in
-            // Usually all rows are wanted. In this case, the loop need not search for the bits that are set.
+            // Usually all rows of a group of rows are wanted. Then no search for the set bits is needed.
             if rows == .all {
                 for index in 0..<PageLayout.fanOut { body(index, Int(codes[index])) }
             } else {

@@ -1,7 +1,7 @@
 import CambiumModel
 
 /// The objects at the end of a step that satisfy a condition. At first, the condition is evaluated for single rows. After many rows, it is
-/// evaluated for the whole table at once, because each row then costs much less.
+/// evaluated for the whole table at once, which costs much less for each row.
 final class TargetTest {
     let node: ConditionNode
     private let context: QueryContext
@@ -10,7 +10,7 @@ final class TargetTest {
     private var singleCount: Int
     private var all: RowBits?
 
-    /// The cost of a row that is evaluated singly, in rows of a whole table.
+    /// The cost of evaluating the condition for a single row, compared with the cost of a row when the whole table is evaluated.
     private static let singleCost = 16
 
     init(_ node: ConditionNode, _ table: TableLayout, _ context: QueryContext) {
@@ -73,11 +73,12 @@ final class SomeNode: ConditionNode {
     let target: ConditionNode
     private let test: TargetTest
     private let context: QueryContext
-    /// The number of owners that may still be evaluated one by one. Then the result is computed for all owners at once.
+    /// The number of owners that may still be evaluated one by one. When it is used up, the result is computed for all owners at once.
     private var singleCount: Int
     private var owners: RowBits?
 
-    /// At most one in this many owners is evaluated one by one. Then all owners are found from the targets that satisfy the condition.
+    /// At most one in this many owners is evaluated one by one. After that, all owners are found from the targets that satisfy the
+    /// condition.
     private static let singleShare = 8
 
     init(_ step: LinkStep, _ target: ConditionNode, _ context: QueryContext) {

@@ -8,8 +8,8 @@ struct LinkedRows {
 
     /// Returns the rows from which a step leads to at least one target.
     ///
-    /// Complexity: O(rows of both tables + links of the targets). If the links are edges and there are many targets, all edges
-    /// are read instead.
+    /// Complexity: O(rows of both tables + links of the targets). If the links are edges and there are many targets, reads all edges
+    /// instead of the links of the targets.
     func owners(of targets: RowBits, _ step: LinkStep) -> RowBits {
         var owners = RowBits(groupCount: reader.groupCount(step.ownerTable.index))
         switch step.end.layout {
@@ -41,7 +41,7 @@ struct LinkedRows {
         return owners
     }
 
-    /// The cost of following an edge in a chain, in edges that a scan reads.
+    /// The cost of following an edge in a chain, compared with the cost of reading an edge in a scan.
     private static let walkCost = 4
 
     private func add(_ row: UInt32, to owners: inout RowBits) -> Bool {

@@ -51,7 +51,7 @@ struct NumberLimits {
     private static func real<T: BinaryFloatingPoint & LosslessStringConvertible>(
         _ number: LiteralNumber, _ type: T.Type
     ) throws(NumberMistake) -> T {
-        // A value of the same type needs no rounding.
+        // A number that already has the type `T` needs no rounding.
         if case .real(let value) = number, let value = value as? T { return value }
         let text = number.text
         // A number that is too large for the type becomes infinite, and so lies beyond all values.
@@ -110,9 +110,9 @@ private struct WholeBound {
         }
         let text = literal.text
         guard let number = DecimalNumber(text) else {
-            // The number may be valid although its exponent is too large or too small for a decimal number.
+            // The text may be a number whose exponent is too large or too small for a decimal number.
             guard let value = Double(text), value.magnitude >= 1e38 || value.magnitude < 1e-80 else { throw NumberMistake(text: text) }
-            // The text is a number other than 0, even if it is so small that the double is 0. So it is not whole.
+            // The text is not 0, even if the number is so small that the double is 0. So a small number is not whole.
             isWhole = false
             let isNegative = text.hasPrefix("-")
             floor = value.magnitude >= 1e38 ? (isNegative ? -Self.far : Self.far) : isNegative ? -1 : 0

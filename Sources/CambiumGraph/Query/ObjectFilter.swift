@@ -2,8 +2,8 @@ package import CambiumModel
 
 /// A condition that a caller evaluates for objects that it already has, whatever their entities are.
 ///
-/// For each entity, names are resolved when the first object of the entity is tested. If the condition does not fit an entity, no object of
-/// it satisfies the condition. Only one thread at a time may use a filter.
+/// For each entity, names are resolved when the first object of the entity is tested. If the condition does not fit an entity, none of the
+/// entity's objects satisfies it. Only one thread at a time may use a filter.
 package final class ObjectFilter {
     private let graph: Graph
     private let binder: ConditionBinder
@@ -38,14 +38,15 @@ package final class ObjectFilter {
 
     private func node(_ number: EntityNumber) -> ConditionNode? {
         if let known = nodes[number] { return known }
-        // If this fails, the entity lacks a name that the condition uses, or its values have other types.
+        // Binding fails if the entity lacks a name that the condition uses, or if its values have other types. Then no object satisfies the
+        // condition.
         let node = graph.schema.entity(number).flatMap { try? binder.bind(condition, $0) }
         nodes[number] = .some(node)
         return node
     }
 
-    /// Throws if the condition fits none of the entities. Of the mistakes, throws the one that is farthest in the text: it fits best up to
-    /// there.
+    /// Throws if the condition fits none of the entities. Of their mistakes, throws the one that is farthest in the text, because up to
+    /// there the condition fits that entity.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

@@ -65,8 +65,8 @@ struct PathCount: ~Copyable {
     }
 
     private func counted() throws -> Value {
-        // Each path passes one object after the first step. There, the paths that lead to it are multiplied by the paths that continue from
-        // it.
+        // Each path passes exactly one object after the first step. For each such object, the number of paths that lead to it is multiplied
+        // by the number of paths that continue from it.
         if let number = numberOfSameStep() { return try Self.value(number) }
         let forward = weightsAfterFirstStep()
         var backward = lastWeights()
@@ -95,8 +95,8 @@ struct PathCount: ~Copyable {
         Weights(repeating: 0, count: context.reader.groupCount(table.index) << PageLayout.fanOutShift)
     }
 
-    /// Returns the number of paths if there are two steps that follow the same relationship, and both ends have a condition. One pass over
-    /// the links is enough in this case. Otherwise, returns `nil`.
+    /// Returns the number of paths if both of two steps follow the same relationship, and both ends have a condition. One pass over the
+    /// links is enough in this case. Otherwise, returns `nil`.
     private func numberOfSameStep() -> UInt128? {
         guard let end, hasStart, links.count == 2, links[0].end === links[1].end else { return nil }
         let step = links[0]

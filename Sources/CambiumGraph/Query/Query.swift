@@ -19,7 +19,7 @@ public struct Query: Sendable {
     public var limit: Int?
     /// The number of objects to skip at the beginning.
     public var offset = 0
-    /// The end of an earlier answer of a query with the same sort keys. The answer contains only the objects that follow this position.
+    /// The position after which the answer begins: a cursor of an earlier answer, whose query had the same entity and sort keys.
     public var cursor: QueryCursor?
     /// The text that the condition was parsed from, for the positions in errors.
     private(set) var text: String?
@@ -68,12 +68,14 @@ public struct Query: Sendable {
     }
 }
 
-/// A position in the order of an answer, after one of its objects. Its text can be stored, and used with a later graph to continue there.
+/// A position in the order of an answer: directly after one of its objects. A query on a later graph can continue at this position. The
+/// cursor can be stored as text.
 public struct QueryCursor: Hashable, Sendable {
-    /// The sort key of the object, and its serial.
+    /// The sort key of the object before the position.
     let key: [UInt8]
+    /// The serial of the object before the position.
     let serial: UInt64
-    /// A hash of the sort keys, which shows whether the cursor belongs to a query.
+    /// A hash of the entity, the sort keys and their types, which shows whether the cursor belongs to a query.
     let order: UInt64
 }
 

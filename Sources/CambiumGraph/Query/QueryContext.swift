@@ -4,7 +4,7 @@ import CambiumModel
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout
-    /// Whether the task was cancelled. Then the results are incomplete, and the run throws `CancellationError`.
+    /// Whether the task was cancelled. In this case, the results are incomplete, and the run throws `CancellationError`.
     private(set) var isCancelled = false
 
     init(_ reader: Reader, _ layout: GraphLayout) {
@@ -37,12 +37,13 @@ final class QueryContext {
         }
     }
 
-    /// How many groups ahead the page of a group is prefetched, and how many groups ahead the columns that a condition reads.
+    /// How many groups ahead of the current group the page of a group is prefetched.
     private static let pageDistance = 8
+    /// How many groups ahead of the current group the columns that a condition reads are prefetched.
     private static let columnDistance = 3
 
-    /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. Small in tests with
-    /// small pages.
+    /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. The number is small in
+    /// tests with small pages.
     private static let farCountMin = PageLayout.fanOut < 128 ? 2 : 2048
 
     /// Calls `body` with each group until it returns `false`. If the table is large or `node` compares texts, prefetches the columns that
@@ -53,7 +54,7 @@ final class QueryContext {
         let rows = reader.rows(table.index)
         let count = reader.groupCount(table.index)
         if count < Self.farCountMin, !node.comparesTexts { return try forEachGroup(table, body) }
-        // A ring with the pages of the next groups. The page of a group is at the group's index modulo the distance.
+        // A ring with the pages of the next groups: the page of group n is at index n modulo `pageDistance`.
         var pages = (0..<Self.pageDistance).map { $0 < count ? rows.group(at: $0) : nil }
         for index in 0..<count {
             let place = index % Self.pageDistance

@@ -8,7 +8,7 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// The walk gives up after it has read one in this many objects, because a scan is cheaper then.
+    /// The walk stops without a result after it has read one in this many objects, because a scan is cheaper then.
     private static let readShare = 16
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
@@ -56,7 +56,7 @@ extension QueryRun {
     private func walk(
         _ index: OrderedIndex, _ part: (range: IndexRange, isExact: Bool), _ isReversed: Bool, _ wantedCount: Int
     ) throws -> FirstRows? {
-        // The loops read these constants. If they read them from the run, each row would copy the run.
+        // The loops read these constants. If they read the properties of the run instead, each row would copy the run.
         let (context, node, order, range) = (context, node, order, part.range)
         // A small range is read completely, even if few of its objects satisfy the condition.
         var limit = ReadLimit(countMax: max(range.outer.count / Self.readShare, min(wantedCount, range.outer.count) * 2))
@@ -108,7 +108,7 @@ private struct LastKey {
     private var prefix: UInt128?
     private var entry: SortEntry?
 
-    /// Keeps the key of another row, and returns whether it is equal to the previous key.
+    /// Replaces the key by the key of another row, and returns whether the two keys are equal.
     mutating func replace(_ row: UInt32, _ group: GroupView, _ order: SortSpecification) -> Bool {
         if let next = order.prefix(row, group) {
             if next == prefix { return true }
@@ -125,7 +125,7 @@ private struct LastKey {
 /// Rows in the order of an index. Rows with the same key are put into the order of their serials.
 private struct OrderedRows {
     private var rows: [UInt32] = []
-    /// The index of the first of the rows at the end that all have the same key.
+    /// The index at which the last rows begin that all have the same key.
     private var tiedPlace = 0
 
     init(capacity: Int) { rows.reserveCapacity(capacity) }
@@ -149,7 +149,7 @@ private struct OrderedRows {
         tiedPlace = rows.count
     }
 
-    /// Returns the first rows in order.
+    /// Returns the first `wantedCount` rows in order.
     mutating func finished(_ order: SortSpecification, _ wantedCount: Int) -> [UInt32] {
         finish(order)
         return rows.count > wantedCount ? Array(rows.prefix(wantedCount)) : rows

@@ -9,7 +9,7 @@ struct QueryRun: ~Copyable {
     let entity: Entity
     let table: TableLayout
     let context: QueryContext
-    /// The condition of the query, combined with the condition that the object is of the entity.
+    /// The condition of the query, combined with the condition that the object belongs to the entity.
     let node: ConditionNode
     let order: SortSpecification
     private(set) var plan = QueryPlan()
@@ -62,7 +62,7 @@ struct QueryRun: ~Copyable {
         return rows
     }
 
-    /// The number of objects up to the end of the requested part of the answer.
+    /// The number of objects from the beginning of the answer to the end of the requested part.
     private var wantedCount: Int {
         guard let limit = query.limit else { return .max }
         let (sum, isOverflowing) = limit.addingReportingOverflow(query.offset)

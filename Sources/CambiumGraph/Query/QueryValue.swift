@@ -9,7 +9,7 @@ public enum QueryValue: Hashable, Sendable {
     package static let null = QueryValue.value(.null)
     package var isNull: Bool { if case .value(.null) = self { true } else { false } }
 
-    /// Returns a text without the differences that the folding ignores, and any other value unchanged.
+    /// Returns a text without the differences that `folding` ignores. Returns any other value unchanged.
     func folded(_ folding: Folding) -> QueryValue {
         guard !folding.isEmpty, case .value(let value) = self, let text = value.comparedText else { return self }
         return .value(.string(folding.folded(text)))
@@ -17,8 +17,8 @@ public enum QueryValue: Hashable, Sendable {
 }
 
 extension Value {
-    /// Returns whether the value precedes (-1), equals (0) or follows (1) another value of a comparable type. Numbers of all types are
-    /// comparable. Returns `nil` for null, and for types without an order.
+    /// Returns -1, 0 or 1 if the value precedes, equals or follows another value of a comparable type. Numbers of all types are comparable
+    /// with each other. Returns `nil` for null, and for types without an order.
     package func order(_ other: Value) -> Int? {
         switch (self, other) {
         case (.int(let left), .int(let right)): return Self.order(left, right)
@@ -51,7 +51,7 @@ extension Value {
 
     private static func order<T: Comparable>(_ left: T, _ right: T) -> Int { left < right ? -1 : left == right ? 0 : 1 }
 
-    /// Texts are ordered by their bytes in UTF-8.
+    /// Compares two texts by their bytes in UTF-8.
     private static func order(_ left: String, _ right: String) -> Int {
         left.utf8Span.span.bytes.withUnsafeBytes { left in
             right.utf8Span.span.bytes.withUnsafeBytes { TextTest.order(left, $0).signum() }
@@ -60,7 +60,7 @@ extension Value {
 
     private func numberOrder(_ other: Value) -> Int? {
         guard let left = real, let right = other.real else { return nil }
-        // If both numbers can be decimal numbers, the comparison is exact. Otherwise, they are compared as doubles.
+        // The comparison is exact if decimal numbers can represent both numbers. Otherwise, it compares them as doubles.
         if let left = exact, let right = other.exact { return Self.order(left, right) }
         return Self.order(left, right)
     }
@@ -76,7 +76,8 @@ extension Value {
         }
     }
 
-    /// The value as a decimal number; `nil` for a double that is too large, too small or has too many digits for one.
+    /// The value as a decimal number. It is `nil` for a double that is too large or too small for a decimal number, or that has too many
+    /// digits.
     private var exact: DecimalNumber? {
         switch self {
         case .int(let value): DecimalNumber(value)

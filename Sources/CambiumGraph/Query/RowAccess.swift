@@ -2,10 +2,10 @@ import CambiumModel
 
 /// One way to find rows of a table that may satisfy a condition, without reading the whole table.
 indirect enum RowAccess {
-    /// The rows of ids that the condition states, or of objects that were found by identity.
+    /// The rows of the objects whose ids or identities the condition states.
     case identity([UInt32])
     case index(OrderedIndex, [IndexRange])
-    /// The rows from which a step leads to certain targets: rows that another access finds and that satisfy the node.
+    /// The rows from which the step leads to a target. The targets are the rows that the access finds and that satisfy the node.
     case inverse(LinkStep, ConditionNode, RowAccess)
     case union([RowAccess])
 

@@ -8,8 +8,8 @@ extension Graph {
     ///
     ///     let rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: "city.name")], query)
     ///
-    /// If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: that of
-    /// `find(_:)`, and O(objects · paths).
+    /// If repeated rows are removed, limit and offset apply to the rows that remain. Throws as `find(_:)` does. Complexity: the complexity
+    /// of `find(_:)`, and also O(objects · paths).
     public func values(of operands: [Operand], _ query: Query, repeated: RepeatedRows = .keep) throws -> [[QueryValue]] {
         try selected(operands, query, repeated: repeated).rows
     }

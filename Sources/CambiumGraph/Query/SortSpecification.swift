@@ -79,7 +79,7 @@ final class SortSpecification {
     /// Returns the key of a row: bytes whose order is the order of the rows.
     func key(_ row: UInt32) -> [UInt8] { key(row, count: keys.count) }
 
-    /// Returns the beginning of the key that comes from the first `count` sort keys.
+    /// Returns the beginning of the row's key: the part that comes from the first `count` sort keys.
     func key(_ row: UInt32, count: Int) -> [UInt8] {
         bytes.removeAll(keepingCapacity: true)
         for key in keys.prefix(count) { append(key, row) }
@@ -97,8 +97,8 @@ final class SortSpecification {
         case .list: append(key, .null, .int64)
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
-            // A sum of whole numbers may be a decimal number, because it may exceed 64 bits. So all such sums are compared as decimal
-            // numbers. A sum with too many digits for a decimal number is a `Double`. It is rounded to the decimal number in its text.
+            // A sum of whole numbers may exceed 64 bits and then is a decimal number. So all such sums are compared as decimal numbers. A
+            // sum with too many digits is a double. It is compared as the decimal number that its text states.
             if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
             if case .double(let sum) = value, let aggregate = key.reader as? AggregateReader, aggregate.isExactSum,
                 let near = DecimalNumber(sum.description)
@@ -130,7 +130,7 @@ final class SortSpecification {
         let byteCountMax = 2 * cell.bytes.count + 2 * OrderedKeyWriter.slackByteCount
         withUnsafeTemporaryAllocation(byteCount: byteCountMax + OrderedKeyWriter.slackByteCount, alignment: 16) { buffer in
             guard let memory = buffer.baseAddress else { return }
-            // SAFETY: the buffer has as many bytes beyond the limit as the writer may use.
+            // SAFETY: the buffer has `slackByteCount` bytes beyond the limit, which the writer may use.
             var writer = OrderedKeyWriter(memory, limit: byteCountMax)
             writer.add(component, cell)
             bytes.append(contentsOf: UnsafeRawBufferPointer(start: memory, count: writer.count))

@@ -5,15 +5,15 @@ import CambiumModel
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
-    /// The text with which values are compared, and the form of its end that the C function compares. `nil` for other tests, and for a text
-    /// that is too long to be in a leaf.
+    /// The text with which values are compared, and its last bytes in the form that the C function compares. It is `nil` for other tests,
+    /// and for a text that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
     /// The number of bytes of the leaf that was compared last.
     private var leafByteCount = PageLayout.heapOffset
     private static let prefetchedByteCountMax = 4096
 
-    /// From this number of rows on, all rows of a group are compared together.
+    /// The minimum number of wanted rows for which all rows of a group are compared together.
     private static let rowCountMin = 16
 
     init(_ slot: Int, _ test: TextTest) {
@@ -44,16 +44,16 @@ final class TextNode: ConditionNode {
         }
     }
 
-    /// Prefetches as many bytes as the last compared leaf has, because the size of a leaf is known only after the leaf is read. If the
-    /// texts are long, most of their bytes are not read, so only the cells are prefetched.
+    /// Prefetches as many bytes as the leaf of the previous group has. The size of this group's leaf is not known yet, because the leaf
+    /// contains it. If the texts are long, most of their bytes are not read, so only the cells are prefetched.
     override func prefetch(_ group: GroupView) {
         group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : PageLayout.heapOffset)
     }
 
     override var comparesTexts: Bool { true }
 
-    /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has up to 8 bytes, the texts
-    /// of these rows equal it.
+    /// Returns the rows whose text has the length and the last 8 bytes of the wanted text. If the wanted text has at most 8 bytes, these
+    /// texts equal it.
     @inline(__always) private func haveEqualEnds(_ leaf: UnsafeMutableRawPointer, _ wanted: cmachine_text) -> GroupBits {
         leafByteCount = Int(leaf.load(fromByteOffset: PageLayout.granulesOffset, as: UInt16.self)) &* PageLayout.granule
         let byteCount = UInt32(truncatingIfNeeded: leafByteCount)
@@ -65,10 +65,10 @@ final class TextNode: ConditionNode {
 }
 
 extension cmachine_text {
-    /// The maximum number of bytes that the C function compares.
+    /// The maximum number of bytes at the end of a text that are compared.
     fileprivate static var byteCountMax: Int { MemoryLayout<UInt64>.size }
 
-    /// Takes the last bytes of a text for the comparison, because different texts often begin with the same bytes.
+    /// Creates a comparison with the last bytes of a text, because different texts often begin with the same bytes.
     fileprivate init(_ text: [UInt8]) {
         let tail = text.suffix(Self.byteCountMax)
         var (word, mask): (UInt64, UInt64) = (0, 0)

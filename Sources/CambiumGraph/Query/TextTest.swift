@@ -80,7 +80,7 @@ enum TextTest {
         return true
     }
 
-    /// Every text contains the empty text.
+    /// Returns whether a text contains the wanted bytes. Every text contains the empty text.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
         if wanted.isEmpty { return true }
         guard bytes.count >= wanted.count else { return false }

@@ -60,7 +60,8 @@ final class PathReader: ValueReader {
     /// The type of the attribute at the end; `nil` if the path ends at an object.
     var type: AttributeType? { field?.type }
 
-    /// Calls `body` with the values at the end. If several to-many relationships lead to the same object, its value is passed only once.
+    /// Calls `body` with the values at the end of the path. If several paths over two or more to-many relationships lead to the same
+    /// object, its value is passed only once.
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
         let ends = ends(of: row)
@@ -73,7 +74,7 @@ final class PathReader: ValueReader {
     /// Calls `body` with the row at the end of each path, or with `nil` if a to-one relationship on the path has no target.
     func visitRows(_ row: UInt32, _ body: (UInt32?) -> Bool) -> Bool { visit(row, 0, body) }
 
-    /// The recursion is limited, because the number of names in a path is limited.
+    /// Follows the rest of the path from a row. The recursion is limited, because the number of names in a path is limited.
     private func visit(_ row: UInt32, _ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         if depth == links.count { return body(row) }
         let step = links[depth]
@@ -84,7 +85,8 @@ final class PathReader: ValueReader {
         return context.reader.visitMembers(step.end, owner: row) { visit($0, depth + 1, body) }
     }
 
-    /// From a missing object, a to-many relationship leads to no value. Without such a relationship, the path has one value, which is null.
+    /// Handles a missing object on the path. If a to-many relationship follows, the path leads to no value. Otherwise, the path has one
+    /// value, which is null.
     private func missing(_ depth: Int, _ body: (UInt32?) -> Bool) -> Bool {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
@@ -103,7 +105,7 @@ final class PathReader: ValueReader {
         return level
     }
 
-    /// Returns the number of paths from a row, including paths that end before the last relationship. Returns `nil` if there are more than
+    /// Returns the number of paths from a row, including paths that end before the last relationship. Returns `nil` if the number exceeds
     /// `countMax`.
     func pathCount(from row: UInt32, upTo countMax: Int) -> Int? {
         var level: [UInt32?: Int128] = [row: 1]
@@ -118,7 +120,8 @@ final class PathReader: ValueReader {
         return total
     }
 
-    /// Returns the rows to which a step leads, with the numbers of paths to them. `level` has the rows before the step, with their numbers.
+    /// Takes one step from all rows of `level`. `level` has the number of paths to each row, and the result has the number of paths to each
+    /// row after the step.
     private func next(_ level: [UInt32?: Int128], _ depth: Int) -> [UInt32?: Int128] {
         let step = links[depth]
         var next: [UInt32?: Int128] = [:]
