@@ -29,8 +29,8 @@ extension GraphProof {
         if Int(clamping: tree.count) != expected { note("An index of '\(table.name)' has \(tree.count) entries instead of \(expected).") }
     }
 
-    /// Proves a page and the pages below it. Returns the number of entries below it. The depth of the recursion has a limit, because
-    /// the height of a tree has one.
+    /// Proves a page of a tree and all pages below it, and returns the number of entries in them. The recursion is limited, because the
+    /// height of a tree is limited.
     private mutating func prove(_ page: PageRef, _ level: Int, _ birth: UInt64, _ proof: inout OrderedProof) -> Int {
         let size = PageLayout.granules(OrderedNode.byteCount)
         guard isSound, let pointer = claim(page, level == 0 ? .indexLeaf : .indexInner, granules: size, notAfter: birth) else { return 0 }

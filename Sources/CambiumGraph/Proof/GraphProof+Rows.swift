@@ -154,8 +154,8 @@ extension GraphProof {
     ) {
         let present = ProvenTable.bits(leaf, PageLayout.presenceOffset)
         guard present & ~live == 0 else { return note("'\(table.name)' has a value of an object that does not exist.") }
-        // The column with the serial of a copy's original belongs to no attribute. Here it is checked as a whole number. The serial is
-        // checked below.
+        // The column with the serial of a copy's original belongs to no attribute. So its values are checked as whole numbers here, and as
+        // serials below.
         let check = StoredValueCheck(table.types[slot] ?? .int64)
         if table.types[slot] == .uuid { return }
         var bits = present
@@ -179,7 +179,8 @@ extension GraphProof {
         }
     }
 
-    /// Proves that rows without an object have no links, because the next object in such a row must begin without links.
+    /// Proves a column of links or numbers. A row without an object must have no links, because the next object in this row must begin
+    /// without links.
     private mutating func proveNumbers(
         _ table: ProvenTable, _ slot: Int, _ kind: ColumnKind, _ leaf: UnsafeMutableRawPointer, _ live: UInt128,
         _ group: UnsafeMutableRawPointer

@@ -14,15 +14,15 @@ struct GraphProof {
     private(set) var reader: Reader
     private(set) var layout: GraphLayout
     let epoch: UInt64
-    /// The epoch in which the directory page must have been born at the latest.
+    /// The latest epoch in which the directory page may have been born.
     private(set) var birthMax: UInt64
     let constants: Set<PageRef>
     /// The flaws that were found, as sentences.
     private(set) var flaws: [String] = []
 
-    // Two bits for each granule of each chunk that was touched: whether a page begins there (`starts`), and whether a reference to this
-    // page was found (`claims`).
+    /// For each chunk that was touched, a bit for each granule: whether a page begins there.
     private var starts: [[UInt64]]
+    /// For each chunk that was touched, a bit for each granule: whether a reference to the page that begins there was found.
     private var claims: [[UInt64]]
     /// For each chunk, the number of granules of the pages to which a reference was found.
     private var claimed: [Int]
@@ -174,7 +174,8 @@ struct GraphProof {
             guard let pointer = claim(node, .vectorNode, granules: size, notAfter: birth) else { continue }
             let own = pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
             for slot in 0..<PageLayout.fanOut {
-                // The last node of the list is visited first. So children are added in descending order, to be visited in ascending order.
+                // The loop visits the last node of `pending` first. So children are added in descending order, to be visited in ascending
+                // order.
                 let slot = level > 0 ? PageLayout.fanOut - 1 - slot : slot
                 let element = pointer.load(fromByteOffset: PageLayout.header + 4 * slot, as: UInt32.self)
                 if element == 0 { continue }
@@ -235,8 +236,8 @@ extension Timeline {
 
     /// Returns only the flaws of the pages of tables. All other pages are checked when they are read. Complexity: O(tables + chunks).
     package func storedTableFlaws() -> [String] {
-        // A draft writes in place to each page with the draft's epoch. If the author of forged pages could predict an epoch, a draft would
-        // write to forged pages.
+        // A draft writes in place to each page with the draft's epoch. An author of forged pages must not be able to predict this epoch, so
+        // a random number is added to it.
         Self.epochs.wrappingAdd(UInt64.random(in: 1...UInt64(UInt32.max)), ordering: .relaxed)
         return GraphProof.tableFlaws(of: head.version)
     }

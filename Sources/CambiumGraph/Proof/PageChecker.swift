@@ -1,5 +1,6 @@
-/// Checks that the pages of a timeline are consistent. No version reaches a page twice, no reachable page is free, and the newest version
-/// reaches no dead page. No page is younger than a page that refers to it. The space counts exactly the reachable pages as used.
+/// Checks that the pages of a timeline are consistent. No version reaches a page twice, and no reachable page is free. The newest version
+/// reaches no page that is recorded as needed only by older versions. No page is younger than a page that refers to it. The space counts
+/// exactly the reachable pages as used.
 package struct PageChecker {
     private let timeline: Timeline
     private let chunks: Chunks
