@@ -35,8 +35,8 @@ extension Draft {
                 .limitExceeded, "A store sets its labels at most 2^38 - 1 times. Use a transaction number instead of a label.")
         }
         inRegister { draft in
-            // The label that was set last must have the last row: names with different bytes may be equal strings, and the last one then
-            // applies.
+            // The label that was set last must have the last row, because names with different bytes may be equal strings. Of equal names,
+            // the last one applies.
             if let row = draft.reader.row(of: name, in: columns) { draft.erase(ObjectPlace(table: columns.table.index, row: row)) }
             draft.insert(RegisterEntry(name: name, transaction: number, digest: nil), columns)
         }
@@ -61,7 +61,8 @@ extension Draft {
         erase(ObjectPlace(table: table, row: row))
     }
 
-    /// Returns the row with the smallest serial. Needed if serials have gaps, which only pages from another program can have.
+    /// Returns the row with the smallest serial. It is needed only if the serials have gaps, which only pages from another program can
+    /// have.
     private func firstRow(_ table: Int) -> UInt32? {
         let map = reader.vector(table, TablePage.virtualPagesOffset)
         var next = 0
@@ -73,7 +74,7 @@ extension Draft {
         return nil
     }
 
-    /// Runs `body` on the draft, in which the register takes the place of the graph.
+    /// Runs `body` while the register replaces the graph in the draft.
     mutating func inRegister(_ body: (inout Draft) -> Void) {
         guard let offset = DirectoryPage.registerOffset(layout) else {
             preconditionFailure("A graph of format 1 must get a register before its first change.")
@@ -113,8 +114,8 @@ extension Draft {
 extension Timeline {
     /// Adds a register to a graph of format 1. The transaction number of the graph stays the same. Does nothing if the graph has a later
     /// format.
-    /// - Parameter fill: Records the requests and labels that the checkpoint of format 1 has outside the graph.
-    /// - Parameter fill: A closure that records the requests and labels of the checkpoint.
+    ///
+    /// - Parameter fill: Records the requests and labels, which a checkpoint of format 1 stores outside the graph.
     package func addRegister(_ fill: (inout Draft) throws(CambiumError) -> Void) throws(CambiumError) {
         if head.layout.hasRegister { return }
         var draft = packingDraft()
