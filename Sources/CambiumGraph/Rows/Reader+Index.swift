@@ -23,7 +23,7 @@ extension Reader {
         return hash.value
     }
 
-    /// Returns the address in the page of a table at which the directory of an index and its number of entries are stored.
+    /// Returns the address of the part of a table's page that describes an index: its directory and its number of entries.
     @inline(__always) func indexPlace(_ table: Int, _ index: Int) -> UnsafeMutableRawPointer {
         tablePage(table) + TablePage.indexesOffset + TablePage.indexStride &* index
     }
@@ -76,7 +76,7 @@ extension Reader {
         return noRow
     }
 
-    /// Returns the row with a key of one value, or `noRow`.
+    /// Returns the row with a key of one value, or `noRow` if there is no such row.
     @inline(__always) func row(_ table: Int, _ index: IndexLayout, key: Cell) -> UInt32 {
         let key = key.key(index.negativeZeros[0])
         var hash = KeyHash(hashKey)
@@ -84,7 +84,7 @@ extension Reader {
         return row(table, index.number, index.slots[0], index.kinds[0], index.negativeZeros[0], key: key, hash: hash.value)
     }
 
-    /// Returns the row with a key of one value, or `noRow`. The caller passes the column and the hash of the key.
+    /// Returns the row with a key of one value, or `noRow` if there is no such row. The caller passes the column and the hash of the key.
     @inline(__always)
     func row(
         _ table: Int, _ index: Int, _ slot: Int, _ kind: ColumnKind, _ negativeZero: UInt64, key: Cell, hash: UInt64
@@ -93,7 +93,7 @@ extension Reader {
         return firstRow(table, index, hash) { rows.hasKey($0, slot, kind, key, negativeZero) }
     }
 
-    /// Returns the row with a key of several values, or `noRow`.
+    /// Returns the row with a key of several values, or `noRow` if there is no such row.
     func row(_ table: Int, _ index: IndexLayout, keys: [Cell]) -> UInt32 {
         var hash = KeyHash(hashKey)
         let keys = zip(keys, index.negativeZeros).map { $0.key($1) }
@@ -142,7 +142,7 @@ extension Reader {
         }
     }
 
-    /// Returns the row of the edge between two rows, or `noRow`.
+    /// Returns the row of the edge between two rows, or `noRow` if no edge links them.
     @inline(__always) func edge(_ table: Int, _ first: UInt32, _ second: UInt32) -> UInt32 {
         let rows = rows(table)
         return firstRow(table, 0, edgeHash(first, second)) { rows.link($0, 0) == first && rows.link($0, 1) == second }

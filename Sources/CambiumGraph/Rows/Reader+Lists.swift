@@ -17,7 +17,7 @@ struct LeafCache {
         leaf(row, rows, slot).load(fromByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
     }
 
-    /// Returns a value of a column of fixed width, or `nil` if it is null.
+    /// Returns a value of a column of fixed width, or `nil` if the value is null.
     @inline(__always)
     mutating func fixed<T: BitwiseCopyable>(_ row: UInt32, _ rows: Rows, _ slot: Int, as type: T.Type) -> T? {
         let leaf = leaf(row, rows, slot)

@@ -76,7 +76,7 @@ extension Rows {
 // MARK: Memory
 
 extension Rows {
-    /// For more values than this, the leaves are not prefetched.
+    /// The maximum number of values for which the leaves are prefetched.
     private static var prefetchedCountMax: Int { 4 }
 
     /// Prefetches all leaves that setting these values would copy, so that the processor loads them at the same time.
