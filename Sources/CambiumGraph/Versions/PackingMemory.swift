@@ -7,6 +7,6 @@ struct PackingMemory: Sendable {
     var vainCounts: [EntityNumber: (sparseGroups: Int, live: Int)] = [:]
     /// For each chunk that could not be emptied, the number of granules that remained in use.
     var stuckChunks: [Int: Int] = [:]
-    /// The same numbers for chunks that could not be emptied even by a plan that also copies blobs.
+    /// For each chunk that not even a plan that also copies blobs could empty, the number of granules that remained in use.
     var hopelessChunks: [Int: Int] = [:]
 }

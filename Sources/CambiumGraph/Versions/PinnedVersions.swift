@@ -3,8 +3,9 @@
 struct PinnedVersions {
     private struct Pin {
         var version: Version?
-        /// The indexes in `pins` of the next older and the next newer version.
+        /// The index in `pins` of the next older version.
         var older: Int
+        /// The index in `pins` of the next newer version.
         var newer: Int
     }
 

@@ -100,8 +100,8 @@ extension Timeline {
     package func freeze(
         tableChunkCount: (_ chunkCount: Int) throws(CambiumError) -> Int = { _ in 0 }
     ) throws(CambiumError) -> FrozenPages {
-        // The birth of a page tells a rollback whether the page is already free. In a frozen chunk, releasing a page does not change its
-        // birth, so a rollback could release it twice.
+        // A rollback decides by the birth of a page whether the page is already free. In a frozen chunk, releasing a page does not change
+        // its birth, so a rollback could release the page twice.
         precondition(!isUnconfirmed, "An unconfirmed version must not be frozen.")
         reclaim()
         let (tables, disk) = try takeTableChunks(tableChunkCount)
@@ -116,8 +116,8 @@ extension Timeline {
         return FrozenPages(image: image, fresh: fresh, inFile: fresh.filter { space.memories[$0].isStorage }, tables: tables, disk: disk)
     }
 
-    /// Takes the chunks for the table of a checkpoint, and returns what releases their disk space. Taking a new chunk may enlarge the
-    /// table, so the loop computes the number again.
+    /// Takes the chunks for the table of a checkpoint, and returns the steps that release their disk space. Taking a new chunk may enlarge
+    /// the table, so the loop computes the number of chunks again.
     private func takeTableChunks(
         _ countOf: (_ chunkCount: Int) throws(CambiumError) -> Int
     ) throws(CambiumError) -> (tables: [Int], disk: DiskRelease) {
@@ -141,8 +141,9 @@ extension Timeline {
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
-    /// Lets writers use exactly the chunks that no version of this process and no owner needs. Releases memory and disk space of these
-    /// chunks, except for the next writes. Call it before the first draft, or while no writer waits. Complexity: O(chunks).
+    /// Lets writers use exactly the chunks that no version of this process and no owner needs. Releases the memory and disk space of these
+    /// chunks, except a few MiB that are kept for the next writes. Call it before the first draft, or while no writer waits. Complexity:
+    /// O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
         while !rest.isDone {
@@ -161,8 +162,8 @@ extension Timeline {
         return space.reuse(owners, spareCount: keepsSpares ? PageSpace.spareChunkCount : 0)
     }
 
-    /// Puts back the chunks that the last call took, and takes the next MiB of empty chunks for `ChunkRelease.releaseTaken`. Call it only
-    /// while no thread writes. Other threads may write between two calls.
+    /// Puts back the chunks that the last call took, and takes the next empty chunks (at most 1 MiB) for `ChunkRelease.releaseTaken`. Call
+    /// it only while no thread writes. Other threads may write between two calls.
     package func take(_ rest: inout ChunkRelease) {
         space.take(&rest)
         noteTotals()

@@ -156,8 +156,8 @@ package final class Timeline: @unchecked Sendable {
 
     private func removeUnconfirmed(to version: Version?) -> Graph {
         let newest = unconfirmed.rollBack(to: version) { page, epoch in
-            // A page that was released since then has another birth. If the same draft allocated it again, the list has it twice, and the
-            // first release changes its birth.
+            // A page that was released after its draft allocated it has another birth. If the draft allocated the page again, the list
+            // contains it twice, but the first release changes its birth.
             if space.chunks.birth(page) == epoch { space.release(page) }
         }
         guard let newest else { return head }
