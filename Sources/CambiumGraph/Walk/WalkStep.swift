@@ -63,7 +63,7 @@ struct WalkSteps: Sendable {
     @inline(__always) func range(_ table: UInt32) -> Range<Int> { ranges[Int(table)] }
     @inline(__always) subscript(_ place: Int) -> WalkStep { steps[place] }
 
-    /// Returns the end of the run of places at the beginning of `range` that all are in one table.
+    /// Returns the end of the first run of places in `range`: places that are all in one table.
     @inline(__always) static func runEnd(_ places: [ObjectPlace], _ range: Range<Int>) -> Int {
         var end = range.lowerBound + 1
         while end < range.upperBound, places[end].table == places[range.lowerBound].table { end += 1 }
