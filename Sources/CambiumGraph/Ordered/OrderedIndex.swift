@@ -79,8 +79,8 @@ package struct OrderedIndex: Sendable {
     /// SAFETY: `OrderedNode.slackByteCount` bytes can be read after the bytes.
     func place(after bytes: UnsafeMutableRawPointer, _ byteCount: Int) -> Int {
         let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
-        // `buffer` becomes the first string after all strings that begin with the bytes: the last byte below 0xFF is increased, and the
-        // bytes after it are ignored.
+        // `buffer` becomes the first string after all strings that begin with the bytes. To this end, the last byte below 0xFF is
+        // increased, and the bytes after it are ignored.
         guard let last = buffer.lastIndex(where: { $0 != 0xFF }) else { return count }
         buffer[last] += 1
         return reader.rank(of: OrderedBytes(bytes, last + 1))
