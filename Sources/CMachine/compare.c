@@ -51,7 +51,7 @@ FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32
     uint8_t flags[64];
     for (int index = 0; index < 64; index++) far = (cells[index] & 0xFFFF) > far ? cells[index] & 0xFFFF : far;
     const char *start = (const char *)page + text.skipped;
-    // Usually all words lie in the page, so that no word needs a check of its own.
+    // Usually all words lie in the page. Then no word needs a check of its own.
     if (far + text.skipped + 8 <= size) {
         for (int index = 0; index < 64; index++) {
             uint64_t word;
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, 
     int32_t code;
     while ((code = groups.places[place]) >= 0) {
         const cmachine_key *known = &groups.keys[code];
-        // Only short texts have the tag of a short text, and they have no high bytes.
+        // Only short texts have the tag of a short text. Their keys have no high bytes, so these need no comparison.
         uint64_t difference = (known->low ^ key.low) | (known->tag ^ key.tag);
         if (key.tag != CMACHINE_TEXT_TAG) difference |= known->high ^ key.high;
         if (!difference) break;

@@ -19,7 +19,7 @@ static_assert(offsetof(csimdjson_token, count) == 4 && offsetof(csimdjson_token,
 struct csimdjson_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
     size_t capacity = 0;
-    // At least as many tokens as the first stage found in the document. The first `token_count` are in use.
+    // Has at least as many elements as the first stage found tokens. The first `token_count` elements are in use.
     std::vector<csimdjson_token> tokens;
     uint32_t token_count = 0;
     std::vector<uint8_t> strings;
@@ -33,7 +33,8 @@ struct Walk {
     csimdjson_parser &parser;
     const uint8_t *bytes;
     uint32_t count;
-    // If strings have escapes, the walk must search for the end of each string.
+    // Whether strings may have escapes. If so, the walk must search for the end of each string. Otherwise, the next token shows where it
+    // is.
     bool hasEscapes;
     size_t position = 0;
 
@@ -51,7 +52,8 @@ struct Walk {
         return left.count == right.count && memcmp(text(left), text(right), left.count) == 0;
     }
 
-    // Whether all keys differ in length, first byte or last byte. Most keys do, so they need not be compared pairwise.
+    // Whether all keys differ in a number computed from their length, first byte and last byte. In most objects they do, and then the keys
+    // need not be compared pairwise.
     bool differAtSight() const {
         uint64_t seen = 0;
         for (uint32_t key : parser.keys) {
@@ -90,7 +92,7 @@ struct Walk {
         return first;
     }
 
-    // Returns the position of a token in the source. The starts also contain separators and closing brackets, which are not tokens.
+    // Returns the position of a token in the source. `starts` also contains separators and closing brackets, which are not tokens.
     size_t sourceOffset(uint32_t token, const uint32_t *starts) const {
         while (true) {
             uint8_t c = bytes[*starts];
@@ -156,8 +158,8 @@ struct Walk {
         return at;
     }
 
-    // Returns the position of the quote that closes the string opened at `start`, or `count` if there is no such quote. Without escapes, it
-    // is the last byte before the next token, apart from white space.
+    // Returns the position of the quote that closes the string opened at `start`, or `count` if there is no such quote. In a document
+    // without escapes, the quote is the last byte before the next token, apart from white space.
     uint32_t closingQuote(uint32_t start, uint32_t next) const {
         uint32_t at = next - 1;
         while (at > start && bytes[at] != '"') at--;
@@ -218,7 +220,8 @@ struct Walk {
 
     static bool isDigit(uint8_t c) { return c >= '0' && c <= '9'; }
 
-    // A quote does not end a token. If a string directly follows a number or a word, the first stage does not report the string's start.
+    // Whether a byte ends a number or a word. A quote does not: if a string directly follows a number or a word, the first stage does not
+    // report the string's start.
     static bool endsToken(uint8_t c) {
         return c == ',' || c == '}' || c == ']' || c == ':' || c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '{' || c == '[';
     }

@@ -2,7 +2,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-// Swift cannot call XXH3's own functions: they are macros, or return a struct that differs by platform. It can call these two.
+// Swift cannot call XXH3's own functions: they are macros, or return a struct that differs by platform. It can call the two functions
+// below.
 typedef struct { uint64_t low, high; } cxxhash_pair;
 
 static inline uint64_t cxxhash_64(const void *bytes, size_t count, uint64_t seed) {

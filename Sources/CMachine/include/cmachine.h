@@ -24,8 +24,8 @@ static inline int cmachine_exchange(uint32_t *address, uint32_t old, uint32_t ne
     return __atomic_compare_exchange_n(address, &old, new_value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/// Returns a counter of the processor that advances at a constant rate; reading it takes some 10 ns. Returns nanoseconds if the processor
-/// has no such counter.
+/// Returns a counter of the processor that advances at a constant rate. Reading the counter takes about 10 ns. Returns nanoseconds if the
+/// processor has no such counter.
 static inline uint64_t cmachine_ticks(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -43,11 +43,12 @@ static inline uint64_t cmachine_ticks(void) {
 /// Prefetches the cache line at `address`, which will be written soon.
 static inline void cmachine_prefetch(const void *address) { __builtin_prefetch(address, 1); }
 
-/// Makes the kernel supply the memory of whole pages, without a change of their content. Each page is touched. A call of `madvise` would
-/// keep the lock of the address space, for milliseconds on some machines, and threads that map or unmap memory would wait for it.
+/// Makes the kernel supply the memory of whole pages, without a change of their content. Touches each page instead of calling `madvise`,
+/// which holds the lock of the address space for milliseconds on some machines. Threads that map or unmap memory would wait for this lock.
 void cmachine_populate(void *address, size_t count);
 
-/// Asks the kernel to begin writing a part of a file to the disk. Does nothing if the kernel cannot do so. The next sync reports a failure.
+/// Asks the kernel to begin writing a part of a file to the disk. Does nothing if the kernel cannot do so. If the write fails, the next
+/// sync reports the failure.
 void cmachine_begin_sync(int descriptor, int64_t offset, int64_t count);
 
 /// Releases the disk space of a part of a file, which then reads as zeros; the length of the file stays. Returns -1 and sets `errno` on
@@ -92,15 +93,15 @@ uint64_t cmachine_within_double(const void *values, double low, double high);
 /// The upper half of the cell of a text is this number plus the length of the text. A cell without a value is 0.
 #define CMACHINE_TEXT_MARK 0x100
 
-/// A text that cells are compared with. `word` has up to 8 of its bytes, and `mask` has the bits that these bytes occupy. `skipped` is the
-/// number of bytes before them. `mark` is the upper half of each cell that has a text of this length.
+/// A text that cells are compared with. `word` has its last bytes, at most 8, and `mask` has all bits of these bytes. `skipped` is the
+/// number of bytes before them. `mark` is the upper half of each cell whose text has the same length.
 typedef struct {
     uint64_t word, mask;
     uint32_t skipped, mark;
 } cmachine_text;
 
-/// Returns a bit for each of 64 cells. The bit is set if the cell has the mark of a text, and its value in the page has the word of the
-/// text. The offset of a value in the page is in the lower half of its cell. The page has `size` bytes, and nothing is read after them.
+/// Returns a bit for each of 64 cells, set if the cell has the mark of `text` and its value ends with the word of `text`. The lower half of
+/// a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
 uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
 
 /// The key of a group of equal values.
@@ -108,10 +109,12 @@ typedef struct {
     uint64_t low, high, tag;
 } cmachine_key;
 
-/// The tag of a text of less than 8 bytes, whose length is the highest byte of `low`. The tag of a longer text has its length added.
+/// The tag of a text of less than 8 bytes, whose length is the highest byte of `low`. The tag of a longer text is this number plus its
+/// length.
 #define CMACHINE_TEXT_TAG 4
 
-/// Returns the key of a text of up to 16 bytes, which `low` and `high` begin with. Other bytes of them are ignored.
+/// Returns the key of a text of `count` bytes, at most 16. `low` and `high` begin with the bytes of the text. Their other bytes are
+/// ignored.
 static inline cmachine_key cmachine_text_key(uint64_t low, uint64_t high, uint32_t count) {
     cmachine_key key = {low, 0, CMACHINE_TEXT_TAG};
     if (count < 8) {
@@ -123,21 +126,21 @@ static inline cmachine_key cmachine_text_key(uint64_t low, uint64_t high, uint32
     return key;
 }
 
-/// Two secret numbers that determine the hashes of keys. Without them, an attacker cannot choose keys that all have the same hash.
+/// Two secret numbers that determine the hashes of keys. An attacker who does not know them cannot choose keys that all have the same hash.
 typedef struct {
     uint64_t low, high;
 } cmachine_seed;
 
 static inline uint64_t cmachine_key_hash(cmachine_key key, cmachine_seed seed) {
-    // For a text of less than 8 bytes, the tag's product is 0, and so is `high`. So only one multiplication remains.
+    // For a short text, the term with the tag is 0, and the second factor is a constant. So its hash takes one multiplication.
     uint64_t mixed = key.low ^ seed.low ^ (key.tag - CMACHINE_TEXT_TAG) * 0xD6E8FEB86659FD93u;
     unsigned __int128 product = (unsigned __int128)mixed * ((key.high ^ seed.high) | 1);
     return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/// A hash table of groups with linear probing: the keys, the numbers of keys by their hashes, -1 for a free place, and the number of places
-/// less 1. If the key of group n is a text of less than 8 bytes, `short_keys` has its low word at index n + 1. For other keys, and at index
-/// 0, it has a word that no such text has.
+/// A hash table of groups with linear probing. `keys` has the key of each group. `places` has the number of a group for each place, or -1
+/// for a free place. `mask` is the number of places less 1. `short_keys` has the low word of the key of group n at index n + 1, if that key
+/// is a text of less than 8 bytes. For other keys, and at index 0, it has a word that no such text has.
 typedef struct {
     const cmachine_key *keys;
     const uint64_t *short_keys;
@@ -146,14 +149,14 @@ typedef struct {
     cmachine_seed seed;
 } cmachine_groups;
 
-/// Writes the number of the group of each row whose cell has a text of up to 16 bytes. Bit 0 of `rows` belongs to the first of 64 cells.
-/// Returns the index of the first row that has another value, whose text is after `last` in the page, or whose group is not known; 64 if
-/// there is no such row.
+/// Writes the number of the group of each row in `rows` to `codes`, and stops at the first row for which it cannot. The value of this row
+/// is not a text of up to 16 bytes, its offset is after `last`, or its group is not known. Returns the index of this row, or 64 if there is
+/// no such row. Bit 0 of `rows` belongs to the first of 64 cells.
 uint32_t cmachine_text_codes(const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes);
 
-/// Writes a number for each of 64 rows. Returns a bit for each row. The bit is set if the cell has a text of less than 8 bytes, and the
-/// number is that of the text's group. Returns 0 if a cell has a longer value, or an offset after `last`. Searches only the first place of
-/// each hash.
+/// Writes a number to `codes` for each of 64 rows. Returns a bit for each row. The bit is set if the cell has a text of less than 8 bytes
+/// and the number is that of its group. Returns 0 if a cell has a longer value, or an offset after `last`. Examines only the first place of
+/// each hash, so it does not find all groups.
 uint64_t cmachine_short_text_codes(const void *page, const uint32_t *cells, uint32_t last, cmachine_groups groups, int32_t *codes);
 
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).

@@ -24,7 +24,7 @@ typedef struct {
     uint32_t count;
     /// The position of the first byte in the source or in the string buffer. For an array or object, the position of its bracket.
     uint32_t offset;
-    /// The token that follows this value and its contents.
+    /// The index of the token that follows this value and its contents.
     uint32_t next;
 } csimdjson_token;
 
