@@ -265,7 +265,7 @@ extension Draft {
 
     /// Returns the children of a node after some of them were replaced by other nodes.
     ///
-    /// - Parameter joinsSparse: Whether a sparse child is joined with the child before or after it. This reads all children.
+    /// - Parameter joinsSparse: Whether a sparse child is joined with the child before or after it. If so, all children are read.
     private mutating func joined(
         _ list: OrderedChildren, _ replaced: [(child: Int, list: OrderedChildren)], joinsSparse: Bool, level: Int
     ) -> OrderedChildren {

@@ -33,8 +33,8 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     private let lower: Edge?
     private let upper: Edge?
-    /// The places of the objects whose cut keys equal the cut key of `lower`. Their whole values decide whether they are in the range. It
-    /// is empty if the key of `lower` is not cut.
+    /// The places of the objects whose cut keys equal the cut key of `lower`. Their whole values decide whether they are in the range.
+    /// There are no such places if the key of `lower` is not cut.
     private let lowerEdge: Range<Int>
     /// The same for `upper`: the places of the objects whose cut keys equal its cut key.
     private let upperEdge: Range<Int>
@@ -56,8 +56,8 @@ package struct IndexRange: Sendable {
         upperEdge = upper?.isCut == true ? last.clamped(to: outer) : 0..<0
     }
 
-    /// Returns the places of the objects whose cut keys equal the cut key of an edge. If the edge is not cut, returns an empty range at its
-    /// place.
+    /// Returns the places of the objects whose cut keys equal the cut key of an edge. If the edge is not cut, returns an empty range at the
+    /// place of the edge.
     private static func places(of edge: Edge, _ index: OrderedIndex) -> Range<Int> {
         if !edge.isCut {
             let place = edge.isAfter ? place(after: edge.key, index) : index.reader.rank(of: edge.key)
@@ -103,7 +103,7 @@ package struct IndexRange: Sendable {
 
     // MARK: Objects
 
-    /// Calls `body` with each object in the order of the index until it returns `false`. Objects with equal values come in the order of
+    /// Calls `body` with each object in the order of the index until `body` returns `false`. Objects with equal values come in the order of
     /// their rows.
     ///
     /// - Parameter isReversed: Whether the order is reversed.
@@ -115,8 +115,8 @@ package struct IndexRange: Sendable {
         walk.run(body)
     }
 
-    /// Calls `body` with the row of each object in the order of the index until it returns `false`. `body` also receives whether the object
-    /// has the same values as the previous object. No key of the index may be cut.
+    /// Calls `body` with the row of each object in the order of the index until `body` returns `false`. `body` also receives whether the
+    /// object has the same values as the previous object. No key of the index may be cut.
     func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
         var previous: (leaf: OrderedLeaf, place: Int)?
         forEachEntry(outer, isReversed: isReversed) { leaf, place, row in
@@ -126,8 +126,8 @@ package struct IndexRange: Sendable {
         }
     }
 
-    /// Calls `body` with the entries at some places of the index until it returns `false`. `body` receives the leaf of the entry, the place
-    /// of the entry in this leaf, and the row. Requires that each row is live, unless the graph was proven.
+    /// Calls `body` with the entries at some places of the index until `body` returns `false`. `body` receives the leaf of the entry, the
+    /// place of the entry in this leaf, and the row.
     @inline(__always) private func forEachEntry(
         _ places: Range<Int>, isReversed: Bool, _ body: (_ leaf: OrderedLeaf, _ place: Int, _ row: UInt32) -> Bool
     ) {

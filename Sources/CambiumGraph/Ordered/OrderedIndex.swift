@@ -103,20 +103,19 @@ package struct OrderedIndex: Sendable {
         guard leading.count < layout.components.count, var key = key(leading + [.string(text)]) else { return nil }
         let component = layout.components[leading.count]
         guard component.type != .decimal, case .string = component.kind else { return nil }
-        // A whole text ends with a mark. The key of a prefix must not contain it.
+        // The key of a whole text ends with a mark. The key of a prefix must not contain the mark.
         key.removeLast()
         return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
     }
 
-    /// Returns the whole key of these values, with which the keys of the objects begin. Returns `nil` if a value has the wrong type, or if
-    /// there are more values than components.
+    /// Returns the whole key of these values, which is the beginning of the whole keys of the objects with these values. Returns `nil` if a
+    /// value has the wrong type, or if there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         withKey(values) { Array(UnsafeRawBufferPointer(start: $0, count: $1)) }
     }
 
-    /// Calls `body` with the bytes with which the keys of objects with these values begin, without cutting them. Returns `nil` if a value
-    /// has the wrong type, or if there are more values than components. `body` may change the bytes, and read
-    /// `OrderedNode.slackByteCount` bytes after them.
+    /// Calls `body` with the whole key of these values. Returns `nil` if a value has the wrong type, or if there are more values than
+    /// components. `body` may change the bytes of the key, and read `OrderedNode.slackByteCount` bytes after them.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
         // Most keys have one value. For such a key, no array is allocated.

@@ -143,7 +143,8 @@ extension OrderedIndexLayout {
         for component in components {
             rows.withCell(row, component.slot, component.kind) { byteCount += 3 * $0.bytes.count + 32 }
         }
-        // The limit must not cut any key. Folding makes a character at most three times as long, and escaping at most doubles a byte.
+        // `byteCount` allows for folding, which makes a character at most three times as long. Escaping at most doubles each byte. So the
+        // limit cuts no key.
         let limit = 2 * byteCount
         return [UInt8](unsafeUninitializedCapacity: limit + OrderedKeyWriter.slackByteCount) { buffer, initialized in
             guard let memory = buffer.baseAddress else { return }
