@@ -48,7 +48,8 @@ extension Draft {
             }
             rowCount += live.nonzeroBitCount
             work += live.nonzeroBitCount + memberCount
-            // Each moved group is released. The first two groups of a shared group need a new group together, so they save only one.
+            // Each move releases a group. But the first two moves into a shared group also create that group, so both together save one
+            // group.
             plan.gainedCount += 1
         }
         (plan.targets, plan.waiting) = (targets.map(\.group), waiting)
@@ -69,8 +70,8 @@ extension Draft {
         return count
     }
 
-    /// Creates a group for the rows of `source`. Provenance is stored relative to a transaction of the group, which is the same in both
-    /// groups.
+    /// Creates a group for the rows of `source`. Provenance is stored relative to a transaction that the group states, so both groups must
+    /// state the same transaction.
     private mutating func newGroup(_ table: TableLayout, virtualPage: UInt32, like source: UInt32) -> UInt32 {
         let base = reader.rows(table.index).group(source << PageLayout.rowShift)
             .load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self)
@@ -148,7 +149,7 @@ extension Draft {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot && slot != TableLayout.virtualPageSlot {
             let column = GroupLayout.columnsOffset + 4 * slot
             let page = source.load(fromByteOffset: column, as: PageRef.self)
-            // A constant leaf has the same value for every row. The target has the same leaf, and so the same value.
+            // A constant leaf has the same value for all rows. If both groups refer to the same constant leaf, there is nothing to copy.
             if chunks.birth(page) == 0, group.load(fromByteOffset: column, as: PageRef.self) == page { continue }
             copyCell(table, row, target, slot, kind)
         }

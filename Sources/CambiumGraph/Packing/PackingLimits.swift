@@ -1,7 +1,7 @@
 /// The conditions under which packing is worthwhile, and the bounds of its steps.
 package struct PackingLimits: Sendable {
-    /// A table is gathered if fewer than one in `sparseness` of its rows are live. Its groups are gathered if at most one in `sparseness`
-    /// of their rows is live.
+    /// A table is gathered if fewer than one in `sparseness` of its rows are live. In such a table, a group is gathered if at most one in
+    /// `sparseness` of its rows is live.
     package var sparseness = 4
     /// A table with fewer groups is not gathered.
     package var groupCountMin = 32
@@ -31,8 +31,8 @@ package struct PackingLimits: Sendable {
 
     /// The maximum number of places that one step examines, even if it finds nothing to do.
     static let lookCountMax = 4096
-    /// The number of free chunks that packing must leave to other changes. It needs free chunks itself, because it copies pages before it
-    /// releases any.
+    /// The number of free chunks that packing must leave to other changes. Packing needs free chunks itself, because it copies pages before
+    /// it releases any.
     static let freeChunkCountMin = 64
     /// The maximum number of members of a group's rows, as a multiple of `rowCountMax`. A group with more members stays in place.
     static let memberFactorMax = 4
