@@ -1,4 +1,4 @@
-/// Numbers about all entries of a bucket, which its first page stores as soon as the bucket has overflow pages.
+/// Numbers about all entries of a bucket. The first page of the bucket stores them as soon as the bucket has overflow pages.
 ///
 /// The *crowd* of a bucket is the group of entries that have the most frequent fragment. A fragment is the part of a hash that an entry
 /// stores.

@@ -13,7 +13,8 @@ struct MappingBudget {
 
     init(cutCountMax: Int = 8192) { self.cutCountMax = cutCountMax }
 
-    /// Returns whether the caller may map other memory inside the heap. If not, the caller leaves the memory unchanged.
+    /// Returns whether the caller may map other memory inside the heap. If the result is `false`, the caller must leave the memory
+    /// unchanged.
     ///
     /// - Parameter counted: Counts the existing cuts. It is called at most once for every 1024 refusals or `cutCountMax / 4` permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {

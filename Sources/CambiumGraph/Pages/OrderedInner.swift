@@ -118,8 +118,8 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space, or if the bound does not have the
-    /// common prefix.
+    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space, or if `bound` does not begin with the
+    /// common prefix of the lower bounds.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount

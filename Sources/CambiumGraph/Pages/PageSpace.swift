@@ -15,7 +15,8 @@ final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
     /// The permanent pages that all groups use as leaves without content. Their birth is 0, and they are never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
-    // One thread at a time allocates and releases, so no two accesses to the following properties overlap.
+    // One thread at a time allocates and releases. So no two accesses to the following properties overlap, and the runtime need not check
+    // them.
     @exclusivity(unchecked) private(set) var liveGranules = 0
     @exclusivity(unchecked) var chunkCount = 0
     /// For each chunk, the number of granules in use by its pages.
