@@ -1,7 +1,7 @@
 /// Proves that each ordered index has exactly one entry for each object, with its key and in order, and no other entry.
 extension GraphProof {
     mutating func proveOrderedIndexes() {
-        // `proveIndexDirectory` has proven the page of this directory.
+        // `proveIndexDirectory` has proven the page to which this reference leads.
         let reference = reader.indexDirectoryReference(of: layout)
         if reference == 0 { return }
         let directory = IndexDirectory(chunks[reference])
