@@ -155,7 +155,7 @@ extension OrderedIndex {
         case .prefix(let text): return range(prefix: text, after: leading).map { [$0] }
         case .between(let lower, let upper):
             func key(_ value: Value) -> [Value] { leading.isEmpty ? [value] : leading + [value] }
-            // Null precedes all values in ascending order, and follows them in descending order. The ranges must exclude it.
+            // Null precedes all values in ascending order, and follows them in descending order. The ranges must exclude null.
             let (first, last) = isDescending ? (upper, lower) : (lower, upper)
             let from: Bound
             if let first {

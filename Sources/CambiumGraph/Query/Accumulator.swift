@@ -96,7 +96,7 @@ struct Accumulator {
             return DecimalNumber(String(whole)).map { .decimal($0) } ?? .double(Double(whole))
         }
         if width == .decimal, let wholePart = DecimalNumber(String(whole)), let sum = decimal.adding(wholePart) { return .decimal(sum) }
-        // If the sum is infinite, its rounding error is not a number, so it is not added.
+        // If the sum is infinite, the rounding error is NaN. Adding it would make the result NaN, too.
         return .double(real.isFinite ? real + correction + (Double(decimal.description) ?? 0) + Double(whole) : real)
     }
 }

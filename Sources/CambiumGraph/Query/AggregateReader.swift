@@ -57,7 +57,8 @@ final class AggregateReader: ValueReader {
                 return true
             }
         } else {
-            // The order of a dictionary differs between processes, and a sum of floating-point numbers depends on their order.
+            // The rows are sorted, because the order of a dictionary differs between processes. A sum of floating-point numbers depends on
+            // their order.
             let ends = path.ends(of: row)
             for end in ends.keys.compactMap(\.self).sorted() { add(end, ends[end] ?? 0, reader, to: &sum) }
         }

@@ -30,7 +30,7 @@ extension GroupBits {
         GroupBits(x.filter(0, body), y.filter(64, body))
     }
 
-    /// Calls `body` with the index of each row whose bit is set, ascending, until it returns `false`.
+    /// Calls `body` with the index of each row whose bit is set, ascending, until `body` returns `false`.
     @inline(__always) func forEach(_ body: (UInt32) throws -> Bool) rethrows {
         if try x.forEach(0, body) { _ = try y.forEach(64, body) }
     }
@@ -101,7 +101,7 @@ struct RowBits {
         if word < words.count { words[word] |= 1 &<< UInt64(row & 63) }
     }
 
-    /// Calls `body` with each row, ascending, until it returns `false`.
+    /// Calls `body` with each row, ascending, until `body` returns `false`.
     func forEach(_ body: (UInt32) throws -> Bool) rethrows {
         for word in words.indices {
             var bits = words[word]

@@ -157,7 +157,7 @@ final class ColumnSums: GroupSums {
     }
 
     private func result(_ sum: RealSum) -> Value {
-        // If a sum is infinite, its rounding error is not a number. So the error is not added.
+        // If the sum is infinite, the rounding error is NaN. Adding it would make the result NaN, too.
         let real = sum.sum.isFinite && sum.correction.isFinite ? sum.sum + sum.correction : sum.sum
         return function == .avg ? mean(real, sum.count) : .double(real)
     }

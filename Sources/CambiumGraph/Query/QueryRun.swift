@@ -145,7 +145,7 @@ struct QueryRun: ~Copyable {
     /// A bit mask for counting groups: a scan checks at every 64th group whether the task was cancelled.
     static let cancellationMask = 63
 
-    /// Calls `body` with each group of the table until it returns `false`. Throws `CancellationError` if the task was cancelled.
+    /// Calls `body` with each group of the table until `body` returns `false`. Throws `CancellationError` if the task was cancelled.
     func scan(_ body: (GroupView) throws -> Bool) throws {
         try context.forEachGroup(table, prefetchingFor: node) { group in
             if group.index & Self.cancellationMask == 0, Task.isCancelled { throw CancellationError() }
@@ -177,7 +177,8 @@ struct QueryRun: ~Copyable {
         if Task.isCancelled { throw CancellationError() }
         let rows = context.reader.rows(table.index)
         var count = 0
-        // The order of a dictionary differs between processes, and a sum of floating-point numbers depends on their order.
+        // The groups are sorted, because the order of a dictionary differs between processes. A sum of floating-point numbers depends on
+        // their order.
         for (index, bits) in candidates.sorted(by: { $0.key < $1.key }) {
             guard let page = rows.group(at: Int(index)) else { continue }
             let group = GroupView(index: Int(index), page: page, chunks: context.reader.chunks)

@@ -6,7 +6,7 @@ class ValueReader {
 
     init(kind: ValueKind) { self.kind = kind }
 
-    /// Calls `body` with each value until it returns `false`. Returns whether `body` always returned `true`.
+    /// Calls `body` with each value until `body` returns `false`. Returns whether `body` always returned `true`.
     func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { body(.null) }
 
     /// Returns the first value of the operand, or null if it has no value.
@@ -66,7 +66,8 @@ final class PathReader: ValueReader {
         if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
         let ends = ends(of: row)
         if ends.keys.contains(nil), !body(.null) { return false }
-        // The order of a dictionary differs between processes, and a sum of floating-point numbers depends on their order.
+        // The rows are sorted, because the order of a dictionary differs between processes. A sum of floating-point numbers depends on
+        // their order.
         for end in ends.keys.compactMap(\.self).sorted() where !body(read(end)) { return false }
         return true
     }
