@@ -26,8 +26,8 @@ extension Draft {
         }
     }
 
-    /// Makes a label name a transaction. The label must not name this transaction already. Throws `.limitExceeded` if labels were already
-    /// set 2^38 - 1 times.
+    /// Sets a label, so that it names a transaction. The label must not name this transaction already. Throws `.limitExceeded` if labels
+    /// were already set 2^38 - 1 times.
     package mutating func setLabel(_ name: String, _ number: TransactionNumber) throws(CambiumError) {
         let columns = Register.labels
         if let register = reader.register(of: layout), register.nextSerial(columns.table.index) > ObjectID.serialMax {
