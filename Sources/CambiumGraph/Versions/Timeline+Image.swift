@@ -81,8 +81,8 @@ extension Timeline {
         self.init(space, version)
     }
 
-    /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking its
-    /// header, so this must be checked first.
+    /// Returns whether a page is a directory page of this layout. Readers follow the references in a directory page without checking the
+    /// page, so this method must check it first.
     private static func isDirectory(_ page: PageRef, in space: PageSpace, _ layout: GraphLayout, epoch: UInt64) -> Bool {
         let granules = PageLayout.granules(DirectoryPage.byteCount(layout))
         return Int(page) % PageLayout.chunkGranules + granules <= PageLayout.chunkGranules && space.chunks.kind(page) == .directory

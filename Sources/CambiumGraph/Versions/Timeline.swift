@@ -144,8 +144,8 @@ package final class Timeline: @unchecked Sendable {
         noteTotals()
     }
 
-    /// Makes the last confirmed version the newest version again, and frees the pages of all later versions. No reader may read them any
-    /// longer. Complexity: O(pages that these versions created).
+    /// Makes the last confirmed version the newest version again, and frees the pages of all later versions. No reader may use the later
+    /// versions any longer. Complexity: O(pages that these versions created).
     @discardableResult
     package func rollBack() -> Graph { removeUnconfirmed(to: nil) }
 
