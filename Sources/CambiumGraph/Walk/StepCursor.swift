@@ -23,8 +23,8 @@ struct StepCursor {
         targetRowEnd = UInt64(reader.groupCount(step.targetTable)) << UInt64(PageLayout.fanOutShift)
     }
 
-    /// Calls `body` with the row of each object that the step leads to, until it returns `false`. Returns whether `body` always returned
-    /// `true`.
+    /// Calls `body` with the row of each object that the step leads to, until `body` returns `false`. Returns whether `body` always
+    /// returned `true`.
     @inline(__always)
     mutating func forEach(of row: UInt32, _ body: (UInt32) -> Bool) -> Bool {
         switch shape {

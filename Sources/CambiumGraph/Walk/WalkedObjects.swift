@@ -78,7 +78,7 @@ extension Walk {
     /// Returns the objects that can be reached on paths on which every object after the start passes a filter.
     ///
     /// - Parameter filter: Returns `false` for an object that is omitted and from which the walk does not continue. The starts need not
-    ///   pass it. It is called once for each object.
+    ///   pass the filter. The walk calls the filter once for each other object.
     package func objects(
         from starts: [ObjectID], within distance: Int?, where filter: ((ObjectPlace) -> Bool)?
     ) throws(CambiumError) -> WalkedObjects {
