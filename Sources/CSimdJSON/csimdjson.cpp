@@ -19,7 +19,7 @@ static_assert(offsetof(csimdjson_token, count) == 4 && offsetof(csimdjson_token,
 struct csimdjson_parser {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
     size_t capacity = 0;
-    // Has at least as many elements as the first stage found tokens. The first `token_count` elements are in use.
+    // The vector has at least as many elements as the first stage found tokens. The first `token_count` elements are in use.
     std::vector<csimdjson_token> tokens;
     uint32_t token_count = 0;
     std::vector<uint8_t> strings;
