@@ -260,7 +260,7 @@ extension Draft {
         level == 0 ? chunks.leaf(page).isSparse : chunks.inner(page).count < Self.childCountMin
     }
 
-    /// An inner node with fewer children is joined with a neighbour.
+    /// The minimum number of children of an inner node. A node with fewer children is joined with a neighbour.
     private static let childCountMin = 4
 
     /// Returns the children of a node after some of them were replaced by other nodes.

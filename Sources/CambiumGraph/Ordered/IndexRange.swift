@@ -91,7 +91,7 @@ package struct IndexRange: Sendable {
         return count
     }
 
-    /// Returns whether an object near an edge belongs to the range, by its whole key.
+    /// Compares the whole key of an object near an edge with the edges. Returns whether the object belongs to the range.
     private func has(_ row: UInt32) -> Bool {
         let whole = wholeKey(row)
         return !(lower?.isAfter(whole) ?? false) && (upper?.isAfter(whole) ?? true)
@@ -144,9 +144,9 @@ package struct IndexRange: Sendable {
         }
     }
 
-    /// The first object in the order of the index.
+    /// The first object of the range in the order of the index; `nil` if the range is empty.
     package var first: ObjectPlace? { object(isReversed: false) }
-    /// The last object in the order of the index.
+    /// The last object of the range in the order of the index; `nil` if the range is empty.
     package var last: ObjectPlace? { object(isReversed: true) }
 
     private func object(isReversed: Bool) -> ObjectPlace? {
