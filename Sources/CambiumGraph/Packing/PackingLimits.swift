@@ -3,7 +3,7 @@ package struct PackingLimits: Sendable {
     /// A table is gathered if fewer than one in `sparseness` of its rows are live. In such a table, a group is gathered if at most one in
     /// `sparseness` of its rows is live.
     package var sparseness = 4
-    /// A table with fewer groups is not gathered.
+    /// The minimum number of groups of a table that is gathered.
     package var groupCountMin = 32
     /// A step ends when it has moved this many rows. Members that were changed because their owners moved count as rows.
     package var rowCountMax = 256
