@@ -64,8 +64,8 @@ package struct DiskRelease: Sendable {
 /// Decides whether a chunk can be used again. No other code makes this decision.
 extension PageSpace {
     /// Returns whether writers may use a chunk. They may not if a version of this process has a page in the chunk, or if a kept checkpoint
-    /// record contains the chunk. They also may not if a checkpoint in progress has taken it for its table, or if a graph of a closed
-    /// store still maps it. The same rule applies to a chunk that is new to the space.
+    /// record contains the chunk. Nor may they if a checkpoint in progress has taken it for its table, or if a graph of a closed store maps
+    /// it. The same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
     /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. After this call, a chunk that was taken for a table

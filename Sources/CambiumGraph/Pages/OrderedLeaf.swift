@@ -28,7 +28,7 @@ struct OrderedLeaf {
     @inline(__always) var prefixByteCount: Int { number(OrderedNode.prefixOffset) }
     /// The number of bytes of each entry without the prefix, or 0 if the entries have different lengths.
     @inline(__always) var stride: Int { number(Self.strideOffset) }
-    /// The offset of the end of the entries.
+    /// The offset at which the entries end.
     @inline(__always) var end: Int { number(Self.endOffset) }
     @inline(__always) var entriesOffset: Int { Self.contentOffset &+ prefixByteCount }
 
@@ -96,7 +96,7 @@ struct OrderedLeaf {
 
     // MARK: Changing
 
-    /// Adds an entry at its position in the order. Returns `false` and changes nothing if the leaf must be split or written anew.
+    /// Adds an entry at its position in the order. Returns `false` and changes nothing if the leaf must first be split or rewritten.
     @inline(__always) func insert(_ target: OrderedBytes) -> Bool {
         let (count, stride, prefixCount) = (count, stride, prefixByteCount)
         let restCount = target.count &- prefixCount

@@ -103,7 +103,7 @@ final class PageMemory {
         budget.release(chunkCount * PageLayout.chunkByteCount)
     }
 
-    /// Maps memory at the address of a chunk at which a file is mapped. Returns `false` if the budget is exhausted.
+    /// Maps memory at the address of a chunk, in place of the file that is mapped there. Returns `false` if the budget is exhausted.
     func putBack(_ base: UnsafeMutableRawPointer) -> Bool {
         guard budget.leftByteCount >= PageLayout.chunkByteCount else { return false }
         Self.map(PageLayout.chunkByteCount, at: base)

@@ -211,7 +211,7 @@ extension PageSpace {
         }
     }
 
-    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address, so that its next use does not take a new one.
+    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address, and its next use takes no new address.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)
