@@ -94,7 +94,7 @@ extension GraphProof {
         }
     }
 
-    /// Returns the kind of a page that begins at a reference, by its header. Returns `nil` if no page can begin there.
+    /// Returns the kind that the header of a page states. Returns `nil` if no page can begin at the reference.
     private func pageKind(_ page: PageRef) -> PageKind? {
         let chunk = Int(page >> 12)
         return chunk < space.chunkCount && space.live[chunk] > 0 ? chunks.kind(page) : nil
