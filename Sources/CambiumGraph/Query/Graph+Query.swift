@@ -174,7 +174,7 @@ extension Query {
         return objects
     }
 
-    /// Takes the arguments from `values`, but only for parameters that occur in the condition.
+    /// Sets `arguments` to those of `values` whose parameters occur in the condition.
     package mutating func keepArguments(_ values: [String: Operand]) {
         let names = condition?.parameterNames ?? []
         arguments = values.filter { names.contains($0.key) }

@@ -8,7 +8,7 @@ package final class ObjectFilter {
     private let graph: Graph
     private let binder: ConditionBinder
     private let condition: Condition
-    /// The condition for each entity of which an object was tested. `nil` if the condition does not fit the entity.
+    /// For each entity of which an object was tested, the condition; `nil` if the condition does not fit the entity.
     private var nodes: [EntityNumber: ConditionNode?] = [:]
 
     /// Creates a filter. Throws `.invalidInput` with the position if the condition does not fit any of the entities.
@@ -71,6 +71,6 @@ extension Graph {
         try ObjectFilter(self, Condition(parsing: condition), arguments, text: condition, among: entities)
     }
 
-    /// Throws the errors that a query would throw before it reads objects, and does not run it.
+    /// Checks a query without running it: throws the errors that the query would throw before it reads objects.
     package func check(_ query: Query) throws(CambiumError) { _ = try QueryRun(query, self) }
 }

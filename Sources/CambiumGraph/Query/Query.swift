@@ -95,7 +95,7 @@ extension Operand: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expr
 }
 
 extension Query {
-    /// Throws `.invalidInput` if a number or a parameter is wrong, `.limitExceeded` if the query is too large.
+    /// Throws `.invalidInput` if the limit, the offset or an argument is wrong, and `.limitExceeded` if the query is too large.
     func check() throws(CambiumError) {
         if let limit, limit < 0 { throw CambiumError(.invalidInput, "The limit is \(limit), but must be at least 0.") }
         if offset < 0 { throw CambiumError(.invalidInput, "The offset is \(offset), but must be at least 0.") }

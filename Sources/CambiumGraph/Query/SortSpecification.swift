@@ -138,7 +138,7 @@ final class SortSpecification {
     }
 }
 
-/// A row, stated by its serial, and the key by which it is sorted.
+/// A row and the key by which it is sorted. Rows with equal keys are sorted by their serials.
 struct SortEntry {
     /// The first 16 bytes of the key, as a number.
     let prefix: UInt128
