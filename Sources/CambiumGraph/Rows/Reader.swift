@@ -27,7 +27,7 @@ public struct ObjectPlace: Hashable, Sendable {
     package var unplacedNumber: Int? { table == Self.noTable ? Int(row) : nil }
 }
 
-/// Reads a graph from its directory page on. A reader owns nothing: its creator must keep the version or the draft alive.
+/// Reads a graph, beginning at its directory page. A reader owns nothing: its creator must keep the version or the draft alive.
 struct Reader {
     let chunks: Chunks
     let directory: PageRef
