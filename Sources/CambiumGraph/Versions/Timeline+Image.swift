@@ -142,8 +142,8 @@ extension Timeline {
     }
 
     /// Lets writers use exactly the chunks that no version of this process and no owner needs. Releases the memory and disk space of these
-    /// chunks, except a few MiB that are kept for the next writes. Call it before the first draft, or while no writer waits. Complexity:
-    /// O(chunks).
+    /// chunks, except at most 16 MiB that are kept for the next writes. Call it before the first draft, or while no writer waits.
+    /// Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
         while !rest.isDone {
@@ -155,7 +155,7 @@ extension Timeline {
     /// Lets writers use the same chunks as `reuse` does, and returns the task that releases memory and disk space. Call it only while no
     /// thread writes. Complexity: O(chunks).
     ///
-    /// - Parameter keepsSpares: Whether a few MiB of empty chunks keep their memory and disk space for the next changes.
+    /// - Parameter keepsSpares: Whether up to 16 MiB of empty chunks keep their memory and disk space for the next changes.
     /// - Returns: The task. The caller alternately calls `take` and `releaseTaken` until the task is done.
     package func beginReuse(_ owners: ChunkOwners, keepsSpares: Bool) -> ChunkRelease {
         defer { noteTotals() }

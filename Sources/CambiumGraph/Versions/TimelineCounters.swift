@@ -10,7 +10,7 @@ package struct TimelineTotals: Sendable, Equatable {
     package let pageByteCount: Int
     /// The number of bytes of memory for pages that no file backs.
     package let heapByteCount: Int
-    /// The number of bytes in chunks whose bytes are in a file.
+    /// The total size, in bytes, of the chunks whose content is in a file.
     package let mappedByteCount: Int
 }
 
