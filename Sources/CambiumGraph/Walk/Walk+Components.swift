@@ -13,7 +13,7 @@ extension Walk {
     }
 }
 
-/// Joins sets of objects (union-find, Tarjan). Each object points to an object of its component with a smaller number, or to itself.
+/// Joins sets of objects (union-find, Tarjan). Each object points to itself, or to an object of its component that has a smaller number.
 private struct ComponentJoining {
     private let graph: Graph
     private let scope: WalkScope

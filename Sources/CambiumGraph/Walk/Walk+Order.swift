@@ -26,7 +26,7 @@ private struct TopologicalOrdering {
     private let reader: Reader
     private let steps: WalkSteps
     private let scope: WalkScope
-    /// For each table and row, the number of links from objects that are not in the order yet.
+    /// For each table and row, the number of links that lead to the object from objects that are not in the order yet.
     private var linkCounts: [[UInt32]]
     /// The places of the objects that are in the order so far.
     private(set) var places: [ObjectPlace] = []

@@ -4,7 +4,7 @@ public import CambiumModel
 public enum WalkedRelationships: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// All relationships of all entities.
     case all
-    /// The relationships with these names. A name selects the relationships of all entities that have this name.
+    /// The relationships with these names. A name selects all relationships that have this name, whatever their entities are.
     case named([String])
 
     public init(arrayLiteral names: String...) { self = .named(names) }
@@ -26,7 +26,8 @@ public struct Walk: Sendable {
     let isOverAll: Bool
     private let ends: [EndLayout]
     let steps: WalkSteps
-    /// The maximum number of places in the hash table of a walk. Beyond it, bits are used. Tests set a small number.
+    /// The maximum number of places in the hash table of a walk. A walk that reaches more places uses bits instead. Tests set a small
+    /// number.
     var hashedCountMax = PlaceMarks.hashedCountMax
 
     init(_ graph: Graph, _ walked: WalkedRelationships) throws(CambiumError) {

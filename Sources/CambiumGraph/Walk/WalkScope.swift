@@ -30,7 +30,7 @@ struct WalkScope {
     /// An upper bound of the number of rows in a table.
     func rowCountEnd(_ table: Int) -> Int { reader.groupCount(table) << PageLayout.fanOutShift }
 
-    /// Calls `body` with the row of each object of a table that is covered.
+    /// Calls `body` with the row of each covered object of a table.
     func forEachRow(of index: Int, _ body: (UInt32) -> Void) {
         let table = layout.tables[index]
         let covered = entities[index]
