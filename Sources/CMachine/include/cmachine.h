@@ -100,8 +100,8 @@ typedef struct {
     uint32_t skipped, mark;
 } cmachine_text;
 
-/// Returns a bit for each of 64 cells, set if the cell has the mark of `text` and its value ends with the word of `text`. The lower half of
-/// a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
+/// Returns a bit for each of 64 cells. The bit is set if the cell has the mark of `text` and its value ends with the word of `text`. The
+/// lower half of a cell is the offset of its value in the page. The page has `size` bytes, and nothing is read after them.
 uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32_t *cells, cmachine_text text);
 
 /// The key of a group of equal values.
@@ -139,8 +139,8 @@ static inline uint64_t cmachine_key_hash(cmachine_key key, cmachine_seed seed) {
 }
 
 /// A hash table of groups with linear probing. `keys` has the key of each group. `places` has the number of a group for each place, or -1
-/// for a free place. `mask` is the number of places less 1. `short_keys` has the low word of the key of group n at index n + 1, if that key
-/// is a text of less than 8 bytes. For other keys, and at index 0, it has a word that no such text has.
+/// for a free place. `mask` is the number of places less 1. If the key of group n is a text of less than 8 bytes, `short_keys` has its low
+/// word at index n + 1. For other keys, and at index 0, it has a word that no such text has.
 typedef struct {
     const cmachine_key *keys;
     const uint64_t *short_keys;
