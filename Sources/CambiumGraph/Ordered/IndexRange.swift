@@ -36,7 +36,7 @@ package struct IndexRange: Sendable {
     /// The places of the objects whose cut keys equal the cut key of `lower`. Their whole values decide whether they are in the range.
     /// There are no such places if the key of `lower` is not cut.
     private let lowerEdge: Range<Int>
-    /// The same for `upper`: the places of the objects whose cut keys equal its cut key.
+    /// The places of the objects whose cut keys equal the cut key of `upper`. There are no such places if the key of `upper` is not cut.
     private let upperEdge: Range<Int>
 
     init(_ index: OrderedIndex, _ outer: Range<Int>) {

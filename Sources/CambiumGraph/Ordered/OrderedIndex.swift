@@ -108,8 +108,8 @@ package struct OrderedIndex: Sendable {
         return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
     }
 
-    /// Returns the whole key of these values, which is the beginning of the whole keys of the objects with these values. Returns `nil` if a
-    /// value has the wrong type, or if there are more values than components.
+    /// Returns the whole key of these values. The whole key of an object with these values begins with it. Returns `nil` if a value has the
+    /// wrong type, or if there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         withKey(values) { Array(UnsafeRawBufferPointer(start: $0, count: $1)) }
     }
