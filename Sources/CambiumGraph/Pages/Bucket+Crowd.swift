@@ -33,8 +33,8 @@ extension Bucket {
     /// Determines the crowd. Called when the bucket gets its first overflow page.
     func noteCrowd() { (crowdFragment, otherCount) = crowd() }
 
-    /// Returns the fragment of more than half of this page's entries, and the number of entries with other fragments. If no fragment is
-    /// that frequent, returns any fragment of the page.
+    /// Returns the fragment that more than half of this page's entries have, and the number of all other entries. If no fragment is that
+    /// frequent, returns any fragment of the page.
     ///
     /// Source: R. S. Boyer and J S. Moore, MJRTY: different fragments cancel each other out, and a majority remains.
     func crowd() -> (fragment: UInt16, otherCount: Int) {

@@ -7,8 +7,8 @@ package protocol ChunkSource: AnyObject, Sendable {
     /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. The method ends the process
     /// if the bytes cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
-    /// Returns whether both sources read the same file, so that a chunk has the same bytes in both. No process may write to these chunks
-    /// while one of the sources exists.
+    /// Returns whether both sources read the same file. If so, a chunk has the same bytes in both, and no process may write to it while one
+    /// of the sources exists.
     func suppliesSameChunks(as other: any ChunkSource) -> Bool
     /// Ends the process because the stored pages do not form a graph.
     func refuse(_ reason: String) -> Never

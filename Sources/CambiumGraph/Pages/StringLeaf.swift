@@ -19,7 +19,7 @@
         (leaf + PageLayout.cellsOffset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Returns the upper half of the cell of a value that is in the heap of the leaf.
+    /// Returns the upper half of a cell whose value is in the heap of the leaf.
     static func inlineMark(byteCount: Int) -> UInt32 { 1 << 8 | UInt32(byteCount) }
 
     @inlinable @inline(__always) static func isBlob(_ cell: UInt32) -> Bool { cell >> 24 == 2 }
