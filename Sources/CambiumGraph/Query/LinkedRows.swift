@@ -41,7 +41,7 @@ struct LinkedRows {
         return owners
     }
 
-    /// The cost of following an edge in a chain, compared with the cost of reading an edge in a scan.
+    /// The number of edges that a scan reads at the cost of following one edge in a chain.
     private static let walkCost = 4
 
     private func add(_ row: UInt32, to owners: inout RowBits) -> Bool {

@@ -172,7 +172,7 @@ struct PathCount: ~Copyable {
         }
     }
 
-    /// Returns the weights of the owners of a step, which are sums of the weights of its targets.
+    /// Returns the weights of the owners of a step. The weight of an owner is the sum of the weights of its targets.
     private func weights(before step: LinkStep, _ targets: Weights) throws -> Weights {
         var owners = empty(step.ownerTable)
         var isTooLarge = false
