@@ -24,8 +24,8 @@ extension QueryRun {
         return nil
     }
 
-    /// Returns `false` if the index has the order of the query, and `true` if it has the order of the query when it is read backwards.
-    /// Returns `nil` if it has another order.
+    /// Returns `false` if the index has the order of the query, and `true` if it has this order when it is read backwards. Returns `nil` if
+    /// it has another order.
     private func direction(of index: OrderedIndex) -> Bool? {
         let keys = order.keys
         guard keys.count <= index.components.count else { return nil }
