@@ -29,7 +29,8 @@ extension ClonePlanner {
         }
         guard repeated.isEmpty else {
             let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
-            let sharing = " To share these objects instead, set .clone(.share) for the relationship to them. Its inverse must not be to-one."
+            let sharing =
+                " To share these objects instead, set .clone(.share) for the relationship to them. Its inverse must not be to-one."
             throw CambiumError(
                 .ruleViolated,
                 "The clone would repeat unique values. Give one attribute of each set a value, or \(words) in its userInfo."
