@@ -54,8 +54,12 @@ struct PredicateTranslation {
         case range(Operand, Operand, isClosed: Bool)
     }
 
-    func refusal(_ reason: String) -> CambiumError {
-        let subject = way.isEmpty ? "it" : way.joined(separator: ", ")
+    /// Returns the error about a part of the predicate. The message names the innermost part first.
+    ///
+    /// - Parameter place: The position of the part in the current expression; `nil` for the current expression itself.
+    func refusal(_ reason: String, of place: String? = nil) -> CambiumError {
+        let parts = way + (place.map { [$0] } ?? [])
+        let subject = parts.isEmpty ? "it" : parts.reversed().joined(separator: " in ")
         return CambiumError(.invalidInput, "The predicate cannot be translated: \(subject) \(reason).")
     }
 
@@ -80,7 +84,7 @@ struct PredicateTranslation {
         case .condition(let condition): return condition
         case .value(.bool(let constant)): return .constant(constant)
         case .path(let names): return .comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.bool(true))))
-        default: throw refusal("\(place) is neither true nor false")
+        default: throw refusal("is neither true nor false", of: place)
         }
     }
 
@@ -91,7 +95,7 @@ struct PredicateTranslation {
         case .aggregate(let aggregate): return Operand(.aggregate(aggregate))
         case .value(let value): return .value(value)
         case .object(let id): return .object(id)
-        default: throw refusal("\(place) is not a value that can be compared")
+        default: throw refusal("is not a value that can be compared", of: place)
         }
     }
 

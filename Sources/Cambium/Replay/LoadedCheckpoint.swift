@@ -23,7 +23,7 @@ struct LoadedCheckpoint: ~Copyable {
     let pages: PageFile?
     /// The flaws of checkpoints, such as the reason why a checkpoint was skipped.
     let flaws: [String]
-    /// The checkpoints that were skipped.
+    /// The damaged checkpoints that the opening skipped.
     let passedOver: [TransactionNumber]
 
     /// The last transaction in the graph.

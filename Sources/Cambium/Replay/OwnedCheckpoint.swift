@@ -6,7 +6,7 @@ import CambiumModel
 struct OwnedPages {
     /// The stored pages from which the store was opened; `nil` if the whole log was replayed.
     let stored: PageFile?
-    /// The checkpoints that were skipped.
+    /// The damaged checkpoints that the opening skipped.
     let passedOver: [TransactionNumber]
     /// The leases of graphs that were still in use when earlier stores were closed.
     let leases: ChunkLeases

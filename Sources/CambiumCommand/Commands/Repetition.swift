@@ -57,11 +57,11 @@ struct Repetition {
 }
 
 extension ReadOnlyStore {
-    /// Returns the graph after a transaction. If this moment is not available, returns the newest graph, in which objects and names of that
-    /// time may still exist.
+    /// Returns the graph after a transaction. If this moment is not available, returns the newest graph, which may still contain the
+    /// objects and names of that moment.
     ///
-    /// A moment that was retired is not available. An interrupted compaction has retired only some of the transactions before its
-    /// checkpoint, and the moments between them and the checkpoint are not available either.
+    /// A moment is not available if its transaction was retired. After an interrupted compaction, the moments between the last retired
+    /// transaction and the checkpoint of that compaction are not available either.
     static func graph(of path: String, after number: TransactionNumber) throws -> Graph {
         do {
             return try ReadOnlyStore(at: path, point: .transaction(number)).graph

@@ -11,7 +11,8 @@ struct PromptMistake: Error {
 
     init(_ message: String, at offset: Int?) { self.init(.invalidInput, message, at: offset) }
 
-    /// - Parameter error: An error without a place of its own, because `offset` is the place in the line.
+    /// - Parameter offset: The position of the mistake in the line. It replaces the place of `error`. Without an offset, the error keeps
+    ///   its place.
     init(_ error: CambiumError, at offset: Int?) {
         self.error = error
         self.offset = offset

@@ -21,8 +21,8 @@ extension Bucket {
         nonmutating set { page.storeBytes(of: newValue, toByteOffset: Self.crowdFragmentOffset, as: UInt16.self) }
     }
 
-    /// The number of entries outside the crowd, at most 65,535. Only a bucket of the greatest depth may have more such entries, because
-    /// other buckets are split earlier.
+    /// The number of entries outside the crowd. A bucket of the greatest depth is never split, so it may have more than the 65,535 entries
+    /// that the field can count. The number is then not exact, and no code relies on it.
     var otherCount: Int {
         get { Int(page.load(fromByteOffset: Self.otherCountOffset, as: UInt16.self)) }
         nonmutating set {

@@ -37,9 +37,9 @@ final class QueryContext {
         }
     }
 
-    /// How many groups ahead of the current group the page of a group is prefetched.
+    /// The page of a group is prefetched if the loop is this many groups before the group.
     private static let pageDistance = 8
-    /// How many groups ahead of the current group the columns that a condition reads are prefetched.
+    /// The columns that a condition reads are prefetched if the loop is this many groups before their group.
     private static let columnDistance = 3
 
     /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. The number is small in
