@@ -30,9 +30,10 @@
             arguments = EntityArguments(node)
             isPrivateInside = !context.isEmpty && structure.modifiers.isPrivate
             // The outermost declaration is omitted, because `private` means `fileprivate` there.
-            privateOuter = context.dropLast().first { $0.asProtocol(WithModifiersSyntax.self)?.modifiers.isPrivate == true }?.declaredName
+            privateOuter =
+                context.dropLast().first { $0.asProtocol((any WithModifiersSyntax).self)?.modifiers.isPrivate == true }?.declaredName
             genericOuter =
-                context.first { $0.asProtocol(WithGenericParametersSyntax.self)?.genericParameterClause != nil }?.declaredName
+                context.first { $0.asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil }?.declaredName
             access = Self.access(of: structure, context)
             let members = structure.memberBlock.members.map(\.decl)
             properties = members.compactMap { $0.as(VariableDeclSyntax.self) }.flatMap(StoredProperty.all)
@@ -99,7 +100,7 @@
 
     extension Syntax {
         /// The name of a declaration without backquotes; `nil` for other nodes.
-        fileprivate var declaredName: String? { asProtocol(NamedDeclSyntax.self)?.name.bareText }
+        fileprivate var declaredName: String? { asProtocol((any NamedDeclSyntax).self)?.name.bareText }
     }
 
     extension TokenSyntax {
