@@ -9,7 +9,7 @@ struct GroupOrder {
 
     private var schema: Schema { binder.schema }
 
-    /// - Parameter binder: Has the values of the parameters in the condition on the groups.
+    /// - Parameter binder: The binder with the values of the parameters in the condition on the groups.
     init(_ grouping: Grouping, _ binder: ConditionBinder) {
         self.grouping = grouping
         self.binder = binder
