@@ -1,5 +1,4 @@
 import Cambium
-import CambiumTesting
 
 /// Measures ordered indexes: the tree alone, and the cost of an index for transactions and migrations of a store.
 struct OrderedIndexes {

@@ -97,10 +97,10 @@ struct ImportRun {
             isAtEnd = try apply(feed, &batch, to: &transaction)
             // Deleted objects release their unique values. So if absent objects are deleted, duplicates are searched only after the
             // deletion.
-            if options.absent == .keep { try batch.checkDuplicates(transaction.draft) }
+            if options.absent == .keep { try batch.checkDeferred(transaction.draft) }
             if options.effect == .commit { try transaction.deriveOps() }
             try deleteAbsent(&batch, from: &transaction)
-            if options.absent == .delete { try batch.checkDuplicates(transaction.draft) }
+            if options.absent == .delete { try batch.checkDeferred(transaction.draft) }
             transaction.isRehearsal = options.effect == .dryRun
             batch.count(transaction.draft)
             try cancellation?.check()

@@ -22,14 +22,7 @@ enum JSONText {
     static func encode(_ value: some Encodable) throws -> Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            guard let text = DateText.exactText(date.timeIntervalSinceReferenceDate) else {
-                let message = "An attribute can contain only dates of the years 1 to 9999."
-                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: message))
-            }
-            var container = encoder.singleValueContainer()
-            try container.encode(text)
-        }
+        encoder.dateEncodingStrategy = .exactText("An attribute can contain only dates of the years 1 to 9999.")
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
         return text == "null" ? .null : .json(text)
     }

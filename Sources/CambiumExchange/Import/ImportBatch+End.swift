@@ -24,7 +24,7 @@ extension ImportBatch {
         let count = deleted.reduce(0) { entity.family.contains($1.key) ? $0 + $1.value : $0 }
         if options.absentMax.isExceeded(by: count, of: all) {
             // The user should correct errors in rows first, so these errors are thrown before the error below.
-            try checkDuplicates(draft)
+            try checkDeferred(draft)
             let place = options.absentScope == nil ? "" : " in the scope"
             throw CambiumError(
                 .limitExceeded,
@@ -37,10 +37,10 @@ extension ImportBatch {
 
     /// Checks again the values that were not unique when a row assigned them, and the numbers of members that were wrong after a row.
     /// Throws `RefusedRows` if some of these still break a rule.
-    package func checkDuplicates(_ draft: borrowing Draft) throws {
-        if duplicates.isEmpty { return }
-        let refusals = draft.check(duplicates).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
-            guard let row = duplicateRows[refusal.place] else { return nil }
+    package func checkDeferred(_ draft: borrowing Draft) throws {
+        if deferred.isEmpty { return }
+        let refusals = draft.check(deferred).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
+            guard let row = deferredRows[refusal.place] else { return nil }
             let error = rowError(RowFailure(refusal.violation), row)
             return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
         }

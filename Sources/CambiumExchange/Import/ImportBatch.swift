@@ -38,12 +38,12 @@ package struct ImportBatch {
     private(set) var goodRowCount = 0
     /// The violations that the end of the import checks again: values that were already in use when a row assigned them, and wrong numbers
     /// of members. They have the numbers of the rows that caused them.
-    private(set) var duplicates = ImportDuplicates()
-    /// The rows that caused the entries of `duplicates`, by row number.
-    private(set) var duplicateRows: [Int: RowBatch.Row] = [:]
-    /// If `duplicates` or `duplicateRows` has more elements than this number, the batch drops the elements that later rows have resolved.
+    private(set) var deferred = DeferredChecks()
+    /// The rows that caused the entries of `deferred`, by row number.
+    private(set) var deferredRows: [Int: RowBatch.Row] = [:]
+    /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
     /// Therefore, the memory does not grow with the input.
-    private var duplicateCountMax = 4096
+    private var deferredCountMax = 4096
     /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []
     /// The table rows of the objects that rows described or referred to. They are recorded only if absent objects must be deleted.
@@ -161,17 +161,17 @@ package struct ImportBatch {
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         let violation = draft.takeViolation(finding: planner.entities.finding) { check in
-            if duplicates.note(check, place: lastRow) { duplicateRows[lastRow] = row }
+            if deferred.note(check, place: lastRow) { deferredRows[lastRow] = row }
         }
-        if max(duplicates.count, duplicateRows.count) > duplicateCountMax { forgetResolvedDuplicates(draft) }
+        if max(deferred.count, deferredRows.count) > deferredCountMax { forgetResolvedChecks(draft) }
         if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
     }
 
-    private mutating func forgetResolvedDuplicates(_ draft: borrowing Draft) {
-        draft.forgetResolved(&duplicates)
-        let rows = duplicates.rows
-        duplicateRows = duplicateRows.filter { rows.contains($0.key) }
-        duplicateCountMax = max(duplicateCountMax, 2 * duplicates.count)
+    private mutating func forgetResolvedChecks(_ draft: borrowing Draft) {
+        draft.forgetResolved(&deferred)
+        let rows = deferred.rows
+        deferredRows = deferredRows.filter { rows.contains($0.key) }
+        deferredCountMax = max(deferredCountMax, 2 * deferred.count)
     }
 
     /// Plans a row and applies it. If the reader assumed the wrong entity for an object, first reads the row again.

@@ -95,13 +95,13 @@ final class ImportEntities {
     /// For each entity number, the place of the index that finds the entity's objects by identity.
     let keyPlaces: [KeyPlace?]
     /// The indexes that find objects by identity.
-    let finding: ImportDuplicates.Indexes
+    let finding: DeferredChecks.Indexes
 
     init(_ draft: borrowing Draft, _ resolver: MappingResolver) throws(CambiumError) {
         var scanned: [[UInt16]: ScannedIdentity] = [:]
         var owned: [ImportEntity] = []
         var keyPlaces: [KeyPlace?] = []
-        var finding = ImportDuplicates.Indexes()
+        var finding = DeferredChecks.Indexes()
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             if !made.identity.isEmpty, !made.table.hasIndex {

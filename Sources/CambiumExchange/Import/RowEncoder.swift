@@ -6,14 +6,7 @@ package struct RowEncoder {
     private let encoder = JSONEncoder()
 
     package init() {
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            guard let text = DateText.exactText(date.timeIntervalSinceReferenceDate) else {
-                let message = "Rows can contain only dates of the years 1 to 9999."
-                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: message))
-            }
-            var container = encoder.singleValueContainer()
-            try container.encode(text)
-        }
+        encoder.dateEncodingStrategy = .exactText("Rows can contain only dates of the years 1 to 9999.")
     }
 
     /// Returns the JSON of a row, followed by a line end.
@@ -21,6 +14,19 @@ package struct RowEncoder {
         var bytes = Array(try encoder.encode(row))
         bytes.append(UInt8(ascii: "\n"))
         return bytes
+    }
+}
+
+extension JSONEncoder.DateEncodingStrategy {
+    /// Encodes dates as texts that an import reads back exactly. Throws `EncodingError.invalidValue` with the message for any other date.
+    package static func exactText(_ refusal: String) -> Self {
+        .custom { date, encoder in
+            guard let text = DateText.exactText(date.timeIntervalSinceReferenceDate) else {
+                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: refusal))
+            }
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
     }
 }
 

@@ -41,7 +41,7 @@ extension IdentityFinder {
                 for place in part {
                     let hash = hash(first + place)
                     steps.initializeElement(at: place, to: Step(hash: hash))
-                    prefetchBlock(hash)
+                    if let page = bucket(hash) { Bucket(page).prefetchHome(of: hash) }
                 }
                 for place in part { steps[place].row = prefetchCell(steps[place].hash) }
                 for place in part { prefetchKey(steps[place].row) }
@@ -49,14 +49,6 @@ extension IdentityFinder {
             }
         }
         return places
-    }
-
-    @inline(__always) private func prefetchBlock(_ hash: UInt64) {
-        guard let page = bucket(hash) else { return }
-        let block = page + Bucket.homeOffset(of: hash)
-        cmachine_prefetch(page)
-        cmachine_prefetch(block)
-        cmachine_prefetch(block + Bucket.blockStride - 1)
     }
 
     /// Prefetches the cell of the first row that the index has for a hash. Returns this row, or `noRow` if the index has no row.

@@ -17,7 +17,8 @@ extension Draft {
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
         // Objects of the waiting group may have got members since the last step.
-        if let group = waiting, memberCount(of: group, reader.rows(table.index).liveBits(group), lists) > memberCountMax { waiting = nil }
+        var waitingCount = waiting.map { memberCount(of: $0, reader.rows(table.index).liveBits($0), lists) } ?? 0
+        if waitingCount > memberCountMax { waiting = nil }
         var (rowCount, work, lookCount) = (0, 0, 0)
         while !plan.isDone, work < rowCountMax, lookCount < PackingLimits.lookCountMax {
             let source = plan.sources[plan.next]
@@ -38,12 +39,12 @@ extension Draft {
                 move(table, from: other, to: target)
                 move(table, from: source, to: target)
                 rowCount += otherLive.nonzeroBitCount
-                work += otherLive.nonzeroBitCount
+                work += otherLive.nonzeroBitCount + waitingCount
                 targets.append((target, otherLive | live))
                 if targets.count > Self.targetCountMax { targets.removeFirst() }
                 waiting = nil
             } else {
-                waiting = source
+                (waiting, waitingCount) = (source, memberCount)
                 continue
             }
             rowCount += live.nonzeroBitCount

@@ -44,6 +44,14 @@ struct Bucket {
         blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
     }
 
+    /// Prefetches the block in which the search of a hash begins, and the beginning of the page.
+    @inline(__always) func prefetchHome(of hash: UInt64) {
+        let block = page + Self.homeOffset(of: hash)
+        cmachine_prefetch(page)
+        cmachine_prefetch(block)
+        cmachine_prefetch(block + Self.blockStride - 1)
+    }
+
     var count: Int {
         get { Int(page.load(fromByteOffset: Self.countOffset, as: UInt16.self)) }
         nonmutating set { page.storeBytes(of: UInt16(newValue), toByteOffset: Self.countOffset, as: UInt16.self) }

@@ -57,10 +57,7 @@ final class AggregateReader: ValueReader {
                 return true
             }
         } else {
-            // The rows are sorted, because the order of a dictionary differs between processes. A sum of floating-point numbers depends on
-            // their order.
-            let ends = path.ends(of: row)
-            for end in ends.keys.compactMap(\.self).sorted() { add(end, ends[end] ?? 0, reader, to: &sum) }
+            for case (let end?, let count) in path.ends(of: row) { add(end, count, reader, to: &sum) }
         }
         return sum.result
     }

@@ -27,29 +27,28 @@ final class ColumnGroups: GroupCodes {
     override func values(_ code: Int) -> [QueryValue] { [reader.value(table.examples[code])] }
 
     override func number(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32]) {
-        let leaf = view.leaf(field.slot)
-        // The loop uses a local variable, because the runtime checks each access to a property of a class for exclusivity.
-        var table = GroupTable()
-        swap(&table, &self.table)
+        // The loops use the table as an `inout` parameter, because each access to a property of a class is checked for exclusivity.
         if case .fixed(let width) = field.kind {
-            let presence = view.presence(leaf)
-            rows.forEach { index in
-                let key = presence.contains(index) ? fixedKey(view.row(index), width) : .null
-                codes[Int(index)] = table.code(key, view.row(index)) { _ in true }
-                return true
-            }
+            numberFixed(rows, view, width, &codes, &table)
         } else {
-            numberTexts(rows, view, leaf, &codes, &table)
+            numberTexts(rows, view, &codes, &table)
         }
-        swap(&table, &self.table)
+    }
+
+    private func numberFixed(_ rows: GroupBits, _ view: GroupView, _ width: Int, _ codes: inout [Int32], _ table: inout GroupTable) {
+        let presence = view.presence(view.leaf(field.slot))
+        rows.forEach { index in
+            let key = presence.contains(index) ? fixedKey(view.row(index), width) : .null
+            codes[Int(index)] = table.code(key, view.row(index)) { _ in true }
+            return true
+        }
     }
 
     /// Finds the groups of texts with C functions, each of which handles many short texts in one call. The first call handles texts of less
     /// than 8 bytes whose groups are known. Each later call handles other texts of up to 16 bytes. It stops early at a text that begins a
     /// new group, and at any other value.
-    private func numberTexts(
-        _ rows: GroupBits, _ view: GroupView, _ leaf: UnsafeMutableRawPointer, _ codes: inout [Int32], _ table: inout GroupTable
-    ) {
+    private func numberTexts(_ rows: GroupBits, _ view: GroupView, _ codes: inout [Int32], _ table: inout GroupTable) {
+        let leaf = view.leaf(field.slot)
         let last = UInt32(truncatingIfNeeded: view.byteCount(field.slot) - ShortText.byteCountMax)
         let cells = StringLeaf.cells(leaf)
         codes.withUnsafeMutableBufferPointer { codes in

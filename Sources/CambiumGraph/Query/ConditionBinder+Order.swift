@@ -17,7 +17,7 @@ extension ConditionBinder {
             throw QueryMistake("'\(operand)' leads to several values. Sort by an aggregate such as \(operand).@count.", at: operand.offset)
         }
         if !key.folding.isEmpty, reader.kind != .text {
-            throw QueryMistake("'\(operand)' is \(reader.kind.text), which has no case. Remove the option in brackets.", at: operand.offset)
+            throw .noCase(operand, reader.kind, at: operand.offset)
         }
         return SortSpecification.Key(
             reader: reader, field: path?.links.isEmpty == true ? path?.field : nil, isDescending: key.direction == .descending,

@@ -4,9 +4,7 @@ extension ConditionBinder {
     /// Returns the node for a comparison that a single column cannot decide, such as a comparison of two attributes.
     func general(_ comparison: Comparison, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         if comparison.relation == .like || comparison.relation == .matches {
-            throw QueryMistake(
-                "'\(comparison.relation.text)' needs a constant pattern on its right side. Write a string or a parameter there.",
-                at: comparison.right.offset)
+            throw .noPattern(comparison)
         }
         let left = try reader(comparison.left, entity)
         if case .path(let path) = comparison.left.form, comparison.quantifier != nil {

@@ -96,8 +96,7 @@ extension Graph {
         var run = try GroupRun(query, grouping, self)
         var rows = try run.rows()
         do throws(QueryMistake) {
-            let binder = ConditionBinder(context: QueryContext(reader, layout), arguments: query.arguments)
-            rows = try GroupOrder(grouping, binder).sorted(rows, by: query.sort)
+            rows = try GroupOrder(grouping, run.binder).sorted(rows, by: query.sort)
         } catch {
             throw error.error(in: nil)
         }

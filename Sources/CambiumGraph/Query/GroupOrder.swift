@@ -32,8 +32,7 @@ struct GroupOrder {
         for key in sort {
             let place = try self.place(key.operand)
             if !key.folding.isEmpty, let kind = kept.lazy.compactMap({ value(place, $0).kind }).first, kind != .text {
-                throw QueryMistake(
-                    "'\(key.operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: key.operand.offset)
+                throw .noCase(key.operand, kind, at: key.operand.offset)
             }
             let isDescending = key.direction == .descending
             keys.append(Key(place: place, isDescending: isDescending, nullsFirst: key.nulls == .first, folding: key.folding))
@@ -127,11 +126,7 @@ struct GroupOrder {
 
     /// Returns whether a text of a group matches the pattern on the right side of a comparison.
     private func matches(_ comparison: Comparison, _ row: AggregateRow) throws(QueryMistake) -> Bool {
-        guard case .literal(let literal) = comparison.right.form else {
-            throw QueryMistake(
-                "'\(comparison.relation.text)' needs a constant pattern on its right side. Write a string or a parameter there.",
-                at: comparison.right.offset)
-        }
+        guard case .literal(let literal) = comparison.right.form else { throw .noPattern(comparison) }
         let left = try operandValue(comparison.left, row, like: nil)
         guard case .value(let pattern) = try constant(literal, like: left, at: comparison.right.offset), case .value(let value) = left,
             let wanted = pattern.comparedText, let text = value.comparedText

@@ -4,6 +4,7 @@ import CambiumModel
 struct GroupRun: ~Copyable {
     private var run: QueryRun
     private let grouping: Grouping
+    let binder: ConditionBinder
     private let codes: GroupCodes
     private let sums: [GroupSums]
 
@@ -37,7 +38,7 @@ struct GroupRun: ~Copyable {
         } catch {
             throw error.error(in: nil)
         }
-        (self.grouping, self.codes, self.sums) = (grouping, codes, sums)
+        (self.grouping, self.binder, self.codes, self.sums) = (grouping, binder, codes, sums)
         self.run = run
     }
 

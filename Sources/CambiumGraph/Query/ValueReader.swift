@@ -64,12 +64,7 @@ final class PathReader: ValueReader {
     /// object, its value is passed only once.
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
-        let ends = ends(of: row)
-        if ends.keys.contains(nil), !body(.null) { return false }
-        // The rows are sorted, because the order of a dictionary differs between processes. A sum of floating-point numbers depends on
-        // their order.
-        for end in ends.keys.compactMap(\.self).sorted() where !body(read(end)) { return false }
-        return true
+        return ends(of: row).allSatisfy { body($0.row.map(read) ?? .null) }
     }
 
     /// Calls `body` with the row at the end of each path, or with `nil` if a to-one relationship on the path has no target.
@@ -92,18 +87,24 @@ final class PathReader: ValueReader {
         links[depth...].contains(where: \.isToMany) ? true : body(nil)
     }
 
-    /// Returns the rows at the end of all paths from a row, each with the number of paths that lead to it. The key `nil` counts the paths
+    /// Returns the rows at the end of all paths from a row, each with the number of paths that lead to it. The row `nil` counts the paths
     /// that end at a missing object. The number is at most `Int128.max`.
+    ///
+    /// `nil` comes first, and the rows ascend. The order of a dictionary would differ between processes, and so would a sum of
+    /// floating-point numbers.
     ///
     /// All paths are followed together, step by step. So the cost depends on the number of links that each step follows, not on the number
     /// of paths.
-    func ends(of row: UInt32) -> [UInt32?: Int128] {
+    func ends(of row: UInt32) -> [(row: UInt32?, pathCount: Int128)] {
         var level: [UInt32?: Int128] = [row: 1]
         for depth in links.indices {
-            if context.checkCancellation() { return [:] }
+            if context.checkCancellation() { return [] }
             level = next(level, depth)
         }
-        return level
+        return level.map { (row: $0.key, pathCount: $0.value) }.sorted { left, right in
+            guard let second = right.row else { return false }
+            return left.row.map { $0 < second } ?? true
+        }
     }
 
     /// Returns the number of paths from a row, including paths that end before the last relationship. Returns `nil` if the number exceeds

@@ -46,11 +46,7 @@ extension Reader {
     /// Prefetches the block of a bucket in which a lookup begins.
     @inline(__always) func prefetchBlock(_ table: Int, _ index: Int, _ hash: UInt64) {
         let page = bucket(table, index, hash)
-        guard page != 0 else { return }
-        let block = chunks[page] + Bucket.homeOffset(of: hash)
-        cmachine_prefetch(chunks[page])
-        cmachine_prefetch(block)
-        cmachine_prefetch(block + Bucket.blockStride - 1)
+        if page != 0 { Bucket(chunks[page]).prefetchHome(of: hash) }
     }
 
     func entryCount(_ table: Int, _ index: Int) -> Int {

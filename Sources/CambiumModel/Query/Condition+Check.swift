@@ -37,33 +37,31 @@ extension Condition {
     /// The number of comparisons with a pattern. Complexity: O(operands).
     var patternCount: Int {
         var count = 0
-        var stack = [self]
-        while let condition = stack.popLast() {
-            switch condition {
-            case .constant: break
-            case .comparison(let comparison): count += comparison.relation.hasPattern ? 1 : 0
-            case .and(let parts), .or(let parts): stack += parts
-            case .not(let part), .related(_, _, let part): stack.append(part)
-            }
-        }
+        forEachComparison { if $0.relation.hasPattern { count += 1 } }
         return count
     }
 
     /// The names of the parameters of the condition, without the `$`. Complexity: O(operands).
     package var parameterNames: Set<String> {
         var names: Set<String> = []
+        forEachComparison {
+            $0.left.addParameterNames(to: &names)
+            $0.right.addParameterNames(to: &names)
+        }
+        return names
+    }
+
+    /// Calls `body` with each comparison of the condition, in no particular order. The depth of the condition is not limited.
+    private func forEachComparison(_ body: (Comparison) -> Void) {
         var stack = [self]
         while let condition = stack.popLast() {
             switch condition {
             case .constant: break
-            case .comparison(let comparison):
-                comparison.left.addParameterNames(to: &names)
-                comparison.right.addParameterNames(to: &names)
+            case .comparison(let comparison): body(comparison)
             case .and(let parts), .or(let parts): stack += parts
             case .not(let part), .related(_, _, let part): stack.append(part)
             }
         }
-        return names
     }
 }
 

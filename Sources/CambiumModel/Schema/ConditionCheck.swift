@@ -36,8 +36,7 @@ package struct ConditionCheck {
             throw QueryMistake("'\(key.operand)' leads to several values. Sort by a number such as @count.", at: TextOffset(nil))
         }
         if !key.folding.isEmpty, let kind = side.kind, kind != .text {
-            throw QueryMistake(
-                "'\(key.operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: TextOffset(nil))
+            throw .noCase(key.operand, kind, at: TextOffset(nil))
         }
     }
 

@@ -1,28 +1,28 @@
-internal import CambiumGraph
+import CambiumGraph
 
 /// Measures the tree of an ordered index with random numbers of 64 bits. No other part of the engine takes part.
 ///
 ///     let found = IndexMeasurement(keyCount: 1_000_000, seed: 1) { work in timed(work) }
 ///     print(found.bytesPerRow)
-package struct IndexMeasurement {
+struct IndexMeasurement {
     /// The seconds to sort and merge all keys into an empty tree.
-    package let bulkSeconds: Double
+    let bulkSeconds: Double
     /// The seconds to add `insertCount` more random keys to the tree, one by one.
-    package let insertSeconds: Double
+    let insertSeconds: Double
     /// The number of keys that were added one by one: a twentieth of `keyCount`.
-    package let insertCount: Int
+    let insertCount: Int
     /// The seconds to walk through the tree once, row by row.
-    package let scanSeconds: Double
+    let scanSeconds: Double
     /// The sum of all rows. It is a result of the walk, so that the compiler cannot omit the walk.
-    package let rowSum: UInt64
+    let rowSum: UInt64
     /// The bytes of pages for each row, after all keys were merged in bulk.
-    package let bytesPerRow: Double
+    let bytesPerRow: Double
 
     /// - Parameter timed: A closure that runs its argument and returns the seconds that it took.
-    package init(keyCount: Int, seed: UInt64, timed: (() -> Void) -> Double) {
-        var random = SplitMix64(seed: seed)
+    init(keyCount: Int, seed: UInt64, timed: (() -> Void) -> Double) {
+        var random = SplitMix(seed: seed)
         let keys = (0..<keyCount).map { _ in random.next() }
-        let timeline = Timeline()
+        let timeline = Timeline(memory: .standard, key: HashKey(secret: Array("bench".utf8)))
         var draft = timeline.draft()
         var tree = OrderedTree()
         var batch = OrderedBatch(byteCapacity: 16 * keyCount + 4096)

@@ -2,7 +2,7 @@ import CambiumModel
 
 /// The duplicate unique values and the wrong numbers of members that rows of an import caused. Later rows resolve most of these faults, so
 /// they are checked after all rows.
-package struct ImportDuplicates {
+package struct DeferredChecks {
     /// The indexes of a draft by which an import finds objects.
     package struct Indexes {
         private var numbers: [[Int]] = []
@@ -74,7 +74,7 @@ package struct ImportDuplicates {
     }
 }
 
-extension ImportDuplicates {
+extension DeferredChecks {
     fileprivate var ordered: [(entry: Entry, place: Int)] {
         places.map { (entry: $0.key, place: $0.value) }.sorted {
             ($0.1, $0.0.table, $0.0.index, $0.0.row) < ($1.1, $1.0.table, $1.0.index, $1.0.row)
@@ -101,12 +101,12 @@ extension Draft {
     ///
     /// - Parameter deferred: Receives each deferred check. The caller passes it to `check(_:)` at the end.
     @inline(__always)
-    package mutating func takeViolation(finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
+    package mutating func takeViolation(finding: DeferredChecks.Indexes, _ deferred: (DeferredChecks.Check) -> Void) -> Violation? {
         pending.isEmpty ? nil : takeNoted(finding, deferred)
     }
 
     @inline(never)
-    private mutating func takeNoted(_ finding: ImportDuplicates.Indexes, _ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
+    private mutating func takeNoted(_ finding: DeferredChecks.Indexes, _ deferred: (DeferredChecks.Check) -> Void) -> Violation? {
         var first: Violation?
         for duplicate in pending.takeDuplicates() {
             if finding.contains(table: duplicate.table, index: duplicate.index) {
@@ -120,7 +120,7 @@ extension Draft {
     }
 
     /// Defers the checks of the numbers of members. Returns the first violation of any other rule.
-    private mutating func takeObjects(_ deferred: (ImportDuplicates.Check) -> Void) -> Violation? {
+    private mutating func takeObjects(_ deferred: (DeferredChecks.Check) -> Void) -> Violation? {
         var first: Violation?
         var seen = PlaceSet(placeCount: pending.objectCount, tableCount: layout.tables.count)
         for place in pending.objects where seen.insert(place) && isLive(place) {
@@ -136,36 +136,36 @@ extension Draft {
     /// or caused a wrong number of members. The rows ascend.
     ///
     /// One of the objects that share a value keeps it: if possible, an object to which no row assigned the value. Otherwise the object of
-    /// the earliest row keeps it. Complexity: O(d log d) for d duplicates.
-    package borrowing func check(_ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
-        var refusals: [ImportDuplicates.Refusal] = []
-        var seen = Set<ImportDuplicates.Entry>()
-        for (entry, _) in duplicates.ordered where !seen.contains(entry) {
+    /// the earliest row keeps it. Complexity: O(d log d) for d checks.
+    package borrowing func check(_ checks: DeferredChecks) -> [DeferredChecks.Refusal] {
+        var refusals: [DeferredChecks.Refusal] = []
+        var seen = Set<DeferredChecks.Entry>()
+        for (entry, _) in checks.ordered where !seen.contains(entry) {
             guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { continue }
             let index = layout.tables[entry.table].indexes[entry.index]
             let others = reader.rowsWithSameKey(as: entry.row, entry.table, index)
-            let all = ([entry.row] + others).map { ImportDuplicates.Entry(table: entry.table, index: entry.index, row: $0) }
+            let all = ([entry.row] + others).map { DeferredChecks.Entry(table: entry.table, index: entry.index, row: $0) }
             seen.formUnion(all)
-            if !others.isEmpty { refusals += refused(all, duplicates) }
+            if !others.isEmpty { refusals += refused(all, checks) }
         }
-        for (object, place) in duplicates.orderedMembers where isLive(object) {
+        for (object, place) in checks.orderedMembers where isLive(object) {
             guard let violation = violations(at: object).first(where: { $0.rule.concernsMembers }) else { continue }
             refusals.append(.init(place: place, violation: violation, isCertain: false))
         }
         return refusals.sorted { $0.place < $1.place }
     }
 
-    /// Removes the entries whose values later rows have made unique. Complexity: O(d) for d duplicates.
-    package borrowing func forgetResolved(_ duplicates: inout ImportDuplicates) {
-        duplicates.keep { entry in
+    /// Removes the entries whose values later rows have made unique. Complexity: O(d) for d checks.
+    package borrowing func forgetResolved(_ checks: inout DeferredChecks) {
+        checks.keep { entry in
             guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { return false }
             return reader.duplicate(of: entry.row, entry.table, layout.tables[entry.table].indexes[entry.index]) != noRow
         }
     }
 
     /// Returns the rows that assigned a value to these objects, except the row of the object that keeps the value.
-    private borrowing func refused(_ entries: [ImportDuplicates.Entry], _ duplicates: ImportDuplicates) -> [ImportDuplicates.Refusal] {
-        let keeper = entries.min { (duplicates.place(of: $0) ?? 0, $0.row) < (duplicates.place(of: $1) ?? 0, $1.row) }
+    private borrowing func refused(_ entries: [DeferredChecks.Entry], _ checks: DeferredChecks) -> [DeferredChecks.Refusal] {
+        let keeper = entries.min { (checks.place(of: $0) ?? 0, $0.row) < (checks.place(of: $1) ?? 0, $1.row) }
         guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }
         let table = layout.tables[keeper.table]
         let names = table.indexes[keeper.index].set.attributes.map { entity.attribute($0)?.name ?? "" }
@@ -173,7 +173,7 @@ extension Draft {
         let isUntouched = touched.map { !$0.attributes[keeper.table].contains(keeper.row) } ?? false
         let isOld = reader.rows(keeper.table).serial(keeper.row) < base.reader.nextSerialOrOne(keeper.table, of: base.layout)
         return entries.compactMap { entry in
-            guard entry != keeper, let place = duplicates.place(of: entry) else { return nil }
+            guard entry != keeper, let place = checks.place(of: entry) else { return nil }
             let violation = Violation(object: text(ObjectPlace(table: entry.table, row: entry.row)), rule: rule)
             return .init(place: place, violation: violation, isCertain: isUntouched && isOld)
         }
