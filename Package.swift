@@ -87,15 +87,6 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// Tests run with small pages too: nothing that a graph holds may depend on how it lies in pages. Only the targets that the tests of the
-// graph and of the store need are built then.
-let hasSmallPages = Context.environment["CAMBIUM_SMALL_PAGES"] != nil
-if hasSmallPages {
-    let (tests, others) = (["CambiumGraphTests", "CambiumTests"], ["CambiumCoreData", "FuzzTargets"])
-    package.products.removeAll { ["cambium", "CambiumCoreData"].contains($0.name) }
-    package.targets.removeAll { ($0.type == .test && !tests.contains($0.name)) || $0.type == .executable || others.contains($0.name) }
-}
-
 // The tests of the macros need swift-syntax, which takes minutes to build. Only the library and its macros are built with them.
 if Context.environment["CAMBIUM_MACROS"] != nil {
     let library = package.targets.filter { [.regular, .system, .macro].contains($0.type) }
@@ -128,11 +119,14 @@ if isFuzzed {
     ]
 }
 
-// script/check optimizes the library and its programs, but not the tests.
-let testSettings: [SwiftSetting] = Context.environment["CAMBIUM_PLAIN_TESTS"] != nil ? [.unsafeFlags(["-Onone"])] : []
+// script/check optimizes the library and its programs, but not the tests. Its builds can choose the size of pages at run time.
+let isCheck = Context.environment["CAMBIUM_CHECKS"] != nil
+let checks: [SwiftSetting] = isCheck ? [.define("CAMBIUM_CHECKS")] : []
+let testSettings: [SwiftSetting] = isCheck ? [.unsafeFlags(["-Onone"])] : []
 
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     if ["CMachine", "CSimdJSON", "CRE2"].contains(target.name) {
+        if isCheck { target.cSettings = [.define("CAMBIUM_CHECKS")] }
         if isFuzzed { target.cSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         if isFuzzed { target.cxxSettings = [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])] }
         continue
@@ -142,6 +136,5 @@ for target in package.targets where [.regular, .executable, .test, .macro].conta
             .swiftLanguageMode(.v6),
             .enableUpcomingFeature("ExistentialAny"),
             .treatAllWarnings(as: .error),
-        ] + (hasSmallPages && target.name == "CambiumGraph" ? [.define("CAMBIUM_SMALL_PAGES")] : [])
-        + (target.type == .macro ? [] : counted) + (target.type == .test ? testSettings : [])
+        ] + checks + (target.type == .macro ? [] : counted) + (target.type == .test ? testSettings : [])
 }

@@ -7,10 +7,10 @@
 /// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, in big-endian order. Entries are compared as
 /// bytes.
 package enum OrderedNode {
-    // Tests also run with small nodes, so that a few objects fill many of them.
-    #if CAMBIUM_SMALL_PAGES
-        static let byteCount = 512
-        static let keyByteCountMax = 64
+    // Builds of script/check can choose small nodes, so that a few objects fill many of them.
+    #if CAMBIUM_CHECKS
+        static var byteCount: Int { PageLayout.hasSmallPages ? 512 : 2048 }
+        static var keyByteCountMax: Int { PageLayout.hasSmallPages ? 64 : 256 }
     #else
         static let byteCount = 2048
         /// The length to which a longer key is cut. The index sorts objects with equal cut keys by their rows, so readers must compare the
@@ -18,7 +18,7 @@ package enum OrderedNode {
         static let keyByteCountMax = 256
     #endif
     static let rowByteCount = 4
-    package static let entryByteCountMax = keyByteCountMax + rowByteCount
+    package static var entryByteCountMax: Int { keyByteCountMax + rowByteCount }
     /// The number of bytes that must be readable beyond an entry, because a search reads whole words.
     static let slackByteCount = 8
     /// The maximum number of levels. Even 2^32 rows need fewer.

@@ -1,3 +1,7 @@
+#if CAMBIUM_CHECKS
+    import CMachine
+#endif
+
 /// A reference to a page: its position in units of 16 bytes, counted through all chunks of 64 KiB. 0 means no page.
 typealias PageRef = UInt32
 
@@ -38,15 +42,16 @@ enum PageKind: UInt8 {
     static let kindOffset = 10
     static let nextFreeOffset = 12
 
-    /// The binary logarithm of `fanOut`, the number of rows in a group and of elements in a vector node. Tests also run with 64 instead of
-    /// 128, and compute the same digests.
-    #if CAMBIUM_SMALL_PAGES
-        @usableFromInline static let fanOutShift = 6
+    /// The binary logarithm of `fanOut`, the number of rows in a group and of elements in a vector node. Builds of script/check can choose
+    /// 64 rows instead of 128, and compute the same digests.
+    #if CAMBIUM_CHECKS
+        @usableFromInline static var fanOutShift: Int { hasSmallPages ? 6 : 7 }
+        static var hasSmallPages: Bool { cmachine_has_small_pages() != 0 }
     #else
         @usableFromInline static let fanOutShift = 7
     #endif
-    static let fanOut = 1 << fanOutShift
-    static let fanOutMask = fanOut - 1
+    static var fanOut: Int { 1 << fanOutShift }
+    static var fanOutMask: Int { fanOut - 1 }
     @inlinable static var rowShift: UInt32 { UInt32(truncatingIfNeeded: fanOutShift) }
     @inlinable static var rowMask: UInt32 { 1 &<< rowShift &- 1 }
 
@@ -56,11 +61,11 @@ enum PageKind: UInt8 {
     @usableFromInline static let cellsOffset = 32
     static let heapUsedOffset = 16
     static let heapGarbageOffset = 20
-    static let heapOffset = cellsOffset + 4 * fanOut
+    static var heapOffset: Int { cellsOffset + 4 * fanOut }
 
     static func granules(_ byteCount: Int) -> Int { (byteCount + granule - 1) / granule }
     static func fixedLeafByteCount(width: Int) -> Int { valuesOffset + width * fanOut }
-    static let linkLeafByteCount = linkValuesOffset + 4 * fanOut
-    static let wideLeafByteCount = linkValuesOffset + 8 * fanOut
-    static let vectorNodeByteCount = header + 4 * fanOut
+    static var linkLeafByteCount: Int { linkValuesOffset + 4 * fanOut }
+    static var wideLeafByteCount: Int { linkValuesOffset + 8 * fanOut }
+    static var vectorNodeByteCount: Int { header + 4 * fanOut }
 }
