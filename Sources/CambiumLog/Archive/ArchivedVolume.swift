@@ -71,22 +71,22 @@ package struct ArchivedVolume: Volume {
         guard end == .none || listed.contains(end.next) else {
             throw CambiumError(
                 .damaged,
-                "The archive continues to transaction \(end), and no segment of the store follows it. Compact the store to a later moment "
-                    + "with this archive.",
+                "The archive ends with transaction \(end), but no log file of the store begins with the next transaction. "
+                    + "Compact the store to a later moment with this archive.",
                 place: .init(file: "\(source.volume.name)/\(LogDirectory.name)"))
         }
         return Set(listed.filter { $0 <= end }.map { LogFileName.path($0, .segment) }).subtracting(paths)
     }
 
     private var isCompacted: CambiumError {
-        CambiumError(.ioFailure, "The store was compacted while it was read together with its archive. Read it again.")
+        CambiumError(.ioFailure, "The store was compacted while it was read together with its archive. Repeat the command.")
     }
 
     package func open(_ path: String, _ mode: OpenMode) throws(CambiumError) -> any VolumeFile {
         guard mode == .read else { throw refusal }
         if paths.contains(path) { return try archive.open(path, .read) }
         if hidden.contains(path) {
-            throw CambiumError(.notFound, "The archive has these transactions in another segment.", place: .init(file: path))
+            throw CambiumError(.notFound, "The archive has these transactions in another file.", place: .init(file: path))
         }
         let file = try store.open(path, .read)
         if path.hasPrefix(LogDirectory.name + "/"), try Self.isRetired(file) { throw isCompacted }

@@ -82,7 +82,8 @@ extension SegmentArchive {
             if let path = try self.files(of: segment, in: source, isLast: isLast).lacking.first {
                 throw CambiumError(
                     .ioFailure,
-                    "The archived file differs from the file that was written. Check the disk of the archive, then repeat the compaction.",
+                    "The file in the archive differs from the file that was copied there. Check the disk of the archive, then repeat the "
+                        + "compaction.",
                     place: .init(file: "\(volume.name)/\(path)"))
             }
         }
@@ -198,8 +199,9 @@ extension SegmentArchive {
     private func laterTransactions(_ segment: TransactionNumber, after last: TransactionNumber) -> CambiumError {
         CambiumError(
             .conflict,
-            "The archive has transactions after \(last), which stay in the log. A compaction to a later moment was interrupted, or the "
-                + "archive belongs to a copy of the store. Compact to a later moment, or choose another place for the archive.",
+            "The archive has transactions after \(last), which this compaction keeps in the log. "
+                + "An earlier compaction to a later moment was interrupted, or the archive belongs to a copy of the store. "
+                + "Compact to a later moment, or choose another place for the archive.",
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
     }
 
@@ -225,8 +227,8 @@ extension SegmentArchive {
     private func conflict(_ segment: TransactionNumber, _ transaction: TransactionNumber) -> CambiumError {
         CambiumError(
             .conflict,
-            "Transaction \(transaction) of the archive differs from the one in the log: the archive belongs to a copy of the store that "
-                + "diverged. Choose another place for the archive.",
+            "Transaction \(transaction) of the archive differs from transaction \(transaction) of the log. "
+                + "The archive belongs to a copy of the store that has other transactions. Choose another place for the archive.",
             place: .init(file: "\(volume.name)/\(LogFileName.path(segment, .segment))"))
     }
 }

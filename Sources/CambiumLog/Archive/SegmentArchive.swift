@@ -42,7 +42,9 @@ package struct SegmentArchive: Sendable {
         (self.volume, self.store) = (volume, store)
         try checkStore()
         if try LogDirectory.segments(volume).isEmpty {
-            throw CambiumError(.notFound, "There is no archive at '\(volume.name)'. 'cambium compact' with '--archive' makes one.")
+            throw CambiumError(
+                .notFound,
+                "There is no archive at '\(volume.name)'. Check the path, or make an archive with 'cambium compact --archive'.")
         }
     }
 
@@ -138,17 +140,19 @@ package struct SegmentArchive: Sendable {
             }
             if let segment = whole.segments.last { place = LogFileName.path(segment, .segment) }
             guard try other.retired().isSame(as: record) else {
-                throw damage("Transaction \(record.number) of the archive is not the transaction that was retired.")
+                throw damage("Transaction \(record.number) of the archive differs from the transaction that the store retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
             // A segment of the archive ends here. The retired segment may have been merged from several segments, and it lists the
             // checksums at their ends.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
-                throw damage("The segment does not end like the segment that was retired.")
+                throw damage("The file in the archive does not end like the file that the store retired.")
             }
         }
         // Each checksum depends on the header. So equal checksums prove that the headers are equal, too.
-        guard try whole.checksum() == kept.lastChecksum else { throw damage("The segment does not end like the segment that was retired.") }
+        guard try whole.checksum() == kept.lastChecksum else {
+            throw damage("The file in the archive does not end like the file that the store retired.")
+        }
         return whole.segments.map { LogFileName.path($0, .segment) } + paths
     }
 }

@@ -61,7 +61,7 @@ struct SegmentRecords {
         } catch {
             throw Self.named(error, volume, reader.path)
         }
-        if rest.isEmpty, !reader.isAtEnd { throw damage("A frame of the segment does not verify. Restore the file from a backup.") }
+        if rest.isEmpty, !reader.isAtEnd { throw damage("The log file is corrupt at this offset. Restore the file from a backup.") }
         return rest.popLast()
     }
 

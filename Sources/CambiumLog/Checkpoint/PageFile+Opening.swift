@@ -15,7 +15,7 @@ extension PageFile {
                 recorded = try RecordedCheckpoint(bytes, store: store)
             } catch {
                 throw CambiumError(
-                    .damaged, "The checkpoint does not verify (\(error)). The next opening uses an older checkpoint, or the log.",
+                    .damaged, "The checkpoint is corrupt (\(error)). The next opening of the store uses an older checkpoint, or the log.",
                     place: .init(file: record))
             }
             let pages = path(recorded.record.pageFile)
@@ -28,7 +28,8 @@ extension PageFile {
                 guard try Self.bytes(volume, record) == bytes else { continue }
                 throw CambiumError(
                     .damaged,
-                    "The file with the pages of checkpoint '\(record)' is missing. The next opening uses an older checkpoint, or the log.",
+                    "The file with the pages of checkpoint '\(record)' is missing. "
+                        + "The next opening of the store uses an older checkpoint, or the log.",
                     place: .init(file: pages))
             }
         }

@@ -80,8 +80,8 @@ package final class PageFile: @unchecked Sendable {
         guard recorded.record.transaction == transaction, Int(recorded.record.fanOutShift) == fanOutShift else {
             throw CambiumError(
                 .damaged,
-                "The checkpoint does not match its file name, or its pages have a different fan-out. "
-                    + "The next opening uses an older checkpoint, or the log.",
+                "The checkpoint does not match its file name, or its pages have a layout that this program does not use. "
+                    + "The next opening of the store uses an older checkpoint, or the log.",
                 place: .init(file: record))
         }
         root = try recorded.resolved { chunk, byteCount throws(CambiumError) in
@@ -91,7 +91,8 @@ package final class PageFile: @unchecked Sendable {
         guard try file.byteCount() >= end * Self.chunkByteCount else {
             throw CambiumError(
                 .damaged,
-                "The file ends before the last page of checkpoint \(transaction). The next opening uses an older checkpoint, or the log.",
+                "The file ends before the last page of checkpoint \(transaction). "
+                    + "The next opening of the store uses an older checkpoint, or the log.",
                 place: .init(file: path))
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
@@ -234,7 +235,7 @@ package final class PageFile: @unchecked Sendable {
         CambiumError(
             .damaged,
             "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
-                + "The next opening uses an older checkpoint, or the log.",
+                + "The next opening of the store uses an older checkpoint, or the log.",
             place: .init(file: "\(volume.name)/\(path)"))
     }
 
@@ -250,8 +251,8 @@ package final class PageFile: @unchecked Sendable {
     private func damage(_ index: Int) -> CambiumError {
         CambiumError(
             .damaged,
-            "Chunk \(index) of the pages differs from what checkpoint \(root.transaction) stored. "
-                + "The next opening uses an older checkpoint, or the log.",
+            "Chunk \(index) of the pages differs from the bytes that checkpoint \(root.transaction) stored. "
+                + "The next opening of the store uses an older checkpoint, or the log.",
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 

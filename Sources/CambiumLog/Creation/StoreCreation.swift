@@ -56,7 +56,8 @@ package enum StoreCreation {
                 if let volume { try remove(try volume.reopenedMark(), from: target) } else { try Place(target).clear() }
             } catch let failure {
                 throw CambiumError(
-                    .ioFailure, "\(error) The files that remain in '\(target.name)' cannot be removed: \(failure.message)",
+                    .ioFailure,
+                    "\(error) The files that remain in '\(target.name)' cannot be removed. \(failure.message) Remove the files yourself.",
                     underlying: failure)
             }
             throw error
@@ -103,7 +104,7 @@ package enum StoreCreation {
         throw CambiumError(
             .notFound,
             "'\(volume.name)' is not a store yet: its creation was interrupted, or is still running. "
-                + "Repeat the command that creates it.")
+                + "Wait until the store is complete, or repeat the command that creates it.")
     }
 
     /// Removes the mark of a complete creation. The caller holds the store's lock.

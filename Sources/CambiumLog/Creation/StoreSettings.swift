@@ -81,7 +81,7 @@ package struct StoreSettings: Equatable, Sendable {
     package static func checkPresence(_ volume: any Volume) throws(CambiumError) {
         try StoreCreation.checkComplete(volume)
         guard try !volume.exists(fileName) else { return }
-        throw CambiumError(.notFound, "There is no store at '\(volume.name)'. 'cambium init' creates one.")
+        throw CambiumError(.notFound, "There is no store at '\(volume.name)'. Check the path, or create a store with 'cambium init'.")
     }
 
     package func encode() -> [UInt8] {
@@ -105,17 +105,18 @@ package struct StoreSettings: Equatable, Sendable {
         func damaged(_ flaw: String) -> CambiumError {
             CambiumError(
                 .damaged,
-                "\(flaw), so this is not a store, or the store is corrupt. Restore it from a backup, or run 'cambium repair'.",
+                "\(flaw), so the directory is not a store, or the store is corrupt. Check the path. "
+                    + "If the path is right, restore the store from a backup, or save its data with 'cambium repair'.",
                 place: .init(file: file))
         }
         guard let text = String(validating: bytes, as: UTF8.self), text.utf8.count <= 4096 else { throw damaged("The file is not text") }
-        guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format of a store") }
+        guard text.hasPrefix("{\"format\":") else { throw damaged("The file does not begin with the format number of a store") }
         let version = text.dropFirst(10).prefix { $0.isNumber }
         guard let format = UInt16(version), Format.versions.contains(format) else {
             throw CambiumError(
                 .unsupportedFormat,
                 "The store has format \(version); this program reads formats \(Format.oldestVersion) to \(Format.version). "
-                    + "Use a newer program.",
+                    + "Use a newer version of Cambium.",
                 place: .init(file: file))
         }
         var fields: [Substring: Substring] = [:]
@@ -131,16 +132,16 @@ package struct StoreSettings: Equatable, Sendable {
             let pastPercent = fields["pastPercent"].flatMap({ Int($0) }), pastPercent >= 0
         else { throw damaged("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
-        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is not a durability") }
+        guard level == "synced" || interval ?? 0 > 0 else { throw damaged("'\(level)' is not a level of durability") }
         let indexSecret = fields["indexSecret"].flatMap { HexText.decode(String($0)) }
-        guard indexSecret?.count ?? 16 == 16 else { throw damaged("The secret of the indexes is malformed") }
+        guard indexSecret?.count ?? 16 == 16 else { throw damaged("The setting 'indexSecret' is malformed") }
         var settings = StoreSettings(
             store: store, indexSecret: indexSecret, creationTime: creationTime,
             durability: interval.map { .buffered(microseconds: $0) } ?? .synced,
             requestWindow: requestWindow, checkpointCountMax: checkpointCountMax, pastPercent: pastPercent,
             compressesPages: fields["compression"] == "lz4")
         settings.format = format
-        guard settings.encode() == bytes else { throw damaged("The check at the end of the file does not match the settings") }
+        guard settings.encode() == bytes else { throw damaged("The checksum at the end of the file does not match the settings") }
         return settings
     }
 }

@@ -70,7 +70,10 @@ package struct LogCopy {
             copied = ([], .none)
             byteCount = before
         }
-        throw CambiumError(.ioFailure, "The log was compacted repeatedly while it was copied. Make the backup again.")
+        throw CambiumError(
+            .ioFailure,
+            "Compactions changed the log during each of \(Self.attemptCountMax) attempts to copy it. "
+                + "Repeat the backup when no compaction is running.")
     }
 
     /// Copies the segments once. Returns `nil` if a writer has changed the list of segments in the meantime. Throws `.notFound` if a
@@ -136,7 +139,8 @@ package struct LogCopy {
                 try copy(file, path, byteCount: try file.byteCount())
             } catch {
                 guard error.code == .notFound else { throw error }
-                throw CambiumError(.ioFailure, "The store was compacted while it was copied. Make the backup again.", underlying: error)
+                throw CambiumError(
+                    .ioFailure, "A compaction removed files of the store while they were copied. Repeat the backup.", underlying: error)
             }
         }
     }
@@ -153,8 +157,8 @@ package struct LogCopy {
             guard case .file = record.payload else { return }
             throw CambiumError(
                 .ioFailure,
-                "The file with the ops of transaction \(number) is missing. If the store was compacted while it was copied, make the "
-                    + "backup again; otherwise run 'cambium verify'.",
+                "The file with the changes of transaction \(number) is missing. If the store was compacted while it was copied, repeat the "
+                    + "backup. Otherwise, run 'cambium verify' on the store.",
                 place: .init(file: path))
         }
     }

@@ -34,7 +34,8 @@ extension LogCursor {
         guard let base else {
             guard let next = try openSegment(at: index) else { return false }
             if index == 0, segments[0].rawValue != 1 {
-                throw damage(next.path, 0, "The segment begins with transaction \(segments[0]), and earlier transactions are missing.")
+                throw damage(
+                    next.path, 0, "The first log file begins with transaction \(segments[0]), and the earlier transactions are missing.")
             }
             try begin(next, from: nil)
             return true
@@ -66,9 +67,9 @@ extension LogCursor {
             unfinished = (path, isGone: try isGone(path, at: place, error))
             return nil
         }
-        guard next.header.store == settings.store else { throw damage(path, 0, "The segment belongs to another store.") }
+        guard next.header.store == settings.store else { throw damage(path, 0, "The log file belongs to another store.") }
         guard next.header.firstTransaction == segments[place] else {
-            throw damage(path, 0, "The segment does not begin with the transaction that its file name states.")
+            throw damage(path, 0, "The log file does not begin with the transaction that its file name states.")
         }
         return next
     }
@@ -79,7 +80,8 @@ extension LogCursor {
         guard let lastRead, index < segments.count, segments[index] < wanted else { return }
         guard mayBeWritten, try isSealedByNow(lastRead) else {
             let path = LogFileName.path(segments[index], .segment)
-            throw damage(path, 0, "The segment begins with transaction \(segments[index]), which the previous segment also contains.")
+            throw damage(
+                path, 0, "The log file begins with transaction \(segments[index]), which the previous log file also contains.")
         }
         segments.removeAll { $0 > lastRead && $0 < wanted }
     }
@@ -115,7 +117,7 @@ extension LogCursor {
         }
         throw damage(
             LogFileName.path(segments[index], .segment), 0,
-            "The segment begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
+            "The log file begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
     /// Whether the transactions of an unreadable segment may be in another segment, because a writer has merged the unreadable segment.
@@ -124,8 +126,8 @@ extension LogCursor {
     }
 
     private func mismatch(_ path: String, _ base: LogPrefix) -> CambiumError {
-        let before = lastRead == nil ? "log that checkpoint \(base.transaction) was made from" : "previous segment"
-        return damage(path, 0, "The segment does not continue the \(before).")
+        let before = lastRead == nil ? "log that checkpoint \(base.transaction) was made from" : "previous log file"
+        return damage(path, 0, "The log file does not continue the \(before).")
     }
 
     /// Moves the cursor to the first transaction to read in a segment.
@@ -137,7 +139,7 @@ extension LogCursor {
         end.flaws += next.flaws.map(\.description)
         if base == nil {
             guard next.header.creationTime >= end.lastTime else {
-                throw damage(next.path, 0, "The segment states an earlier time than the log before it.")
+                throw damage(next.path, 0, "The log file states an earlier time than the log file before it.")
             }
             next.skip(to: first)
             if let place, next.resume(at: place, notAfter: first) {

@@ -175,7 +175,7 @@ struct LogCursor {
         }
         guard let last = reader else { return }
         if !last.isAtEnd {
-            let corruption = damage(last.path, last.offset, "A frame does not verify.")
+            let corruption = damage(last.path, last.offset, "The log file is corrupt at this offset.")
             guard salvages, try isWhole(last) else { throw corruption }
             end.flaws.append(corruption.description)
         }
@@ -291,7 +291,9 @@ struct LogCursor {
     private mutating func verdict() throws -> LogReader.End.Verdict {
         end.headFlaw = nil
         if let head, !listed.contains(head.segment), try !isMerged(head.segment) {
-            throw damage(LogFileName.path(head.segment, .segment), 0, "The segment is missing, and \(Head.fileName) names it.")
+            throw damage(
+                LogFileName.path(head.segment, .segment), 0,
+                "This log file is missing, but the file \(Head.fileName) of the store refers to it.")
         }
         guard var reader else {
             // HEAD is not compared if a writer removed the unfinished segment: the writer may have written to the preceding segment
@@ -301,7 +303,7 @@ struct LogCursor {
         }
         defer { self.reader = reader }
         if reader.isSealed {
-            throw damage(reader.path, reader.offset, "The segment is sealed, and the segment that follows it is missing.")
+            throw damage(reader.path, reader.offset, "This log file is complete, but the log file that follows it is missing.")
         }
         let isWhole = try reader.isAtEnd || reader.isPreallocatedAfterEnd()
         try checkHead(tail(reader), isWhole: isWhole)
@@ -310,7 +312,8 @@ struct LogCursor {
         if laterOffset > reader.offset {
             throw damage(
                 reader.path, reader.offset,
-                "A later frame states that the log was durable up to offset \(laterOffset), and no frame verifies here.")
+                "A later part of the file states that the log was durable up to offset \(laterOffset), "
+                    + "but the file is corrupt at this offset.")
         }
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
@@ -343,21 +346,25 @@ struct LogCursor {
         let isSealed = tail.header.kind.isSealed
         let statedOffset = statedByHead(segment)
         if !isSealed, statedOffset > tail.position {
-            throw damage(path, tail.position, "The log was durable up to offset \(statedOffset), and no frame verifies here.")
+            throw damage(path, tail.position, "The log was durable up to offset \(statedOffset), but the file is corrupt at this offset.")
         }
         let isClosedHere =
             isSealed ? head.lastTransaction == end.lastTransaction : head.segment == segment && statedOffset == tail.position
         let isOlder = head.isClosed && !isClosedHere
         if head.lastTransaction > end.lastTransaction {
-            throw damage(path, tail.position, "The log was durable up to transaction \(head.lastTransaction), and it ends before that.")
+            throw damage(
+                path, tail.position,
+                "The log was durable up to transaction \(head.lastTransaction), but it ends before that transaction.")
         }
         guard isOlder else { return }
         guard isWhole else {
-            throw damage(path, tail.position, "The log does not end where \(Head.fileName) states that it was closed.")
+            throw damage(
+                path, tail.position,
+                "The file \(Head.fileName) states the position at which the log was closed, but the log does not end there.")
         }
         end.headFlaw =
             "\(Head.fileName) is older than the log: it states that the log was closed after transaction \(head.lastTransaction), but "
-            + "the log continues to transaction \(end.lastTransaction). No transaction is lost, because the log verifies to its end"
+            + "the log continues to transaction \(end.lastTransaction). No transaction is lost, because the log is intact to its end"
     }
 
     /// Returns the offset up to which a segment was durable according to HEAD.
@@ -368,7 +375,8 @@ struct LogCursor {
     func damage(_ path: String, _ offset: Int, _ flaw: String) -> CambiumError {
         CambiumError(
             .damaged,
-            "\(flaw) Everything up to transaction \(end.lastTransaction) verifies; nothing was changed. Restore the store from a backup.",
+            "\(flaw) Everything up to transaction \(end.lastTransaction) is intact; nothing was changed. "
+                + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
     }
 }

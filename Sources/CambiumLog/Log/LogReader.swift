@@ -29,7 +29,7 @@ package struct LogReader: Sendable {
         }
         throw CambiumError(
             .damaged,
-            "The settings of the store, its segments and its checkpoints cannot be read. Restore the store from a backup.",
+            "The settings, the log files and the checkpoints of the store cannot be read. Restore the store from a backup.",
             place: .init(file: volume.name))
     }
 
@@ -69,7 +69,7 @@ package struct LogReader: Sendable {
     static func withoutSegment(_ volume: any Volume) -> CambiumError {
         CambiumError(
             .damaged,
-            "The log has no segment, so it has no transaction. Restore the store from a backup, or save its checkpoints with "
+            "The log has no segment (a file with transactions). Restore the store from a backup, or save its checkpoints with "
                 + "'cambium repair'.",
             place: .init(file: "\(volume.name)/\(LogDirectory.name)"))
     }
@@ -79,7 +79,7 @@ package struct LogReader: Sendable {
         CambiumError(
             .notFound,
             "'\(volume.name)' is not a store yet: its creation was interrupted before the first transaction, which has the schema. "
-                + "It holds no data; remove it, and create the store again.")
+                + "The directory holds no data; remove it, and create the store again.")
     }
 
     /// The end of a log, and the verdict on the bytes that follow it.

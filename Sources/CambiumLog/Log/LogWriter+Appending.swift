@@ -33,7 +33,7 @@ extension LogWriter {
             throw CambiumError(
                 .limitExceeded,
                 "A transaction takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; "
-                    + "this transaction takes \(byteCount >> 20). Split the transaction, or import in batches."
+                    + "this transaction takes \(byteCount >> 20) MiB. Split the transaction, or import in batches."
             )
         }
         precondition(hasCapacity(for: ops), "The staged transactions must be written first if a frame cannot hold these ops, too.")
@@ -172,7 +172,7 @@ extension LogWriter {
         if isJoint { throw error }
         if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
         throw CambiumError(
-            .ioFailure, "\(error.message) No part of the transaction is in the log; free some space and commit it again.",
+            .ioFailure, "\(error.message) No part of the transaction is in the log. Free disk space, then repeat the transaction.",
             underlying: error.underlying)
     }
 

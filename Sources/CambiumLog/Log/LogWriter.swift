@@ -173,7 +173,9 @@ package final class LogWriter: @unchecked Sendable {
         while offset < end {
             let bytes = try file.read(at: offset, count: min(FrameReader.windowByteCount, end - offset))
             guard !bytes.isEmpty else {
-                throw CambiumError(.ioFailure, "The log became shorter while it was read. Run 'cambium verify'.")
+                throw CambiumError(
+                    .ioFailure,
+                    "A log file became shorter while it was read. Another program may have changed it. Run 'cambium verify'.")
             }
             try file.write(bytes, at: offset)
             offset += bytes.count

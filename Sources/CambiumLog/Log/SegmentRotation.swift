@@ -100,7 +100,8 @@ package final class SegmentRotation: Sendable {
 }
 
 extension CambiumError {
-    fileprivate static let unfinished = CambiumError(.ioFailure, "The previous segment could not be made durable.")
+    fileprivate static let unfinished = CambiumError(
+        .ioFailure, "The previous log file could not be made durable. Check the disk, then open the store again.")
 }
 
 extension LogWriter {

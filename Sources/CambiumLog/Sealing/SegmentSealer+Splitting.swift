@@ -22,12 +22,18 @@ extension SegmentSealer {
         let header = reader.header
         guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
             throw CambiumError(
-                .damaged, "The segment has no joint after transaction \(last). Run 'cambium verify'.", place: .init(file: reader.path))
+                .damaged,
+                "The log file cannot be split after transaction \(last), because it has no boundary there. "
+                    + "Run 'cambium verify' to find the cause.",
+                place: .init(file: reader.path))
         }
         reader.skip(to: last)
         guard let record = try reader.nextFrame()?.first(where: { $0.number == last }) else {
             throw CambiumError(
-                .damaged, "A frame does not verify, so the segment stays unchanged. Run 'cambium verify'.", place: .init(file: reader.path))
+                .damaged,
+                "The log file is corrupt, so it stays unchanged. "
+                    + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                place: .init(file: reader.path))
         }
         let second = SegmentHeader(
             store: header.store, firstTransaction: last.next, creationTime: record.metadata.time.microsecondsSince1970,
@@ -63,7 +69,9 @@ extension SegmentSealer {
             while let record = try same.next() {
                 guard let wanted = try part.next(), wanted.isSame(as: record) else {
                     throw CambiumError(
-                        .damaged, "The transactions of this segment differ from those of the segment that covers it. Run 'cambium verify'.",
+                        .damaged,
+                        "The log file differs from '\(LogFileName.path(segment, .segment))', which also contains its transactions. "
+                            + "Run 'cambium verify' to find the cause.",
                         place: .init(file: reader.path))
                 }
             }

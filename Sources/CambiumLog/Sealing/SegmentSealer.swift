@@ -72,7 +72,9 @@ package struct SegmentSealer: Sendable {
         let reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         guard reader.header.firstTransaction == segment, reader.header.store == store else {
             throw CambiumError(
-                .damaged, "The segment does not match its file name, or it belongs to another store. Run 'cambium verify'.",
+                .damaged,
+                "The log file does not match its file name, or it belongs to another store. "
+                    + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path))
         }
         return reader
@@ -84,7 +86,10 @@ package struct SegmentSealer: Sendable {
         if !reader.isSealed { while try reader.nextFrame() != nil {} }
         let (first, last) = (reader.header.firstTransaction, reader.sealedEnd ?? reader.last)
         guard first <= last else {
-            throw CambiumError(.damaged, "The segment has no transaction. Run 'cambium verify'.", place: .init(file: reader.path))
+            throw CambiumError(
+                .damaged,
+                "The log file has no transaction. Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                place: .init(file: reader.path))
         }
         return first...last
     }
@@ -94,7 +99,9 @@ package struct SegmentSealer: Sendable {
         let path = LogFileName.path(last.next, .segment)
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
             throw CambiumError(
-                .damaged, "No segment follows transaction \(last), so the segments before it stay unchanged. Run 'cambium verify'.",
+                .damaged,
+                "No matching log file follows transaction \(last), so the earlier log files stay unchanged. "
+                    + "Run 'cambium verify' to find the cause.",
                 place: .init(file: path))
         }
     }
@@ -146,7 +153,9 @@ package struct SegmentSealer: Sendable {
         var rest: [LogRecord] = []
         func differs() -> CambiumError {
             CambiumError(
-                .ioFailure, "The new segment differs from the segment that it was made from. Check the disk, then repeat the command.",
+                .ioFailure,
+                "The new log file differs from the log files that it replaces, so they stay unchanged. "
+                    + "Check the disk for errors, then open the store again or compact it again.",
                 place: .init(file: newPath))
         }
         while let record = try part.next() {

@@ -81,7 +81,9 @@ struct FrameReader {
 
     func undecodable(_ offset: Int, _ error: DecodingError) -> CambiumError {
         CambiumError(
-            .damaged, "The frame at \(offset) verifies, but it cannot be decoded (\(error)). Run 'cambium verify'.",
+            .damaged,
+            "The data at offset \(offset) has a valid checksum, but it cannot be decoded (\(error)). "
+                + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: path), underlying: error)
     }
 

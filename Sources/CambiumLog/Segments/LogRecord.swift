@@ -33,7 +33,8 @@ package struct LogRecord: Sendable {
         case .redacted:
             throw CambiumError(
                 .notFound,
-                "The changes of transaction \(number) were retired. Copy the store with 'cambium backup', or read it with its archive.",
+                "A compaction retired the changes of transaction \(number). "
+                    + "Copy the store with 'cambium backup', or read it with its archive.",
                 place: .init(file: file))
         }
     }
@@ -43,7 +44,10 @@ package struct LogRecord: Sendable {
             try OpCodec.forEach(in: part, body)
         } catch let error as DecodingError {
             throw CambiumError(
-                .damaged, "Transaction \(number) cannot be decoded (\(error)). Run 'cambium verify'.", place: .init(file: file),
+                .damaged,
+                "Transaction \(number) cannot be decoded (\(error)). "
+                    + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                place: .init(file: file),
                 underlying: error)
         }
     }
@@ -117,7 +121,8 @@ package enum Payload: Sendable, Equatable {
         case .present(let bytes): try body(bytes)
         case .file(let file): try file.forEachPart(body)
         case .redacted:
-            throw CambiumError(.notFound, "The changes of the transaction were removed. Read the store with its archive, if it has one.")
+            throw CambiumError(
+                .notFound, "A compaction removed the changes of the transaction. Read the store with its archive, if it has one.")
         }
     }
 

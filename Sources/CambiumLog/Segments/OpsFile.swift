@@ -62,7 +62,7 @@ package final class OpsFile: Sendable, Equatable {
         var checksum: UInt32 = 0
         while offset < frames.byteCount {
             guard let frame = try frames.frame(at: offset), frame.transactionCount > 0 else {
-                throw damage("A frame does not verify", offset)
+                throw damage("The file is corrupt at this offset", offset)
             }
             try body(frame.region)
             byteCount += frame.region.count
@@ -70,7 +70,7 @@ package final class OpsFile: Sendable, Equatable {
             offset = frame.end
         }
         guard byteCount == reference.payloadByteCount, checksum == reference.checksum else {
-            throw damage("The frames are not those to which the log refers", offset)
+            throw damage("The file does not contain the changes to which the log refers", offset)
         }
     }
 
@@ -79,7 +79,7 @@ package final class OpsFile: Sendable, Equatable {
         do {
             frames = try FrameReader(volume, path: path)
         } catch {
-            if let failure = error.headerFailure { throw damage("The header does not verify (\(failure))", 0) }
+            if let failure = error.headerFailure { throw damage("The header is corrupt (\(failure))", 0) }
             guard error.code == .notFound else { throw error }
             if try LogDirectory.hasRetired(transaction, volume) {
                 throw CambiumError(
@@ -96,7 +96,9 @@ package final class OpsFile: Sendable, Equatable {
 
     private func damage(_ flaw: String, _ offset: Int) -> CambiumError {
         CambiumError(
-            .damaged, "\(flaw), so the ops of transaction \(transaction) cannot be read. Restore the file from a backup.",
+            .damaged,
+            "\(flaw), so the changes of transaction \(transaction) cannot be read. "
+                + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
             place: .init(file: "\(volume.name)/\(path) offset \(offset)"))
     }
 }

@@ -46,7 +46,10 @@ struct SegmentHeader: Equatable {
             return try decode(bytes, file: path)
         } catch let error as DecodingError {
             throw CambiumError(
-                .damaged, "The header of the file does not verify (\(error)).", place: .init(file: path),
+                .damaged,
+                "The header of the file is corrupt (\(error)). "
+                    + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
+                place: .init(file: path),
                 underlying: HeaderFailure(reason: error))
         } catch {
             throw error as? CambiumError ?? CambiumError(.damaged, "\(error)", place: .init(file: path), underlying: error)
@@ -73,8 +76,8 @@ struct SegmentHeader: Equatable {
         else {
             throw CambiumError(
                 .unsupportedFormat,
-                "The file has format \(version), or its kind is newer than this program, which reads formats \(Format.oldestVersion) to "
-                    + "\(Format.version). Use a newer program.",
+                "The file has format \(version), or a kind that this program does not know. This program reads formats "
+                    + "\(Format.oldestVersion) to \(Format.version). Use a newer version of Cambium.",
                 place: .init(file: file))
         }
         let header = SegmentHeader(

@@ -90,7 +90,8 @@ struct SegmentIndex: Equatable {
     static func read(_ reader: inout FrameReader) throws(CambiumError) -> SegmentIndex {
         func damage(_ flaw: String, _ offset: Int) -> CambiumError {
             CambiumError(
-                .damaged, "The index of the sealed segment \(flaw). Restore the file from a backup, or run 'cambium repair'.",
+                .damaged,
+                "The index of the log file \(flaw). Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: reader.path + " offset \(offset)"))
         }
         let trailerOffset = max(Format.Segment.headerByteCount, reader.byteCount - Format.Index.trailerByteCount)
@@ -99,16 +100,16 @@ struct SegmentIndex: Equatable {
         // If the offset cannot be read, it is treated as 0. No frame begins there, so the check below fails.
         let stated = (try? trailer.read(UInt64.self)).flatMap { Int(exactly: $0) } ?? 0
         guard bytes == Self.trailer(stated, reader.headerChecksum) else {
-            throw damage("cannot be found, because the end of the file does not verify", trailerOffset)
+            throw damage("cannot be found, because the end of the file is corrupt", trailerOffset)
         }
         guard stated >= Format.Segment.headerByteCount, let frame = try reader.frame(at: stated), frame.end == trailerOffset,
             frame.transactionCount == 0
         else {
-            throw damage("does not verify", stated)
+            throw damage("is corrupt", stated)
         }
         do {
             let index = try decode(frame.region, offset: stated, hasJoints: reader.header.hasJoints)
-            guard index.offset == stated else { throw damage("does not match the frames", stated) }
+            guard index.offset == stated else { throw damage("does not match the transactions in the file", stated) }
             return index
         } catch let error as DecodingError {
             throw reader.undecodable(stated, error)

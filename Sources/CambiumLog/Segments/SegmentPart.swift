@@ -54,7 +54,10 @@ struct SegmentPart {
                 header.store == before.store, header.creationTime >= before.time
             else {
                 throw CambiumError(
-                    .damaged, "The segment does not continue the previous segment. Run 'cambium verify'.", place: .init(file: next.path))
+                    .damaged,
+                    "The log file does not continue the previous log file. "
+                        + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                    place: .init(file: next.path))
             }
         }
         byteCount += next.byteCount
@@ -69,7 +72,10 @@ struct SegmentPart {
         guard let last = reader else { return }
         guard last.isAtEnd else {
             throw CambiumError(
-                .damaged, "A frame does not verify, so the segment stays unchanged. Run 'cambium verify'.", place: .init(file: last.path))
+                .damaged,
+                "The log file is corrupt, so it stays unchanged. "
+                    + "Restore the store from a backup, or save all intact data with 'cambium repair'.",
+                place: .init(file: last.path))
         }
         note(last.last, last.lastChecksum)
         reader = nil
@@ -86,7 +92,9 @@ struct SegmentPart {
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
         guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
             throw CambiumError(
-                .damaged, "The log has no joint after transaction \(range.upperBound), so it cannot be cut there. Run 'cambium verify'.")
+                .damaged,
+                "The log cannot be split after transaction \(range.upperBound), because it has no boundary there. "
+                    + "Run 'cambium verify' to find the cause.")
         }
         let within = joints.filter { $0.transaction >= range.lowerBound && $0.transaction < range.upperBound }
         return (

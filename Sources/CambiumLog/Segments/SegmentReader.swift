@@ -62,7 +62,7 @@ struct SegmentReader {
             }
         case .ops:
             throw CambiumError(
-                .damaged, "The file has the ops of a transaction, so it is not a segment. Restore it from a backup.",
+                .damaged, "The file has the changes of one transaction, so it is not the expected log file. Restore it from a backup.",
                 place: .init(file: path))
         }
     }
@@ -235,7 +235,9 @@ struct SegmentReader {
             byteCount: frame.byteCount, transactionCount: transactionCount, interval: UInt64(bitPattern: time &- indexed.time))
         guard indexed.frameCount < index.entries.count, index.entries[indexed.frameCount] == entry else {
             throw CambiumError(
-                .damaged, "The frame does not match the index of the sealed segment. Restore the file from a backup.",
+                .damaged,
+                "The transactions at this offset do not match the index of the log file. "
+                    + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: "\(path) offset \(offset)"))
         }
         indexed = (indexed.frameCount + 1, time)
@@ -283,7 +285,9 @@ struct SegmentReader {
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
         guard byteCount - offset <= Self.tailByteCountMax else {
             throw CambiumError(
-                .damaged, "More than 2 GiB follow the last frame, and no writer wrote them. Restore the file from a backup.",
+                .damaged,
+                "More than 2 GiB of unknown data follow the last transaction of the log file. "
+                    + "Restore the file from a backup, or save all intact data with 'cambium repair'.",
                 place: .init(file: "\(path) offset \(offset)"))
         }
         return try frames.hasOnlyZeros(after: offset)

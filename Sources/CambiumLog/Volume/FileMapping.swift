@@ -20,7 +20,7 @@ package final class FileMapping: @unchecked Sendable {
     package convenience init(byteCount: Int) {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard let base = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {
-            Trap.because("The operating system cannot supply \(byteCount) bytes of memory.")
+            Trap.because("The operating system cannot supply \(byteCount) bytes of memory. Give the process more memory.")
         }
         self.init(base: base, byteCount: byteCount)
     }

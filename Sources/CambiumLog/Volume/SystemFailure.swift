@@ -9,7 +9,7 @@ enum SystemFailure {
     static func error(_ call: String, _ path: String, _ code: Int32, isCreation: Bool = false) -> CambiumError {
         let reason = String(cString: strerror(code))
         let kind: CambiumError.Code = isCreation ? .cannotCreate : code == ENOENT ? .notFound : .ioFailure
-        return CambiumError(kind, "The system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
+        return CambiumError(kind, "The operating system could not \(call) '\(path)': \(reason).", underlying: SystemError(code: code))
     }
 
     /// Returns the error for a path of a store that leads to the wrong kind of file, such as a link or a device.
