@@ -14,7 +14,8 @@ enum ModelFile {
         if let contents = try contents(inVersion: path) { return contents }
         let version = join(path, try currentVersion(path))
         if let contents = try contents(inVersion: version) { return contents }
-        throw CambiumError(.invalidInput, "'\(version)' has no file 'contents', so it is not a Core Data model. Pass another folder.")
+        throw CambiumError(
+            .invalidInput, "'\(version)' has no file 'contents', so it is not a Core Data model. Pass an '.xcdatamodeld' folder.")
     }
 
     static func read(_ file: String) throws(CambiumError) -> [UInt8] {
@@ -45,18 +46,21 @@ enum ModelFile {
         let versions = try versions(folder)
         if versions.isEmpty {
             throw CambiumError(
-                .invalidInput, "'\(folder)' has neither a file 'contents' nor a version ending in '.xcdatamodel'. Pass another folder.")
+                .invalidInput,
+                "'\(folder)' has neither a file 'contents' nor a folder that ends in '.xcdatamodel'. Pass an '.xcdatamodeld' folder.")
         }
         let listed = versions.map { "'\($0)'" }.joined(separator: ", ")
         guard let name = try versionName(join(folder, ".xccurrentversion")) else {
             if versions.count == 1 { return versions[0] }
             throw CambiumError(
-                .invalidInput, "'\(folder)' does not state its current version. Pass one of its versions: \(listed).")
+                .invalidInput, "'\(folder)' does not state its current version. Pass the path of one of its versions: \(listed).")
         }
         // The name comes from a file. A name that is not in the list could lead outside the folder.
         guard versions.contains(name) else {
             throw CambiumError(
-                .invalidInput, "The current version of '\(folder)' is '\(name)', but it has only the versions \(listed). Pass one of them.")
+                .invalidInput,
+                "The current version of '\(folder)' is '\(name)', but the folder has only the versions \(listed). "
+                    + "Pass the path of one of them.")
         }
         return name
     }

@@ -10,7 +10,7 @@ struct ModelQueries {
         self.fetches = fetches
     }
 
-    static func warning(_ reason: String) -> String { "the query is not carried over; \(reason)" }
+    static func warning(_ reason: String) -> String { "the query is ignored; \(reason)" }
 
     /// The maximum number of queries in a model. The number is limited, because the check of a query may read all names of an entity.
     static let countMax = 1000
@@ -40,7 +40,7 @@ struct ModelQueries {
         }
     }
 
-    /// The reason why a query is not carried over.
+    /// The reason why a query is ignored.
     struct Refusal: Error { let reason: String }
 
     /// The names that are in use in each hierarchy. The name of a query must differ from all properties and other queries of its hierarchy.
@@ -56,7 +56,7 @@ struct ModelQueries {
         mutating func take(_ name: String, _ entity: Entity) throws(Refusal) {
             if let mistake = QueryDefinition.mistake(inName: name) { throw Refusal(reason: mistake) }
             if !taken[entity.root, default: []].insert(name).inserted {
-                throw Refusal(reason: "'\(entity.name)' or a relative has another property or query with this name")
+                throw Refusal(reason: "'\(entity.name)', or another entity of its hierarchy, has a property or a query with this name")
             }
         }
     }
@@ -141,7 +141,9 @@ struct ModelPredicate {
             if names.count == 3, names[1] == "userInfo", let text = fetch.userInfo[names[2]] { return .literal(.string(text)) }
             throw ModelQueries.Refusal(reason: "a schema has no equivalent of '$\(name)'")
         case QueryDefinition.sourceName:
-            throw ModelQueries.Refusal(reason: "its predicate has a variable '$source', which represents an object in a schema")
+            throw ModelQueries.Refusal(
+                reason: "its predicate has a variable '$source', which in a schema means the object that has the query; "
+                    + "rename the variable")
         default: return .parameter(name)
         }
     }

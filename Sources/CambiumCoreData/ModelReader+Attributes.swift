@@ -78,7 +78,7 @@ extension ModelReader {
             case .uuid, .uri: Self.converted(text, type).map { .string($0) }
             case .data, .json: nil
             }
-        if value == nil { warnings.add(place, "'\(key)' is not carried over; '\(text)' is not a value of the type \(type.rawValue)") }
+        if value == nil { warnings.add(place, "'\(key)' is ignored; '\(text)' is not a value of the type \(type.rawValue)") }
         return value
     }
 
@@ -136,11 +136,11 @@ extension ModelReader {
         do throws(LinearRegex.PatternError) {
             guard let expression = try expressions.expression(pattern) else {
                 let reason = "a schema has at most \(SchemaExpressions.countMax) different expressions"
-                return warnings.add(place, "'\(key)' is not carried over; \(reason)")
+                return warnings.add(place, "'\(key)' is ignored; \(reason)")
             }
             attribute.regex = expression.pattern
         } catch {
-            warnings.add(place, "'\(key)' is not carried over; '\(pattern)' is not an expression in the syntax of RE2: \(error.message)")
+            warnings.add(place, "'\(key)' is ignored; '\(pattern)' is not an expression in the syntax of RE2: \(error.message)")
         }
     }
 
@@ -155,18 +155,18 @@ extension ModelReader {
             regex: attribute.regex.flatMap { try? expressions.expression($0) })  // `readRegex` has compiled it, so it is valid.
         guard let flaw = value(attribute.defaultValue).flatMap({ constraints.check($0) }) else { return }
         attribute.defaultValue = nil
-        warnings.add(place, "the default is not carried over; it \(flaw)")
+        warnings.add(place, "the default is ignored; it \(flaw)")
     }
 
     private mutating func warnUnfit(_ key: String, _ type: AttributeType, _ place: String) {
-        warnings.add(place, "'\(key)' is not carried over; it has no meaning for the type \(type.rawValue)")
+        warnings.add(place, "'\(key)' is ignored; it has no meaning for the type \(type.rawValue)")
     }
 
     /// Returns a whole number of 0 or more.
     mutating func count(_ element: ModelElement, _ key: String, _ place: String) -> Int? {
         guard let text = text(element[key]) else { return nil }
         if let count = Int(text), count >= 0 { return count }
-        warnings.add(place, "'\(key)' is not carried over; '\(text)' is not a whole number of 0 or more")
+        warnings.add(place, "'\(key)' is ignored; '\(text)' is not a whole number of 0 or more")
         return nil
     }
 }

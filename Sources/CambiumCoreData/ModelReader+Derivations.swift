@@ -86,7 +86,7 @@ struct ModelDerivations {
             ("regular expression", attribute.regex != nil),
         ]
         for (rule, isGiven) in rules where isGiven {
-            warnings.add(place, "the \(rule) is not carried over; the store computes the values")
+            warnings.add(place, "the \(rule) is ignored; the store computes the values")
         }
         return derived
     }

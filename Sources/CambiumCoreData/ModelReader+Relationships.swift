@@ -5,13 +5,13 @@ extension ModelReader {
         let name = try name(of: element)
         let place = "\(entity).\(name)"
         guard let destination = text(element["destinationEntity"]) else {
-            throw mistake(element, "The relationship '\(place)' has no destination. Set it in Xcode.")
+            throw mistake(element, "The relationship '\(place)' has no destination. Set its destination in Xcode.")
         }
         var relationship = RelationshipDefinition(
             name, to: destination, cardinality(element, place), inverse: text(element["inverseName"]),
             onDelete: deleteRule(element, place))
         if relationship.inverse != nil, let inverseEntity = text(element["inverseEntity"]), inverseEntity != destination {
-            warnings.add(place, "'inverseEntity' is not carried over; the inverse is looked up in the destination, '\(destination)'")
+            warnings.add(place, "'inverseEntity' is ignored; the inverse is looked up in the destination, '\(destination)'")
         }
         if flag(element, "transient", place) {
             warnings.add(place, "the relationship is transient in Core Data; it is stored like any other relationship")
@@ -32,7 +32,7 @@ extension ModelReader {
     private mutating func cardinality(_ element: ModelElement, _ place: String) -> RelationshipDefinition.Cardinality {
         let isOrdered = flag(element, "ordered", place)
         if flag(element, "toMany", place) { return isOrdered ? .orderedToMany : .toMany }
-        if isOrdered { warnings.add(place, "'ordered' is not carried over; the relationship is to-one") }
+        if isOrdered { warnings.add(place, "'ordered' is ignored; the relationship is to-one") }
         return .toOne
     }
 
@@ -56,13 +56,13 @@ extension ModelReader {
             relationship.minCount = relationship.cardinality == .toOne ? 1 : max(1, least)
         } else if least > 1 {
             // In Core Data, an optional relationship may be empty even if its minimum count is 1. So a minimum count of 1 has no effect.
-            warnings.add(place, "'minCount' is not carried over; the relationship is optional, so it may have any number of members")
+            warnings.add(place, "'minCount' is ignored; the relationship is optional, so it may have any number of members")
         }
         let most = count(element, "maxCount", place) ?? 0
         if relationship.cardinality != .toOne {
             relationship.maxCount = most == 0 ? nil : most
         } else if most > 1 {
-            warnings.add(place, "'maxCount' is not carried over; the relationship is to-one")
+            warnings.add(place, "'maxCount' is ignored; the relationship is to-one")
         }
     }
 }

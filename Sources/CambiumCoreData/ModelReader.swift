@@ -13,7 +13,8 @@ struct ModelReader {
     mutating func definition(_ model: ModelElement) throws(CambiumError) -> SchemaDefinition {
         guard model.name == "model", model["type"] ?? Self.modelType == Self.modelType else {
             let type = model["type"].map { " with the type '\($0)'" } ?? ""
-            throw mistake(model, "The file is not a Core Data model: its first element is '\(model.name)'\(type).")
+            throw mistake(
+                model, "The file is not a Core Data model: its first element is '\(model.name)'\(type). Pass an '.xcdatamodeld' folder.")
         }
         warnings.addUnsupported(model, .model, "The model")
         var entities: [EntityDefinition] = []
@@ -29,7 +30,8 @@ struct ModelReader {
         var sets = ModelSets(entities)
         if sets.depth > ModelSets.depthMax {
             let message =
-                "The entities of a Core Data model inherit through at most \(ModelSets.depthMax) levels. Use fewer levels of parents."
+                "The entities of the model inherit through \(sets.depth) levels, but \(ModelSets.depthMax) are allowed. "
+                + "Use fewer levels of parents."
             throw CambiumError(.limitExceeded, message, place: .init(file: file))
         }
         var derivations = ModelDerivations(sets)
@@ -93,7 +95,7 @@ struct ModelReader {
         let place = element["name"].map { "\(entity), index '\($0)'" } ?? "\(entity), an index"
         warnings.addUnsupported(element, .fetchIndex, place)
         if element["partialIndexPredicate"] != nil {
-            warnings.add(place, "'partialIndexPredicate' is not carried over; the index contains all objects")
+            warnings.add(place, "'partialIndexPredicate' is ignored; the index contains all objects")
         }
         var properties: [String] = []
         for child in element.children {
@@ -103,10 +105,10 @@ struct ModelReader {
             }
             warnings.addUnsupported(child, .fetchIndexElement, place)
             if let type = child["type"], type != "Binary" {
-                warnings.add(place, "the type '\(type)' is not carried over; the index becomes an ordinary one")
+                warnings.add(place, "the type '\(type)' is ignored; the index becomes an ordinary index")
             }
             guard let property = child["property"] else {
-                warnings.add(place, "the index is not carried over; it has an expression, but a schema's indexes contain only attributes")
+                warnings.add(place, "the index is ignored; it has an expression, but a schema's indexes contain only attributes")
                 return nil
             }
             properties.append((child["order"] == "descending" ? "-" : "") + property)
@@ -131,7 +133,7 @@ struct ModelReader {
     mutating func flag(_ element: ModelElement, _ key: String, _ place: String) -> Bool {
         guard let text = element[key] else { return false }
         if let flag = Self.flag(text) { return flag }
-        warnings.add(place, "'\(key)' is neither YES nor NO and is read as NO")
+        warnings.add(place, "'\(key)' is '\(text)', which is neither YES nor NO; it is read as NO")
         return false
     }
 
@@ -145,7 +147,7 @@ struct ModelReader {
 
     func name(of element: ModelElement) throws(CambiumError) -> String {
         if let name = text(element["name"]) { return name }
-        throw mistake(element, "The element '\(element.name)' has no name. Set it in Xcode.")
+        throw mistake(element, "The element '\(element.name)' has no name. Set its name in Xcode.")
     }
 
     func formerName(_ element: ModelElement, _ name: String) -> String? {

@@ -55,7 +55,7 @@ struct ModelSets {
                 let names = set.map { $0.hasPrefix("-") ? String($0.dropFirst()) : $0 }
                 guard let stranger = names.first(where: { !attributes.contains($0) }) else { return true }
                 let list = set.joined(separator: ", ")
-                warnings.add(entities[index].name, "the \(what) of '\(list)' is not carried over; '\(stranger)' is not an attribute")
+                warnings.add(entities[index].name, "the \(what) of '\(list)' is ignored; '\(stranger)' is not an attribute")
                 return false
             }
         }

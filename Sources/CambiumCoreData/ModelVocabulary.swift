@@ -59,8 +59,8 @@ enum ModelVocabulary {
         case "allowsCloudEncryption": "values are not encrypted"
         case "valueTransformerName": "no transformer is called"
         case "customClassName": "values have the type of the schema"
-        case "usedWithCloudKit": "nothing is synchronised with CloudKit"
-        case "ephemeral": "the values are stored like any other"
+        case "usedWithCloudKit": "no object is synchronized with CloudKit"
+        case "ephemeral": "the values are stored, like any other value"
         case "configuration", "memberEntity": "all entities are in one store"
         case "composite": "composite attributes are read as json"
         default: "a schema has no equivalent"
@@ -87,12 +87,12 @@ struct ModelWarnings {
     }
 
     mutating func addUnsupported(_ key: String, _ place: String) {
-        add(place, "'\(key)' is not carried over; \(ModelVocabulary.consequence(of: key))")
+        add(place, "'\(key)' is ignored; \(ModelVocabulary.consequence(of: key))")
     }
 
     /// Warns about a child element that a schema cannot express.
     mutating func addUnsupported(child: ModelElement, _ place: String) {
         let name = child["name"].map { " '\($0)'" } ?? ""
-        add(place, "the element '\(child.name)'\(name) is not carried over; \(ModelVocabulary.consequence(of: child.name))")
+        add(place, "the element '\(child.name)'\(name) is ignored; \(ModelVocabulary.consequence(of: child.name))")
     }
 }

@@ -18,7 +18,8 @@ enum ModelXML {
     static func parse(_ bytes: [UInt8], file: String) throws(CambiumError) -> ModelElement {
         if bytes.count > ModelFile.byteCountMax {
             throw CambiumError(
-                .limitExceeded, "A Core Data model has at most 16 MiB, but this file has more. Pass another file.",
+                .limitExceeded,
+                "The file has more than 16 MiB, which is the maximum for a Core Data model. Check that the path leads to such a model.",
                 place: .init(file: file))
         }
         try checkText(bytes, file: file)
@@ -31,7 +32,7 @@ enum ModelXML {
         if let failure = builder.failure { throw failure }
         guard isComplete, let root = builder.root else {
             throw CambiumError(
-                .invalidInput, "The file is not XML: it has no element. Pass a Core Data model.", place: .init(file: file, line: 1))
+                .invalidInput, "The file is not XML: it has no element. Pass an '.xcdatamodeld' folder.", place: .init(file: file, line: 1))
         }
         return root
     }
@@ -41,26 +42,29 @@ enum ModelXML {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
                 .invalidInput,
-                "The file is a binary property list, such as a compiled model. Pass the '.xcdatamodeld' that it was made from.",
+                "The file is a binary property list, such as a compiled model. Pass the '.xcdatamodeld' folder of the model.",
                 place: .init(file: file))
         }
         let hasZero = bytes.firstIndex(of: 0) != nil
         if hasZero || String(validating: bytes, as: UTF8.self) == nil {
-            throw CambiumError(.invalidInput, "The file is not text in UTF-8. Save it in UTF-8.", place: .init(file: file, line: 1))
+            throw CambiumError(.invalidInput, "The file is not text in UTF-8. Save the file in UTF-8.", place: .init(file: file, line: 1))
         }
         try checkEncoding(bytes, file: file)
         try checkAttributeCounts(bytes, file: file)
         for markup in declarations {
             if let offset = offset(of: Array(markup.utf8), in: bytes, from: 0) {
                 throw refused(
-                    "The file has a declaration ('\(markup)'), which a Core Data model never has. Remove it.", at: offset, bytes, file)
+                    "The file has a declaration ('\(markup)'), which a Core Data model never has. Remove the declaration.",
+                    at: offset, bytes, file)
             }
         }
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let declaration = Array("<?xml".utf8)
         let start = bytes[mark...].starts(with: declaration) && bytes.dropFirst(mark + declaration.count).first.map(isSpace) == true
         if let offset = offset(of: Array("<?".utf8), in: bytes, from: start ? mark + 1 : 0) {
-            throw refused("The file has a processing instruction, which a Core Data model never has. Remove it.", at: offset, bytes, file)
+            throw refused(
+                "The file has a processing instruction, which a Core Data model never has. Remove the instruction.",
+                at: offset, bytes, file)
         }
     }
 
@@ -84,7 +88,7 @@ enum ModelXML {
         let value = declaration[key.upperBound...].split(whereSeparator: { $0 == "\"" || $0 == "'" })
         guard value.count > 1, ["utf-8", "us-ascii", "ascii"].contains(value[1].lowercased()) else {
             throw CambiumError(
-                .invalidInput, "The file has an encoding other than UTF-8. Save it in UTF-8.", place: .init(file: file, line: 1))
+                .invalidInput, "The file has an encoding other than UTF-8. Save the file in UTF-8.", place: .init(file: file, line: 1))
         }
     }
 
@@ -101,7 +105,7 @@ enum ModelXML {
             if count > attributeCountMax {
                 throw CambiumError(
                     .limitExceeded,
-                    "An element of a Core Data model has at most \(attributeCountMax) XML attributes, counted by equals signs.",
+                    "An element has more than \(attributeCountMax) XML attributes, counted by its equals signs. Remove some of them.",
                     place: .init(file: file, line: line))
             }
         }
@@ -134,10 +138,12 @@ private final class ElementTree: NSObject, XMLParserDelegate {
         if failure != nil { return }
         count += 1
         if open.count == ModelXML.depthMax {
-            return stop(parser, .limitExceeded, "The elements of a Core Data model nest at most \(ModelXML.depthMax) levels deep.")
+            let message =
+                "The elements of the file nest more than \(ModelXML.depthMax) levels deep. Check that the file is a Core Data model."
+            return stop(parser, .limitExceeded, message)
         }
         if count > ModelXML.elementCountMax {
-            return stop(parser, .limitExceeded, "A Core Data model has at most \(ModelXML.elementCountMax) elements.")
+            return stop(parser, .limitExceeded, "The model has more than \(ModelXML.elementCountMax) elements. Use a smaller model.")
         }
         open.append(
             ModelElement(name: elementName, attributes: attributeDict, line: parser.lineNumber, column: parser.columnNumber))
@@ -153,7 +159,8 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
-        stop(parser, .invalidInput, "The file is not well-formed XML. Save the model again in Xcode.", underlying: parseError)
+        let message = "The file is not well-formed XML. Check that it is a Core Data model, and save the model again in Xcode."
+        stop(parser, .invalidInput, message, underlying: parseError)
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {

@@ -120,7 +120,7 @@ struct ModelAttributeTests {
         let (attribute, warnings) = try ModelFixture.attribute(words)
         let kept = try #require(attribute)
         #expect(kept.defaultValue == nil)
-        #expect(warnings.count == 1 && warnings[0].contains("the default is not carried over"), "\(warnings)")
+        #expect(warnings.count == 1 && warnings[0].contains("the default is ignored"), "\(warnings)")
         _ = try Schema { EntityDefinition("Thing") { kept } }
     }
 
@@ -190,7 +190,7 @@ struct ModelAttributeTests {
     @Test func `a warning is a sentence with its place`() throws {
         let (_, warnings) = try ModelFixture.attribute("attributeType='Binary' allowsExternalBinaryDataStorage='YES'")
         let sentence =
-            "Thing.a: 'allowsExternalBinaryDataStorage' is not carried over; the bytes are stored in the store, like any other value."
+            "Thing.a: 'allowsExternalBinaryDataStorage' is ignored; the bytes are stored in the store, like any other value."
         #expect(warnings == [sentence])
     }
 

@@ -56,7 +56,7 @@ import Testing
         let definition = try fetched(predicate)
         #expect(definition.entities[0].queries == [])
         #expect(definition.warnings.count == 1)
-        #expect(definition.warnings.first?.contains("Note.found: the query is not carried over; ") == true)
+        #expect(definition.warnings.first?.contains("Note.found: the query is ignored; ") == true)
         #expect(definition.warnings.first?.contains(reason) == true, "\(definition.warnings)")
     }
 
@@ -84,12 +84,12 @@ import Testing
 
     @Test(arguments: [
         ("<fetchRequest name='f' entity='Gone'/>", "no entity 'Gone'"), ("<fetchRequest name='f'/>", "it has no entity"),
-        ("<fetchRequest name='title' entity='Note'/>", "another property or query with this name"),
-        ("<fetchRequest name='text' entity='Item'/>", "'Item' or a relative"),
+        ("<fetchRequest name='title' entity='Note'/>", "a property or a query with this name"),
+        ("<fetchRequest name='text' entity='Item'/>", "'Item', or another entity of its hierarchy"),
         ("<fetchRequest name='a b' entity='Note'/>", "begin with a letter"),
         ("<fetchRequest name='f' entity='Note'/><fetchRequest name='f' entity='Note' fetchLimit='1'/>", "with this name"),
-        ("<fetchRequest name='f' entity='Note' returnDistinctResults='YES'/>", "'returnDistinctResults' is not carried over"),
-        ("<fetchRequest name='f' entity='Note' fetchLimit='x'/>", "'fetchLimit' is not carried over"),
+        ("<fetchRequest name='f' entity='Note' returnDistinctResults='YES'/>", "'returnDistinctResults' is ignored"),
+        ("<fetchRequest name='f' entity='Note' fetchLimit='x'/>", "'fetchLimit' is ignored"),
     ])
     func `a request that a schema cannot have as it is causes a warning`(text: String, reason: String) throws {
         let definition = try definition(inModel: text)
