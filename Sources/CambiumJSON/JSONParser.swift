@@ -25,7 +25,9 @@ public final class JSONParser {
     private let parser: OpaquePointer
 
     public init() {
-        guard let parser = csimdjson_create() else { preconditionFailure("The JSON parser cannot allocate memory.") }
+        guard let parser = csimdjson_create() else {
+            preconditionFailure("The process has no memory left for a JSON parser. Give the process more memory.")
+        }
         self.parser = parser
     }
 
@@ -79,19 +81,19 @@ public final class JSONParser {
         switch Int(code) {
         case CSIMDJSON_EMPTY: "the document has no value"
         case CSIMDJSON_TOO_DEEP: "arrays and objects nest more than \(depthMax) levels deep"
-        case CSIMDJSON_ESCAPE: "an escape that JSON does not define"
-        case CSIMDJSON_CONTROL: "a control character inside a string; write it as \\u00XX"
-        case CSIMDJSON_UNCLOSED_STRING: "a string that does not end"
-        case CSIMDJSON_UTF8: "bytes that are not UTF-8"
-        case CSIMDJSON_BAD_NUMBER: "a malformed number"
-        case CSIMDJSON_BAD_LITERAL: "a word other than true, false or null"
+        case CSIMDJSON_ESCAPE: "a string has an escape that JSON does not define"
+        case CSIMDJSON_CONTROL: "a string has a control character; write it as \\u00XX"
+        case CSIMDJSON_UNCLOSED_STRING: "a string does not end; its closing quotation mark is missing"
+        case CSIMDJSON_UTF8: "the text has bytes that are not UTF-8"
+        case CSIMDJSON_BAD_NUMBER: "a number is malformed; write a number such as -12.5"
+        case CSIMDJSON_BAD_LITERAL: "a word is not true, false or null; write text in double quotation marks"
         case CSIMDJSON_TRAILING: "more text follows the value"
-        case CSIMDJSON_NO_KEY: "a key in quotes is expected"
-        case CSIMDJSON_NO_COLON: "':' is expected after a key"
-        case CSIMDJSON_NO_COMMA: "',' or a closing bracket is expected"
-        case CSIMDJSON_UNCLOSED: "an array or object that does not end"
-        case CSIMDJSON_MEMORY: "the document does not fit in memory"
-        default: "a value is expected"
+        case CSIMDJSON_NO_KEY: "expected a key in double quotation marks"
+        case CSIMDJSON_NO_COLON: "expected ':' after a key"
+        case CSIMDJSON_NO_COMMA: "expected ',' or a closing bracket"
+        case CSIMDJSON_UNCLOSED: "an array or an object does not end; its closing bracket is missing"
+        case CSIMDJSON_MEMORY: "the process has too little memory for the document"
+        default: "expected a value"
         }
     }
 }

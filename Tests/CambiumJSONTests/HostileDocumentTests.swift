@@ -17,7 +17,7 @@ import Testing
             let start = [0x22] + Array("\u{E9}".utf8) + [UInt8](repeating: 0x61, count: before)
             for after in [0, 1, 70] {
                 let error = try #require(JSONFixture.error(start + bytes + [UInt8](repeating: 0x62, count: after) + [0x22]))
-                #expect(error.message == "bytes that are not UTF-8")
+                #expect(error.message == "the text has bytes that are not UTF-8")
                 #expect(error.offset == start.count)
             }
         }

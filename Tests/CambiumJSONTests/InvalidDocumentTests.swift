@@ -88,7 +88,7 @@ import Testing
         let text = "[\"a\",\"" + String(repeating: "x", count: count)
         let error = try #require(JSONFixture.error(text))
         #expect(error.offset == 5)
-        #expect(error.message == "a string that does not end")
+        #expect(error.message == "a string does not end; its closing quotation mark is missing")
         #expect(JSONFixture.error(text + "\\\"")?.offset == 5)
         #expect(JSONFixture.error(text + "\\")?.offset == 5)
         #expect(JSONFixture.error(text + "\"]") == nil)

@@ -61,13 +61,13 @@ import Testing
         Case("{\"id\":1,\"x\":{\"a\":1,\"b\":2,\"a\":3}}", "the object has the key \"a\" twice"),
         Case("{\"id\":1,\"\\u0069d\":1}", "the key \"\\u0069d\" twice"),
         Case("{\"id\":1,\"title\":\"\u{0}\"}", "a control character"),
-        Case("{\"id\":01}", "a malformed number"), Case("{\"id\":+1}", "a value is expected"), Case("{\"id\":NaN}", "a value is expected"),
-        Case("{\"id\":0x1}", "a malformed number"),
-        Case("{\"id\":1.}", "a malformed number"),
-        Case("{\"id\":1}}", "more text follows"), Case("{\"id\":1", "does not end"), Case("{'id':1}", "a key in quotes"),
-        Case("{\"id\":1,}", "a key in quotes"),
-        Case("{\"id\":1}\u{FEFF}", "more text follows"), Case("{\"id\":tru}", "a word other than"),
-        Case("{\"id\":1 /* one */}", "is expected"),
+        Case("{\"id\":01}", "a number is malformed"), Case("{\"id\":+1}", "expected a value"), Case("{\"id\":NaN}", "expected a value"),
+        Case("{\"id\":0x1}", "a number is malformed"),
+        Case("{\"id\":1.}", "a number is malformed"),
+        Case("{\"id\":1}}", "more text follows"), Case("{\"id\":1", "does not end"), Case("{'id':1}", "a key in double quotation marks"),
+        Case("{\"id\":1,}", "a key in double quotation marks"),
+        Case("{\"id\":1}\u{FEFF}", "more text follows"), Case("{\"id\":tru}", "a word is not"),
+        Case("{\"id\":1 /* one */}", "expected"),
     ]
 
     @Test(arguments: malformed)
