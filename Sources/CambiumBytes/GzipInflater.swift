@@ -27,7 +27,7 @@ public final class GzipInflater {
         stream.initialize(to: z_stream())
         // 15 means a window of 2^15 bytes, the largest one; adding 16 means the header and trailer of gzip.
         let code = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        Trap.unless(code == Z_OK, "The process has no memory left for decompression.")
+        Trap.unless(code == Z_OK, "The process has no memory left for decompression. Give the process more memory.")
     }
 
     deinit {
