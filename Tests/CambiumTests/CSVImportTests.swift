@@ -123,15 +123,24 @@ extension Store {
     }
 
     @Test(arguments: [
-        ("key,stringValue\nk\n", 2, 1, "the number of fields is 1, but the number of columns is 2, at column 2"),
-        ("key\nk\n\nk,,\n", 4, 2, "the number of fields is 3, but the number of columns is 1, at column 3"),
-        ("key,stringValue\n\"a\nb\",c\n\"k\nl\",\"x\ny", 4, 2, "a quoted field that does not end, at line 5, column 4"),
-        ("key\nk\"x\n", 2, 1, "a quote inside a field that does not begin with a quote, at column 2"),
-        ("key\n\"k\"x\n", 2, 1, "text after the quote that ends a field, at column 4"),
-        ("key\n\"k\"\rx\n", 2, 1, "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes, at column 4"),
-        ("key\na\rb\r", 2, 1, "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes, at column 2"),
-        ("key\na\n\"b\"\r", 3, 2, "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes, at column 4"),
-        ("key,stringValue\n\"a\nb\" ,\n", 2, 1, "text after the quote that ends a field, at line 3, column 3"),
+        ("key,stringValue\nk\n", 2, 1, "the number of fields is 1, but the number of columns in the first record is 2, at column 2"),
+        ("key\nk\n\nk,,\n", 4, 2, "the number of fields is 3, but the number of columns in the first record is 1, at column 3"),
+        (
+            "key,stringValue\n\"a\nb\",c\n\"k\nl\",\"x\ny", 4, 2,
+            "a quoted field does not end; its second quotation mark is missing, at line 5, column 4"
+        ),
+        ("key\nk\"x\n", 2, 1, "a quotation mark is inside a field without quotation marks; put them around the field, at column 2"),
+        (
+            "key\n\"k\"x\n", 2, 1,
+            "text follows the quotation mark that ends a field; write each quotation mark in a text twice, at column 4"
+        ),
+        ("key\n\"k\"\rx\n", 2, 1, "no LF follows a CR; a line ends with LF or CRLF, and any other CR must be in quotes, at column 4"),
+        ("key\na\rb\r", 2, 1, "no LF follows a CR; a line ends with LF or CRLF, and any other CR must be in quotes, at column 2"),
+        ("key\na\n\"b\"\r", 3, 2, "no LF follows a CR; a line ends with LF or CRLF, and any other CR must be in quotes, at column 4"),
+        (
+            "key,stringValue\n\"a\nb\" ,\n", 2, 1,
+            "text follows the quotation mark that ends a field; write each quotation mark in a text twice, at line 3, column 3"
+        ),
     ])
     func `a malformed record is reported with its line and column`(csv: String, line: Int, row: Int, message: String) throws {
         let store = try Self.store()
@@ -171,7 +180,7 @@ extension Store {
 
     @Test func `a record with bytes that are not UTF-8 is malformed`() throws {
         let error = try #require(try Self.store().refusal("Thing", csv: Array("key,stringValue\n\u{E9},".utf8) + [0xFF, 0x0A]))
-        #expect(error.message == "malformed CSV: bytes that are not UTF-8, at column 4" && error.line == 2)
+        #expect(error.message == "malformed CSV: the text has bytes that are not UTF-8, at column 4" && error.line == 2)
     }
 
     @Test func `a column states the entity of a record, and empty fields of other entities are ignored`() throws {

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"attributes":{"nope":"x"}}"#, "mapping.json at /attributes/nope: The mapping: 'Note' has no attribute 'nope'."),
+        (#"{"attributes":{"nope":"x"}}"#, "mapping.json at /attributes/nope: The mapping cannot be used: 'Note' has no attribute 'nope'."),
         (#"{"attributes":{"title":{"form":"x"}}}"#, "at /attributes/title/form"), ("{", "mapping.json:1:"),
         (#"{"entity":"Item"}"#, "at /entity"),
     ])

@@ -36,7 +36,7 @@ extension Graph {
         if options.mapping != nil || hooks.willExport != nil { return try exportRows(entity, options, hooks, put) }
         if options.format == .csv {
             guard let entity else {
-                throw CambiumError(.invalidInput, "An export as CSV has the columns of one entity. Name the entity.")
+                throw CambiumError(.invalidInput, "An export as CSV has the columns of one entity. Pass the entity.")
             }
             let objects = ObjectWriter(self, options)
             return try exportCSV(entity, CSVObjectWriter(self, of: entity, options, objects), objects, put)
@@ -60,7 +60,7 @@ extension Graph {
         }
         if let mapping = options.mapping {
             guard let entity = try entity ?? mapping.entity.map(schema.required) else {
-                throw CambiumError(.invalidInput, "An export by a mapping is for one entity. Name the entity.")
+                throw CambiumError(.invalidInput, "An export by a mapping is for one entity. Pass the entity, or set it in the mapping.")
             }
             let objects = try MappedObjectWriter(self, of: entity, mapping, options)
             try objects.order.forEachObject(of: entity) { place in try add(place, objects.row(place, declared: entity)) }

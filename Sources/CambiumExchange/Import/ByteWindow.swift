@@ -88,7 +88,7 @@ struct ByteWindow {
 
     private mutating func grow() throws {
         guard bytes.count <= Self.documentByteCountMax else {
-            let message = "A document or record in a file has at most 64 MiB, but the one that begins here has more. Split it."
+            let message = "The document or record that begins here has more than 64 MiB, which is the maximum. Split it into smaller ones."
             throw CambiumError(.limitExceeded, message, place: .init(file: file, line: line))
         }
         let byteCount = max(2 * bytes.count, Self.byteCount + Self.padding)

@@ -49,7 +49,7 @@ struct InflatedStream {
             position += step.used
             made += step.made
             if isAtEnd, step.made == 0 {
-                guard inflater.isWhole else { throw failure("it ends too early") }
+                guard inflater.isWhole else { throw failure("the file ends too early") }
                 break
             }
         }
@@ -63,7 +63,7 @@ struct InflatedStream {
             }
         } catch {
             switch error {
-            case .damaged(let offset): throw failure("it is corrupt at byte \(offset), or it is not a gzip file")
+            case .damaged(let offset): throw failure("the file is corrupt at byte \(offset), or it is not a gzip file")
             case .memory:
                 throw CambiumError(
                     .limitExceeded, "The process has too little memory to decompress the file. Decompress it before the import.",
@@ -73,6 +73,6 @@ struct InflatedStream {
     }
 
     private func failure(_ what: String) -> CambiumError {
-        CambiumError(.invalidInput, "The gzip file cannot be decompressed: \(what). Compress it again.", place: .init(file: file))
+        CambiumError(.invalidInput, "The gzip file cannot be decompressed: \(what). Compress the data again.", place: .init(file: file))
     }
 }

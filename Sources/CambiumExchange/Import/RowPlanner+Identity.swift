@@ -23,7 +23,7 @@ extension RowPlanner {
             let value = batch.values[place]
             if value.attribute == index, value.isGiven { return value }
         }
-        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is part of the identity but is missing")
+        throw failure(.missingIdentity, batch, "'\(entity.attributes[index].name)' is missing, but it is part of the identity")
     }
 
     /// Looks up an identity of one value: first in the draft, then among the objects that this row creates.

@@ -80,7 +80,7 @@ extension RowPlanner {
         if destination.entity.family.contains(number) { return }
         let name = entities[number].counted.entity.name
         let identity = identity(destination, place, batch)
-        throw failure(.ruleViolated, batch, "the object with the identity \(identity) is a '\(name)', not a '\(destination.entity.name)'")
+        throw failure(.ruleViolated, batch, "the object with the identity \(identity) is of '\(name)', not of '\(destination.entity.name)'")
     }
 
     private mutating func stub(_ entity: ImportEntity, _ value: Int, _ batch: borrowing RowBatch) throws(RowFailure) {
@@ -89,7 +89,7 @@ extension RowPlanner {
         case .error: throw failure(.unknownReference, batch, missing(entity, value, batch))
         case .create:
             if entity.isAbstract {
-                let why = ", and the entity is abstract, so the import cannot create a stub"
+                let why = ", and the entity is abstract, so the import cannot create a stub (an object with only its identity)"
                 throw failure(.unknownReference, batch, missing(entity, value, batch) + why)
             }
             let place = plan.objects.count

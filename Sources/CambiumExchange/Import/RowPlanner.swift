@@ -178,7 +178,7 @@ package struct RowPlanner {
     ) throws(RowFailure) {
         if entity.isAbstract {
             throw failure(
-                .unknownEntity, batch, "'\(entity.entity.name)' is abstract, and the object does not name one of its sub-entities")
+                .unknownEntity, batch, "'\(entity.entity.name)' is abstract, so the object must name one of its sub-entities")
         }
         mark(values, entity, batch)
         for index in entity.facts.indices where !entity.isGivenAttribute(index) {

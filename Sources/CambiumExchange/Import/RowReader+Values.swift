@@ -34,7 +34,8 @@ extension RowReader {
         case .report: batch.unknownKeys.append(ImportReport.cut(name, ImportReport.unknownKeyLengthMax))
         case .error:
             let pointer = path.pointer(tokens) + (node?.pointer ?? "") + "/" + RowPath.escaped(tokens.string(key))
-            throw RowFailure(code: .unknownKey, pointer: pointer, message: "the key '\(Excerpt.plain(name))' maps to nothing")
+            let message = "the key '\(Excerpt.plain(name))' maps to no attribute or relationship"
+            throw RowFailure(code: .unknownKey, pointer: pointer, message: message)
         }
     }
 

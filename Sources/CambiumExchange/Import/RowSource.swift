@@ -111,7 +111,8 @@ final class RowSource {
         guard reader.isUncertain else { return }
         let start = reader.batch.bytes.count
         guard start + bytes.count <= Int(UInt32.max) else {
-            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: "the rows of its batch have more than 4 GiB"))
+            let message = "the rows of its batch have more than 4 GiB; use smaller batches"
+            row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: message))
             return
         }
         reader.batch.bytes.append(contentsOf: bytes)

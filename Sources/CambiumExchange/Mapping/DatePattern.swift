@@ -77,7 +77,7 @@ struct DatePattern {
         }
         if !hasYear {
             let names = "iso8601 secondsSince1970 millisecondsSince1970 secondsSince2001"
-            throw Mistake(message: "the date format '\(pattern)' has no year (y) and is not one of the names: \(names)")
+            throw Mistake(message: "the date format '\(pattern)' has no year; write yyyy in it, or use one of the names: \(names)")
         }
     }
 
@@ -105,7 +105,7 @@ struct DatePattern {
                 return text
             }
         }
-        throw Mistake(message: "the date format '\(pattern)' has a quote that does not end")
+        throw Mistake(message: "the date format '\(pattern)' has quoted text that does not end; write ' after the text")
     }
 
     private static func field(_ letter: UInt8, _ count: Int, _ pattern: String) throws(Mistake) -> Field {

@@ -24,7 +24,7 @@ struct DateReader {
     /// Creates a reader. Throws a `Mistake` if a pattern or the zone has a fault.
     init(_ formats: [DateFormat], zone: String, pivot: Int) throws(Mistake) {
         guard let offset = DatePattern.offset(zone) else {
-            throw Mistake(place: "/zone", message: "'\(zone)' is not a zone; write UTC, GMT or an offset such as +01:00")
+            throw Mistake(place: "/zone", message: "'\(zone)' is not a time zone; write UTC, GMT or an offset such as +01:00")
         }
         var forms: [Form] = []
         for (index, format) in formats.enumerated() {

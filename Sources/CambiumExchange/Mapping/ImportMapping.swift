@@ -51,7 +51,7 @@ public struct ImportMapping: Sendable, Hashable {
             value = try JSONValue(parsing: bytes)
         } catch {
             let place = CambiumError.Place(file: file, line: error.line, column: error.column)
-            throw CambiumError(.invalidInput, "The mapping is not JSON: \(error.message).", place: place)
+            throw CambiumError(.invalidInput, "The mapping is not JSON: \(error.message). Correct the text at this place.", place: place)
         }
         self = try MappingReader(file: file).mapping(value)
         self.file = file
@@ -62,6 +62,8 @@ public struct ImportMapping: Sendable, Hashable {
 
     /// Returns an error for a fault in the mapping, at a JSON pointer.
     func mistake(_ pointer: String, _ message: String) -> CambiumError {
-        CambiumError(.invalidInput, "The mapping: \(message).", place: .init(file: file, pointer: pointer))
+        CambiumError(
+            .invalidInput, "The mapping cannot be used: \(message). Correct the mapping at this place.",
+            place: .init(file: file, pointer: pointer))
     }
 }

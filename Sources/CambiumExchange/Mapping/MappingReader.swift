@@ -143,7 +143,9 @@ struct MappingReader {
     private static func step(_ key: String) -> String { "/" + RowPath.escaped(key) }
 
     private func mistake(_ pointer: String, _ message: String) -> CambiumError {
-        CambiumError(.invalidInput, "The mapping: \(message).", place: .init(file: file, pointer: pointer))
+        CambiumError(
+            .invalidInput, "The mapping cannot be used: \(message). Correct the mapping at this place.",
+            place: .init(file: file, pointer: pointer))
     }
 
     private func list(_ value: JSONValue?, _ pointer: String) throws(CambiumError) -> [JSONValue.Member] {

@@ -44,7 +44,9 @@ struct MappingResolver {
         for (name, objects) in mapping.nested.sorted(by: { $0.key < $1.key }) {
             let pointer = Self.nested(name)
             guard let entity = schema.entity(name) else { throw mapping.mistake(pointer, "the schema has no entity '\(name)'") }
-            if name == entityName { throw mapping.mistake(pointer, "the top level already describes '\(name)'") }
+            if name == entityName {
+                throw mapping.mistake(pointer, "the rules for '\(name)' belong to the top level of the mapping; move them there")
+            }
             try check(objects, pointer, entity, mapping)
         }
     }
@@ -128,7 +130,8 @@ struct MappingResolver {
         }
         if let discriminator = objects.entityFrom {
             guard let path = PropertyPath(discriminator.key, delimiter: objects.delimiter, escape: objects.escape) else {
-                throw mapping.mistake(pointer + "/entityFrom/key", "the path '\(discriminator.key)' has an empty key")
+                let flaw = "the path '\(discriminator.key)' has an empty key; write a key before and after each '\(objects.delimiter)'"
+                throw mapping.mistake(pointer + "/entityFrom/key", flaw)
             }
             if let flaw = path.flaw { throw mapping.mistake(pointer + "/entityFrom/key", flaw) }
             outcome.discriminator = discriminator

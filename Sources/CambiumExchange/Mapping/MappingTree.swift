@@ -48,7 +48,7 @@ struct MappingTree {
             let rule = objects.attributes[attribute.name]
             let place = "/attributes/" + RowPath.escaped(attribute.name)
             if attribute.isDerived {
-                if rule != nil { throw mistake(place, "the attribute '\(attribute.name)' is derived, so no row can set it") }
+                if rule != nil { throw mistake(place, "'\(attribute.name)' is derived, so no row can set it; remove the rule") }
                 conversions.append(nil)
                 continue
             }
@@ -87,7 +87,9 @@ struct MappingTree {
         guard let rule, !rule.functions.isEmpty || !rule.dates.isEmpty || rule.numbers != nil else { return nil }
         var dates: DateReader?
         if !rule.dates.isEmpty {
-            guard attribute.type == .date else { throw mistake("/dates", "the attribute '\(attribute.name)' is not a date") }
+            guard attribute.type == .date else {
+                throw mistake("/dates", "'\(attribute.name)' is of the type \(attribute.type.rawValue), but 'dates' needs a date")
+            }
             guard PropertyMapping.pivotRange.contains(rule.pivot) else { throw mistake("/pivot", PropertyMapping.pivotRule) }
             do {
                 dates = try DateReader(rule.dates, zone: rule.zone, pivot: rule.pivot)
@@ -96,7 +98,7 @@ struct MappingTree {
             }
         }
         if rule.numbers != nil, ![.int16, .int32, .int64, .float, .double, .decimal].contains(attribute.type) {
-            throw mistake("/numbers", "the attribute '\(attribute.name)' is not a number")
+            throw mistake("/numbers", "'\(attribute.name)' is of the type \(attribute.type.rawValue), but 'numbers' needs a number")
         }
         if let flaw = rule.numbers?.flaw { throw mistake("/numbers/" + flaw.mark, flaw.message) }
         return .init(functions: rule.functions, dates: dates, numbers: rule.numbers)
@@ -110,7 +112,8 @@ struct MappingTree {
         var paths: [PropertyPath] = []
         for text in texts {
             guard let path = PropertyPath(text, delimiter: objects.delimiter, escape: objects.escape) else {
-                throw mistake(property.place, "the path '\(text)' has an empty key")
+                let flaw = "the path '\(text)' has an empty key; write a key before and after each '\(objects.delimiter)'"
+                throw mistake(property.place, flaw)
             }
             if let flaw = path.flaw { throw mistake(property.place, flaw) }
             paths.append(path)

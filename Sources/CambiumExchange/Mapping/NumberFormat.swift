@@ -19,9 +19,9 @@ public struct NumberFormat: Sendable, Hashable {
     var flaw: (mark: String, message: String)? {
         for (text, mark) in [(decimal, "decimal"), (grouping ?? " ", "grouping")] {
             let isMark = text.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
-            if !isMark { return (mark, "expected a mark that does not begin with a digit") }
+            if !isMark { return (mark, "expected a mark that does not begin with a digit, such as ','") }
         }
-        return decimal == grouping ? ("grouping", "the two marks must differ") : nil
+        return decimal == grouping ? ("grouping", "'decimal' and 'grouping' must differ") : nil
     }
 
     /// Returns the number in the form of JSON, except that it may have leading zeros. Returns `nil` if the text is not a number in this

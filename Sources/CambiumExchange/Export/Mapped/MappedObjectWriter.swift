@@ -103,7 +103,7 @@ final class MappedObjectWriter {
         }
         let json = row.json
         if let entityName, entityName.path.value(in: json) != .string(entityName.text) {
-            throw refusal(place, keys, "/entityFrom", "another key would be read instead of '\(entityName.path.literal)'")
+            throw refusal(place, keys, "/entityFrom", "an import would read another key instead of '\(entityName.path.literal)'")
         }
         try check(json, place, keys, position.content, members)
         return json
@@ -130,7 +130,7 @@ final class MappedObjectWriter {
         _ place: ObjectPlace, _ keys: MappedKeys
     ) throws(CambiumError) -> JSONValue {
         if property.isIdentity, value.isNull {
-            throw refusal(place, keys, property.pointer, "the attribute is part of the identity but is null")
+            throw refusal(place, keys, property.pointer, "'\(attribute.name)' is null, but it is part of the identity")
         }
         return spelling(value, attribute, conversion, property.reversal)
     }

@@ -95,10 +95,11 @@ struct CSVDocuments {
         let (count, wanted) = (scan.fields.count, columns.names.count)
         if count != wanted {
             let place = count > wanted ? scan.fields[wanted].start : scan.fields[count - 1].end
-            return failure(at: place, "malformed CSV: the number of fields is \(count), but the number of columns is \(wanted)")
+            let message = "malformed CSV: the number of fields is \(count), but the number of columns in the first record is \(wanted)"
+            return failure(at: place, message)
         }
         if let offset = window.illFormedOffset(window.position..<end) {
-            return failure(at: offset - window.position, "malformed CSV: bytes that are not UTF-8")
+            return failure(at: offset - window.position, "malformed CSV: the text has bytes that are not UTF-8")
         }
         var written = JSONWriter(escapes: .required)
         swap(&written, &writer)
@@ -123,7 +124,7 @@ struct CSVDocuments {
         guard let end = try firstRecord() else { return false }
         if let flaw = scan.flaw { throw malformed("\(flaw.message)", at: flaw.offset) }
         if let offset = window.illFormedOffset(window.position..<end) {
-            throw malformed("bytes that are not UTF-8", at: offset - window.position)
+            throw malformed("the text has bytes that are not UTF-8", at: offset - window.position)
         }
         for field in scan.fields {
             let text = withRecord(end) { String(decoding: $0[field.start..<field.end], as: UTF8.self) }

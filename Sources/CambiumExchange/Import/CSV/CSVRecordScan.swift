@@ -68,7 +68,7 @@ struct CSVRecordScan {
         }
         if flaw == nil, isLast {
             switch state {
-            case .quoted: flaw = Flaw(offset: field.start - 1, message: "a quoted field that does not end")
+            case .quoted: flaw = Flaw(offset: field.start - 1, message: "a quoted field does not end; its second quotation mark is missing")
             case .returned, .closedByReturn: flaw = Self.lineEndFlaw(index - 1)
             default: return closeLast()
             }
@@ -92,7 +92,7 @@ struct CSVRecordScan {
     }
 
     private static func lineEndFlaw(_ offset: Int) -> Flaw {
-        Flaw(offset: offset, message: "a CR without an LF; a line ends with LF or CRLF, and any other CR must be in quotes")
+        Flaw(offset: offset, message: "no LF follows a CR; a line ends with LF or CRLF, and any other CR must be in quotes")
     }
 
     @inline(__always)
@@ -100,7 +100,8 @@ struct CSVRecordScan {
         if byte > UInt8(ascii: ",") { return }
         switch byte {
         case UInt8(ascii: ","): close(at: index)
-        case UInt8(ascii: "\""): flaw = Flaw(offset: index, message: "a quote inside a field that does not begin with a quote")
+        case UInt8(ascii: "\""):
+            flaw = Flaw(offset: index, message: "a quotation mark is inside a field without quotation marks; put them around the field")
         case UInt8(ascii: "\r"): state = .returned
         default: break
         }
@@ -115,14 +116,16 @@ struct CSVRecordScan {
         case UInt8(ascii: ",") where state == .closed: close(at: index - 1)
         case UInt8(ascii: "\r") where state == .closed: state = .closedByReturn
         case _ where state == .closedByReturn: flaw = Self.lineEndFlaw(index - 1)
-        default: flaw = Flaw(offset: index, message: "text after the quote that ends a field")
+        default:
+            let message = "text follows the quotation mark that ends a field; write each quotation mark in a text twice"
+            flaw = Flaw(offset: index, message: message)
         }
     }
 
     private mutating func close(at end: Int) {
         field.end = end
         if fields.count == Self.fieldCountMax {
-            flaw = Flaw(offset: field.start, message: "more than \(Self.fieldCountMax) fields")
+            flaw = Flaw(offset: field.start, message: "the record has more than \(Self.fieldCountMax) fields")
         } else {
             fields.append(field)
         }
