@@ -99,7 +99,7 @@ import Testing
     @Test func `the check ends after 100 mistakes`() {
         let queries = (0..<300).map { "\"q\($0)\": {\"where\": \"x == 1\"}" }.joined(separator: ",")
         let error = #expect(throws: CambiumError.self) { try Self.schema(queries) }
-        #expect(error?.message == "The schema has 100 mistakes.")
+        #expect(error?.message == "The schema has 100 mistakes. Correct the schema at each place.")
     }
 
     @Test(arguments: [

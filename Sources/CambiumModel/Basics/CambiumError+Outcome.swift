@@ -8,7 +8,8 @@ extension CambiumError {
         return CambiumError(
             .outcomeUnknown,
             "The disk failed while \(subject) was being made durable, so the store may or may not contain it. "
-                + "Open the store again and check, or repeat the command with the same request id. The cause: \(cause.message)",
+                + "Open the store again and look for the change, or repeat the command with the same request id. "
+                + "The cause: \(cause.message)",
             underlying: cause)
     }
 }

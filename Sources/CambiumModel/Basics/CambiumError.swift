@@ -33,7 +33,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         /// The request was applied before, and this call changed nothing. The underlying error is a `RepeatedRequest`.
         public static let repeated = Code(rawValue: "repeated")
         /// The disk failed while a transaction was being made durable, so the next opening may or may not find the transaction. Open the
-        /// store again and check. Or repeat the write with the same request id, because the store applies each request only once.
+        /// store again and look for the change. Or repeat the write with the same request id, because a store applies a request only once.
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// The caller may not make the call in this context, such as a write inside the closure of a write of the same store.
         public static let misuse = Code(rawValue: "misuse")

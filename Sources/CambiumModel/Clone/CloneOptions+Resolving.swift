@@ -5,12 +5,16 @@ extension CloneOptions {
     /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value whose type differs
     ///   from the type of the attribute, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {
-        if let depth = request.depth, depth < 0 { throw CambiumError(.invalidInput, "The depth must be 0 or more, but it is \(depth).") }
+        if let depth = request.depth, depth < 0 {
+            throw CambiumError(.invalidInput, "The depth of the clone is \(depth), which is negative. Pass 0 or a larger number.")
+        }
         let keys = [request.keys.exclude, request.keys.rebuild, request.keys.followParent, request.keys.withoutParent]
         guard Set(keys).count == keys.count, keys.allSatisfy({ !$0.isEmpty && $0 != "clone" && $0.utf8.count <= Self.keyByteCountMax })
         else {
             throw CambiumError(
-                .invalidInput, "The keys of a clone must be four different words of 1 to 255 bytes. None of them may be 'clone'.")
+                .invalidInput,
+                "The keys of a clone must be four different words of 1 to 255 bytes, and 'clone' must not be one of them. "
+                    + "Choose other words.")
         }
         var rules = try Self.rules(request.rules.map { ($0.key, $0.value) }, isAtRoot: false, schema)
         rules += try Self.rules(request.excludedAtRoot.map { ($0, .skip) }, isAtRoot: true, schema)
@@ -59,7 +63,7 @@ extension CloneOptions {
     private static func unknown(_ text: String, _ owner: Entity?, _ name: String) -> CambiumError {
         if let owner {
             let kind = owner.attribute(name) == nil ? "has no relationship '\(name)'" : "has '\(name)' as an attribute"
-            return CambiumError(.unknownName, "'\(owner.name)' \(kind); the rules of a clone name relationships.")
+            return CambiumError(.unknownName, "'\(owner.name)' \(kind). Use the name of a relationship in the rules of the clone.")
         }
         return CambiumError(.unknownName, "No entity has a relationship '\(text)'. Check the name in the request.")
     }
@@ -78,7 +82,8 @@ extension CloneOptions {
                         .invalidInput, "'\(entity.name).\(name)' cannot have the given value. Pass a value of the type \(type).")
                 }
                 if let violation = attribute.constraints.check(value) {
-                    throw CambiumError(.ruleViolated, "'\(entity.name).\(name)' \(violation)")
+                    throw CambiumError(
+                        .ruleViolated, "'\(entity.name).\(name)' \(violation). Pass a value that the attribute allows.")
                 }
                 let isNew = !found.contains { $0.root == entity.root && $0.attribute == attribute.number }
                 if isNew { found.append(RootValue(root: entity.root, attribute: attribute.number, value: value)) }

@@ -38,7 +38,8 @@ package struct ClonePolicy: Sendable {
                 return (entity.number.rawValue, Member(entity: entity, branches: branches, attributes: attributes))
             })
         guard mistakes.isEmpty else {
-            throw CambiumError(.invalidInput, "The rules of the clone are invalid.", details: Array(mistakes.prefix(20)))
+            throw CambiumError(
+                .invalidInput, "Some rules of the clone cannot be used. Correct each of them.", details: Array(mistakes.prefix(20)))
         }
     }
 
@@ -68,7 +69,8 @@ package struct ClonePolicy: Sendable {
         let rootRule = requested[Key(entity.number, relationship.number, true)] ?? rule
         if rule == .share || rootRule == .share, hasOneOwner {
             mistakes.append(
-                "'\(entity.name).\(relationship.name)' cannot be shared: each target has one owner, and the original would lose it.")
+                "'\(entity.name).\(relationship.name)' cannot be shared: each target has one owner, so the clone would take the targets "
+                    + "from the original. Copy or skip the relationship.")
         }
         return Branch(relationship: relationship, rule: rule, rootRule: rootRule)
     }

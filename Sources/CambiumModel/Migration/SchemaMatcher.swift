@@ -79,7 +79,9 @@ struct SchemaMatcher {
     private mutating func reportAmbiguous(_ name: NameMatch.Name, _ place: SchemaPlace) {
         let former = name.formerName ?? ""
         mistakes.add(
-            place["renamedFrom"].pointer, "'\(name.name)' cannot be renamed from '\(former)', because the new schema still has '\(former)'")
+            place["renamedFrom"].pointer,
+            "'\(name.name)' cannot be renamed from '\(former)', because the new schema still has '\(former)'; "
+                + "remove '\(former)' from the schema, or remove 'renamedFrom'")
     }
 
     /// Prevents an entity from leaving its hierarchy: the id of an object contains the number of its root entity, so the ids would change.
@@ -94,7 +96,7 @@ struct SchemaMatcher {
                 entities[entity.name] = nil
                 replacedEntities[entity.name] = (
                     name,
-                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', but ids contain the number of their root"
+                    "it would move from the hierarchy of '\(oldRoot.name)' to that of '\(root)', and the ids of its objects would change"
                 )
                 isSettled = false
             }

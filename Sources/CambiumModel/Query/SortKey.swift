@@ -25,6 +25,6 @@ public struct SortKey: Hashable, Sendable {
     /// Checks the number of sort keys of a query. Throws `.limitExceeded` if there are too many.
     package static func check(count: Int) throws(CambiumError) {
         guard count > countMax else { return }
-        throw CambiumError(.limitExceeded, "A query has at most \(countMax) sort keys. Remove some.")
+        throw CambiumError(.limitExceeded, "The query has \(count) sort keys, but \(countMax) are allowed. Remove some of them.")
     }
 }

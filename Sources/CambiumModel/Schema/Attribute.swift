@@ -43,8 +43,8 @@ public final class Attribute: Sendable {
     package func refusal(in entity: Entity) -> CambiumError {
         CambiumError(
             .invalidInput,
-            "'\(entity.name).\(name)' is derived: the store computes its value. Set the properties that it is "
-                + "derived from.")
+            "'\(entity.name).\(name)' is derived: the store computes its value. "
+                + "Set the properties from which the value is computed.")
     }
 
     /// Returns the violation of a constraint by a value, or `nil` if the value is valid. Unlike a read of `constraints`, the call does not

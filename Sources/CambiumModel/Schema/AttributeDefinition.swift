@@ -89,7 +89,7 @@ extension JSONValue {
         default:
             value.write(to: &writer)
             do { self = try JSONValue(parsing: writer.bytes) } catch {
-                Trap.because("A definition of an attribute has a value that is not JSON: \(error)")
+                Trap.because("A definition of an attribute has a value that is not JSON. Correct the value. The cause: \(error)")
             }
         }
     }

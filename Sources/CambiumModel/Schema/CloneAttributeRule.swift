@@ -42,7 +42,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
         }
         let isExcluded = userInfo[keys.exclude] != nil
         if isExcluded, !mayBeMissing {
-            mistake(keys.exclude, "a clone would lack this mandatory attribute, which has no default")
+            mistake(keys.exclude, "a clone would lack this mandatory attribute; add a default to it, or make it optional")
         }
         let rebuilt = Self.rebuilt(userInfo, keys, type, mistake)
         let follow = Self.follow(userInfo, keys, mayBeMissing, mistake)
@@ -73,7 +73,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
             case "blank":
                 fallback = .blank
                 if !mayBeMissing {
-                    mistake(keys.withoutParent, "a clone would lack this mandatory attribute, which has no default")
+                    mistake(keys.withoutParent, "a clone would lack this mandatory attribute; add a default to it, or make it optional")
                 }
             default: mistake(keys.withoutParent, "'\(word)' is neither 'keep' nor 'blank'")
             }
@@ -84,7 +84,7 @@ package struct CloneAttributeRule: Hashable, Sendable {
         guard let path = userInfo[keys.followParent] else { return nil }
         let steps = path.split(separator: ".", omittingEmptySubsequences: false)
         guard let name = steps.last, !name.isEmpty, name != "^" else {
-            mistake(keys.followParent, "the name of an attribute is missing")
+            mistake(keys.followParent, "the name of an attribute is missing; write a name such as 'id', or a path such as '^.^.id'")
             return nil
         }
         guard steps.dropLast().allSatisfy({ $0 == "^" }) else {

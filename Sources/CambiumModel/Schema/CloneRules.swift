@@ -45,7 +45,7 @@ enum CloneRules {
         _ mistakes: inout SchemaMistakes
     ) {
         if types.isEmpty {
-            mistakes.add(place["followParent"].pointer, "no entity that leads to '\(entity.name)' has an attribute '\(name)'")
+            mistakes.add(place["followParent"].pointer, "no entity with a relationship to '\(entity.name)' has an attribute '\(name)'")
         } else if !types.contains(attribute.type) {
             let found = types.map(\.rawValue).sorted().joined(separator: ", ")
             mistakes.add(
@@ -65,7 +65,8 @@ enum CloneRules {
             if inverse.map({ $0.cardinality == .toOne }) ?? false {
                 mistakes.add(
                     place["clone"].pointer,
-                    "a shared target has only one '\(inverse?.name ?? "")', which the clone would take away from the original")
+                    "each target has only one '\(inverse?.name ?? "")', so a clone would take the targets from the original; "
+                        + "use 'copy' or 'skip'")
             }
         default: mistakes.add(place["clone"].pointer, "'\(rule)' is not one of 'copy', 'share', 'skip'")
         }

@@ -35,7 +35,7 @@ extension ConditionCheck {
                 throw QueryMistake(
                     "'$\(name)' has a path, but only $source represents an object. Write a parameter with one name.", at: side.offset)
             }
-        case .list: throw QueryMistake("A list may stand only after 'in' or 'between'. Move it there.", at: side.offset)
+        case .list: throw QueryMistake("A list can follow only 'in' or 'between'. Move the list there.", at: side.offset)
         }
         return side
     }

@@ -48,7 +48,7 @@ package struct ConditionCheck {
         guard case .list(let elements) = comparison.right.form else {
             let right = try side(comparison.right, entity)
             if right.isSource, comparison.relation == .isBetween {
-                throw QueryMistake("'between' needs two bounds. Write two values in braces.", at: right.offset)
+                throw QueryMistake("'between' needs two bounds. Write two values in braces, such as {1, 9}.", at: right.offset)
             }
             return try check(left, comparison.relation, right, comparison)
         }

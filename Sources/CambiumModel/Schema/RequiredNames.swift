@@ -2,7 +2,8 @@ extension Schema {
     /// Returns the entity with this name. Throws `.unknownName` if there is no such entity; the message lists the names of all entities.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
-        throw CambiumError(.unknownName, "The schema has no entity '\(name)'. It has: \(entities.map(\.name).joined(separator: ", ")).")
+        let names = entities.map(\.name).joined(separator: ", ")
+        throw CambiumError(.unknownName, "The schema has no entity '\(name)'. Its entities are: \(names).")
     }
 
     /// Returns the error for an id to which no object belongs.
@@ -18,7 +19,9 @@ extension Schema {
     package func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
         throw CambiumError(
-            .invalidInput, "The schema no longer has the entity '\(entity.name)'. Look the entity up in the newest graph's schema.")
+            .invalidInput,
+            "The entity '\(entity.name)' is from an older schema, and the current schema does not have it. "
+                + "Take an entity from the schema of the newest graph.")
     }
 }
 
@@ -28,7 +31,7 @@ extension Entity {
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
         let names = attributes.map(\.name).joined(separator: ", ")
-        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. It has: \(names).")
+        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. Its attributes are: \(names).")
     }
 
     /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship; the message lists the names of all
@@ -36,6 +39,6 @@ extension Entity {
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
         let names = relationships.map(\.name).joined(separator: ", ")
-        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name)'. It has: \(names).")
+        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name)'. Its relationships are: \(names).")
     }
 }

@@ -13,7 +13,10 @@ package struct SchemaCatalog: Sendable, Equatable {
             return try SchemaDefinition(json: JSONValue(parsing: json), acceptsNumbers: true)
         } catch {
             throw CambiumError(
-                .damaged, "The schema in the log cannot be read. Run 'cambium verify'. The cause: \(error)", underlying: error)
+                .damaged,
+                "The schema in the log cannot be read. Restore the store from a backup, or save all intact data with 'cambium repair'. "
+                    + "The cause: \(error)",
+                underlying: error)
         }
     }
 }
@@ -44,8 +47,10 @@ extension Schema {
             try self.init(resolving: definition, .compileAtFirstUse)
         } catch {
             throw CambiumError(
-                .damaged, "The schema in the log cannot be used. Run 'cambium verify'. The cause: \(error.message)", details: error.details,
-                underlying: error)
+                .damaged,
+                "The schema in the log cannot be used. Restore the store from a backup, or save all intact data with 'cambium repair'. "
+                    + "The cause: \(error.message)",
+                details: error.details, underlying: error)
         }
     }
 
@@ -70,7 +75,9 @@ extension SchemaDefinition {
         var next: [String: UInt16] = [:]
         let propertyCount = entities.reduce(0) { $0 + $1.attributes.count + $1.relationships.count }
         guard entities.count < 65_000, propertyCount < 65_000 else {
-            let message = "A schema must have fewer than 65,000 entities, and fewer than 65,000 attributes and relationships together."
+            let message =
+                "The schema has \(entities.count) entities, and \(propertyCount) attributes and relationships. "
+                + "Fewer than 65,000 of each are allowed. Remove some of them."
             throw CambiumError(.limitExceeded, message)
         }
         let roots = rootNames()

@@ -10,7 +10,7 @@ extension SchemaDefinition {
             value = try JSONValue(parsing: bytes)
         } catch {
             let place = CambiumError.Place(file: file, line: error.line, column: error.column)
-            throw CambiumError(.invalidInput, "The schema is not JSON: \(error.message).", place: place)
+            throw CambiumError(.invalidInput, "The schema is not JSON: \(error.message). Correct the text at this place.", place: place)
         }
         do {
             try self.init(json: value, acceptsNumbers: false)
@@ -186,14 +186,14 @@ struct DefinitionReader {
     private mutating func count(_ value: JSONValue?, _ place: SchemaPlace) -> Int? {
         guard let value, value != .null else { return nil }
         if case .number(let text) = value, let count = Int(text), count >= 0 { return count }
-        mistakes.add(place.pointer, "expected a whole number of 0 or more")
+        mistakes.add(place.pointer, "expected a whole number of 0 or more, but found \(Excerpt.plain(value.text))")
         return nil
     }
 
     private mutating func number(_ value: JSONValue?, _ place: SchemaPlace) -> UInt16? {
         guard acceptsNumbers, let count = count(value, place) else { return nil }
         if let number = UInt16(exactly: count) { return number }
-        mistakes.add(place.pointer, "expected a number of 16 bits")
+        mistakes.add(place.pointer, "expected a whole number from 0 to 65535, but found \(count)")
         return nil
     }
 

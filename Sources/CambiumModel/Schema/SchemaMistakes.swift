@@ -9,7 +9,8 @@ struct SchemaMistakes {
         let lines = all.prefix(50).map { "\($0.pointer.isEmpty ? "/" : $0.pointer): \($0.message)" }
         let rest = all.count > 50 ? ["and \(all.count - 50) more"] : []
         let count = all.count == 1 ? "The schema has a mistake" : "The schema has \(all.count) mistakes"
-        throw CambiumError(.invalidInput, "\(count).", details: lines + rest, place: .init(pointer: first.pointer))
+        throw CambiumError(
+            .invalidInput, "\(count). Correct the schema at each place.", details: lines + rest, place: .init(pointer: first.pointer))
     }
 }
 
