@@ -85,7 +85,7 @@ extension Comparison.Relation {
 
 extension Comparison {
     fileprivate func check() throws(CambiumError) {
-        if case .list = left.form { throw Self.error("A list is on the left side of a comparison. Put it on the right side.") }
+        if case .list = left.form { throw Self.error("A list is on the left side of a comparison. Put the list on the right side.") }
         if quantifier != nil {
             guard case .path = left.form else {
                 throw Self.error("A quantifier precedes \(Excerpt.plain(left.description)). Put a path on the left side.")
@@ -132,7 +132,9 @@ extension Operand {
         case .path(let path): try path.check()
         case .aggregate(let aggregate): try aggregate.check()
         case .literal(.number(let digits)):
-            guard QueryLexer.isNumber(digits) else { throw Comparison.error("A literal is not a JSON number. Pass one such as -12.5.") }
+            guard QueryLexer.isNumber(digits) else {
+                throw Comparison.error("'\(Excerpt.plain(digits))' is not a number in JSON. Pass a number such as -12.5.")
+            }
         case .literal, .list, .parameter: break
         }
     }

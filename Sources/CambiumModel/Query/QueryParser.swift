@@ -120,7 +120,7 @@ struct QueryParser: Sendable {
         case "\u{2260}": "Write !=."
         case "\u{2264}": "Write <=."
         case "\u{2265}": "Write >=."
-        case "$", "#", "@": "Write a name after it."
+        case "$", "#", "@": "Write a name after this character."
         case "/": "Write an object without spaces, such as Note/42."
         default: nil
         }

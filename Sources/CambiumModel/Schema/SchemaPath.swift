@@ -51,10 +51,11 @@ package struct SchemaPath {
     /// Checks that a path to several values has a quantifier, and that a path to one value has no quantifier.
     package func check(_ quantifier: Quantifier?, at offset: TextOffset) throws(QueryMistake) {
         if isToMany, quantifier == nil {
-            throw QueryMistake("'\(path)' leads to several values. Write any, all or none before it, or count with @count.", at: offset)
+            throw QueryMistake(
+                "'\(path)' leads to several values. Write any, all or none before the path, or count with @count.", at: offset)
         }
         if !isToMany, let quantifier {
-            throw QueryMistake("'\(path)' leads to one value only. Remove '\(quantifier.rawValue)' before it.", at: offset)
+            throw QueryMistake("'\(path)' leads to one value only. Remove '\(quantifier.rawValue)' before the path.", at: offset)
         }
     }
 }

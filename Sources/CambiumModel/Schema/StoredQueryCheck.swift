@@ -47,7 +47,7 @@ package struct StoredQueryCheck {
                 guard patternCount <= Self.patternCountMax else {
                     throw CambiumError(
                         .limitExceeded,
-                        "The queries have more than \(Self.patternCountMax) patterns of 'like' and 'matches'. Use fewer of them.")
+                        "The queries have more than \(Self.patternCountMax) patterns of 'like' and 'matches' together. Use fewer of them.")
                 }
                 do throws(QueryMistake) { try check.check(condition, found) } catch { throw error.error(in: text) }
             }

@@ -31,7 +31,9 @@ extension DecimalNumber {
     public static func * (left: Self, right: Self) -> Self { number(Decimal(left) * Decimal(right), "product") }
 
     private static func number(_ decimal: Decimal, _ name: String) -> Self {
-        guard let number = DecimalNumber(decimal) else { Trap.because("The \(name) of two decimal numbers is out of range.") }
+        guard let number = DecimalNumber(decimal) else {
+            Trap.because("The \(name) of two decimal numbers is out of range. Check the size of the numbers before the operation.")
+        }
         return number
     }
 }
