@@ -48,7 +48,7 @@ public struct Backup: Sendable, Equatable {
     }
 
     private static func compacted(_ error: CambiumError?) -> CambiumError {
-        CambiumError(.ioFailure, "The store was compacted during the backup. Make the backup again.", underlying: error)
+        CambiumError(.ioFailure, "The store was compacted during the backup. Repeat the backup.", underlying: error)
     }
 
     package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, environment: StoreEnvironment) throws {

@@ -23,7 +23,7 @@ extension ConditionBinder {
         if isToMany(left), quantifier == nil {
             guard relation == .contains else {
                 throw QueryMistake(
-                    "'\(comparison.left)' leads to several values. Write any, all or none before it, or count with @count.",
+                    "'\(comparison.left)' leads to several values. Write any, all or none before the path, or count with @count.",
                     at: comparison.left.offset)
             }
             (relation, quantifier) = (.equal, .any)
