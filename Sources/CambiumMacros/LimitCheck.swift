@@ -26,8 +26,8 @@
         private func checkSign(_ name: String, _ findings: inout Findings) {
             guard let limit = limits.number(name), limit.value < 0 else { return }
             let mistake = Mistake(
-                "negativeLimit", "'.\(name)' counts, so it cannot be \(limit.text).",
-                "Write a number that is not negative.")
+                "negativeLimit", "'.\(name)' is a count, so it cannot be \(limit.text).",
+                "Write 0 or a larger number.")
             findings.add(mistake, at: limit.expression)
         }
     }

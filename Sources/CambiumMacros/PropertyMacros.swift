@@ -13,7 +13,7 @@
             var findings = Findings()
             let name = node.attributeName.trimmedDescription
             if !declaration.is(VariableDeclSyntax.self) {
-                let mistake = Mistake("markerOfOther", "'@\(name)' describes a stored property.", "Remove it from this declaration.")
+                let mistake = Mistake("markerOfOther", "'@\(name)' is only for stored properties.", "Remove it from this declaration.")
                 findings.add(mistake, at: node, fix: .removing(node))
             } else if !context.lexicalContext.isEntity {
                 let mistake = Mistake(

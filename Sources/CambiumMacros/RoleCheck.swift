@@ -32,7 +32,7 @@
                 findings.add(mistake, at: type)
             } else if shape.isOptional {
                 let mistake = Mistake(
-                    "optionalIdentity", "Each object has a value of '\(property.name)', because the identity names the object.",
+                    "optionalIdentity", "'\(property.name)' is optional, but each object needs a value of its identity.",
                     "Remove '?'.")
                 findings.add(mistake, at: type, fix: .replacing(type, with: type.withoutOptional.trimmedDescription))
             }

@@ -31,11 +31,11 @@
             let component = Component(text)
             if label == "unique", component.name != text {
                 let mistake = Mistake(
-                    "directionOfUnique", "A unique set has no order, so '\(text)' is not the name of an attribute.",
+                    "directionOfUnique", "A unique set contains only names of attributes, but '\(text)' is not a name.",
                     "Write '\(component.name)'.")
                 findings.add(mistake, at: literal, fix: .replacing(literal, with: "\"\(component.name)\""))
             } else if !known.insert(component.name).inserted {
-                let mistake = Mistake("repeatedInSet", "The list already contains '\(component.name)'.", "Remove one of them.")
+                let mistake = Mistake("repeatedInSet", "The list contains '\(component.name)' twice.", "Remove one of the two.")
                 findings.add(mistake, at: literal)
             } else if let property = entity.persistent.first(where: { $0.storedName == component.name }) {
                 check(property, component, literal, &findings)

@@ -41,7 +41,8 @@
             case .optional(.optional):
                 let wrapped = type.withoutOptional
                 let mistake = Mistake(
-                    "nestedOptional", "The store has only one kind of missing value.", "Write '\(wrapped.trimmedDescription)'.")
+                    "nestedOptional", "'\(property.name)' is optional twice, but the store has only one kind of missing value.",
+                    "Write '\(wrapped.trimmedDescription)'.")
                 findings.add(mistake, at: type, fix: .replacing(type, with: wrapped.trimmedDescription))
             default: break
             }
@@ -75,7 +76,7 @@
                 findings.add(mistake, at: type.withoutOptional, fix: replacement.map { .replacing(type.withoutOptional, with: $0) })
             case .named(let name) where name == entity.typeName || name == "Self":
                 let mistake = Mistake(
-                    "recursiveStruct", "A value of '\(entity.typeName)' would contain another one without end.",
+                    "recursiveStruct", "A record of '\(entity.typeName)' cannot contain another record of '\(entity.typeName)'.",
                     "Write 'Ref<\(entity.typeName)>', which refers to the other object.")
                 findings.add(mistake, at: type.withoutOptional, fix: .replacing(type.withoutOptional, with: "Ref<\(entity.typeName)>"))
             case .toMany where shape.isOptional:
@@ -97,7 +98,8 @@
                 findings.add(
                     .needsJSON("nestedCollection", property, "collections of collections"), at: type, fix: .adding(".json", to: property))
             case .optional, .implicitlyUnwrapped:
-                let mistake = Mistake("optionalMember", "A relationship has no missing members.", "Remove the '?' from the members' type.")
+                let mistake = Mistake(
+                    "optionalMember", "The members of a relationship cannot be optional.", "Remove the '?' from the members' type.")
                 let mark = type.lastOptionalMark
                 findings.add(mistake, at: type, fix: shape.isOptional ? nil : mark.map { .removing($0) })
             case .tuple, .function, .existential, .toMany:
@@ -111,7 +113,7 @@
         private func checkPresence(of type: TypeSyntax, _ findings: inout Findings) {
             let wrapped = type.withoutOptional.trimmedDescription
             let mistake = Mistake(
-                "optionalCollection", "A relationship to many objects is never missing, but it may be empty.", "Write '\(wrapped)'.")
+                "optionalCollection", "A relationship to many objects cannot be optional, but it may be empty.", "Write '\(wrapped)'.")
             findings.add(mistake, at: type, fix: .replacing(type, with: wrapped))
         }
     }

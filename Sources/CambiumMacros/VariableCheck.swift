@@ -55,7 +55,7 @@
         private func checkPatterns(_ findings: inout Findings) {
             for binding in variable.bindings where binding.pattern.is(TuplePatternSyntax.self) {
                 let mistake = Mistake(
-                    "tuplePattern", "@Entity cannot store the properties of a tuple pattern.", "Declare each property on its own.")
+                    "tuplePattern", "@Entity cannot store the properties of a tuple pattern.", "Declare each property separately.")
                 findings.add(mistake, at: binding.pattern)
             }
         }
