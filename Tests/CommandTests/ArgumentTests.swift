@@ -43,7 +43,7 @@ import Testing
             ["show", "notes", "Note/1", "--at", "0"], ["label", "notes", "x", "0"], ["restore", "notes", "copy", "--at", "0"],
         ] {
             let outcome = try place.run(executable: Workplace.binary, arguments)
-            #expect(outcome.code == 66 && outcome.errors.contains("transactions count from 1"), "\(outcome.errors)")
+            #expect(outcome.code == 66 && outcome.errors.contains("The first transaction of a store is 1"), "\(outcome.errors)")
         }
         #expect(!FileManager.default.fileExists(atPath: place.directory.appending(path: "copy/store.json").path))
     }

@@ -33,7 +33,7 @@ import Testing
         (["find", "notes", "Note", "--where", "id == 1", "--where=id == 2"], 64, "--where is given twice. Join the conditions with 'and'."),
         (["import", "notes", "Note", "-", "--scope", "id == 1", "--scope", "id == 2"], 64, "--scope is given twice"),
         (["insert", "notes", "Note", "id=2", "--request", ""], 65, "The request id is empty"),
-        (["clone", "notes", "Note/1", "--set", "id=2", "--map", ""], 73, "The name of the map is empty"),
+        (["clone", "notes", "Note/1", "--set", "id=2", "--map", ""], 73, "--map has an empty file name"),
         (["find", "notes", "Note", "--limit=-1"], 64, "--limit is -1, but must be at least 0"),
         (["find", "notes", "Note", "--offset=-2"], 64, "--offset is -2, but must be at least 0"),
         (["show", "notes", "Note/1", "--depth", "1000"], 64, "--depth is 1000, but must be between 0 and "),

@@ -5,7 +5,7 @@ import Cambium
 struct AggregateOptions: ParsableArguments {
     @Flag(help: "Print only the number of objects.") var count = false
     @Option(
-        help: .init("Add the values of this path. Repeat the option, or separate paths with commas.", valueName: "path"),
+        help: .init("Print the sum of this path. Repeat the option, or separate paths with commas.", valueName: "path"),
         completion: .custom(NameCompletion.paths))
     var sum: [String] = []
     @Option(help: .init("Print the least value of this path.", valueName: "path"), completion: .custom(NameCompletion.paths))
@@ -48,7 +48,7 @@ struct AggregateRequest {
 
     func validate() throws {
         if groups.having != nil, !isUsed {
-            throw ValidationError("--having needs rows of aggregates. Add --group-by or a function such as --count.")
+            throw ValidationError("--having selects rows of groups. Add --group-by, or a function such as --count.")
         }
     }
 

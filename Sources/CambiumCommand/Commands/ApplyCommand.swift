@@ -31,7 +31,7 @@ struct ApplyCommand: ParsableCommand {
                 + "digest \(report.digest)")
         if report.laterTimeCount > 0 {
             let later = Readable.of(report.laterTimeCount, "transaction")
-            Terminal.print("\(later) got a later time, because they are older than the target")
+            Terminal.print("\(later) got a later time, because '\(target)' already had a newer transaction")
         }
     }
 }

@@ -6,10 +6,10 @@ struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy a store with all of its history, even while another process writes to it.",
         discussion: Discussion.text(
-            "The copy has the same transactions, the same checkpoints, and the same root of the hash tree over the log.",
+            "The copy has the same transactions, the same checkpoints, and the same root: the hash of the whole log.",
             examples: "cambium backup notes /mnt/backup/notes"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The copy: a directory that does not exist yet, or is empty.") var target: String
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -27,7 +27,7 @@ struct RestoreCommand: ParsableCommand {
             """,
             examples: "cambium restore copy again --at label:before-the-move", "cambium restore copy again --at 2026-11-21"))
 
-    @Argument(help: "The backup.") var backup: String
+    @Argument(help: "The directory of the backup.") var backup: String
     @Argument(help: "The new store: a directory that does not exist yet, or is empty.") var store: String
     @Option(help: .init("Restore this moment: \(Moment.forms).", discussion: Moment.rules, valueName: "moment")) var at: Moment?
     @Option(help: .init("Read the retired changes from this archive, which 'compact --archive' made.", valueName: "directory"))

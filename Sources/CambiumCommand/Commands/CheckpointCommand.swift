@@ -4,7 +4,7 @@ import CambiumJSON
 
 struct CheckpointCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "checkpoint", abstract: "Store the graph, so that the next opening starts from it.",
+        commandName: "checkpoint", abstract: "Store a checkpoint: the whole graph, so that the store opens faster.",
         discussion: Discussion.text(
             """
             The store also makes checkpoints automatically, after the log has grown by several MiB. The command writes nothing if nothing \
@@ -12,7 +12,7 @@ struct CheckpointCommand: ParsableCommand {
             """,
             examples: "cambium checkpoint notes", "cambium checkpoint notes --keep 8 --compression lz4"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Settings for this and later checkpoints") var settings: CheckpointSettings
     @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -7,11 +7,11 @@ struct CloneCommand: ParsableCommand {
         commandName: "clone", abstract: "Copy objects with everything that they own.",
         discussion: Discussion.text(
             "An object owns the targets of its relationships whose inverse is to-one, or that have no inverse. The targets of other "
-                + "relationships are shared. Rules in the schema's userInfo and the options below change that. A relationship is named "
-                + "'name' or 'Entity.name'. Separate several names with commas.",
+                + "relationships are shared. Rules in the schema's userInfo and the options below change these rules. A relationship is "
+                + "named 'name' or 'Entity.name'. Separate several names with commas.",
             examples: "cambium clone notes Note/1 --set id=3", "cambium clone notes Note/1 --exclude memos,Item.tags --plan"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The objects to clone, such as Note/42.") var ids: [String]
     @OptionGroup(title: "Rules") var rules: CloneRuleOptions
     @Option(

@@ -23,7 +23,7 @@ struct CloneMapFile {
     /// Returns the path of the file that the map will replace. If the requested path is a symbolic link, returns the path to which the link
     /// leads.
     private static func place(_ path: String) throws(CambiumError) -> String {
-        if path.isEmpty { throw CambiumError(.cannotCreate, "The name of the map is empty. Name a file.") }
+        if path.isEmpty { throw CambiumError(.cannotCreate, "--map has an empty file name. Name the file for the ids.") }
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }
         guard let found = realpath(path, nil) else { throw error(.cannotCreate, "cannot be created", path) }
@@ -31,14 +31,14 @@ struct CloneMapFile {
         // SAFETY: the operating system terminates the text with a zero byte, and the text is freed only after this use.
         let place = String(cString: found)
         guard stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            let message = "The map would replace something that is not a regular file. Name another file."
+            let message = "--map would replace something that is not a regular file. Name another file."
             throw CambiumError(.cannotCreate, message, place: .init(file: path))
         }
         return place
     }
 
     private static func error(_ code: CambiumError.Code, _ what: String, _ path: String) -> CambiumError {
-        CambiumError(code, "The map \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
+        CambiumError(code, "The file of --map \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
     }
 
     /// Writes a line for each object, in ascending order of id.
@@ -74,7 +74,9 @@ struct CloneMapFile {
     /// Renames the map to its final path after the clone is committed.
     func keep() throws(CambiumError) {
         Glibc.close(descriptor)
-        if rename(temporary, path) != 0 { throw Self.error(.ioFailure, "is in '\(temporary)', because it cannot be renamed", path) }
+        if rename(temporary, path) != 0 {
+            throw Self.error(.ioFailure, "is still named '\(temporary)', because it cannot be renamed", path)
+        }
     }
 
     func discard() {

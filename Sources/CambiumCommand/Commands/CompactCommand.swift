@@ -14,10 +14,11 @@ struct CompactCommand: ParsableCommand {
             examples: "cambium compact notes --retain since:2026-01-01 --archive kept --dry-run",
             "cambium compact notes --retain snapshots:3"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Option(
         help: .init(
-            "Keep all, since:MOMENT, or snapshots:N, which keeps everything since the Nth newest checkpoint; all if there are fewer.",
+            "Keep all changes with 'all', those since a moment with 'since:MOMENT', or those since the Nth newest checkpoint with "
+                + "'snapshots:N'. If there are fewer than N checkpoints, all changes are kept.",
             discussion:
                 "A moment is \(Moment.forms). A day such as 2026-11-21, 'today' or 'yesterday' means its beginning in UTC. A time is in "
                 + "UTC, unless it ends with an offset such as +01:00.",
@@ -55,8 +56,8 @@ struct CompactCommand: ParsableCommand {
             "\(dryRun ? "Would put" : "Put") \(segments) of log, \(Readable.bytes(compaction.archivedByteCount)), into \(archive).")
         for range in compaction.missingFromArchive {
             Terminal.print(
-                "The changes of transactions \(range.lowerBound) to \(range.upperBound) were retired earlier and are not in this archive, "
-                    + "so it cannot restore every moment.")
+                "The changes of transactions \(range.lowerBound) to \(range.upperBound) were retired earlier and are not in '\(archive)', "
+                    + "so '\(archive)' cannot restore every moment.")
         }
     }
 

@@ -10,7 +10,7 @@ struct DiffCommand: ParsableCommand {
                 + "each object.",
             examples: "cambium diff notes yesterday", "cambium diff notes label:before-the-move 9 --entity Note"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The moment before the changes.") var from: Moment
     @Argument(help: "The moment after the changes; the newest one by default.") var to: Moment?
     @Option(

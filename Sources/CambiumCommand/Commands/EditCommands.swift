@@ -66,7 +66,7 @@ struct InsertCommand: ParsableCommand {
                 + "relationship=id,id links the new object to others.",
             examples: "cambium insert notes Note id=1 title=Paris --actor jane", "cambium insert notes Item name:=null note=Note/1"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The entity of the new object.", completion: .custom(NameCompletion.entities)) var entity: String
     @Argument(help: "The attributes and links to set: key=text, key:=JSON, or relationship=id,id.")
     var assignments: [AssignmentArgument] = []
@@ -96,7 +96,7 @@ struct SetCommand: ParsableCommand {
             "key=text converts the text to the type of the attribute, and key:=JSON takes any JSON value, such as null.",
             examples: "cambium set notes Note/1 title=Lyon --message spelling", "cambium set notes Note/1 when:=null"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The attributes to set: key=text, or key:=JSON.") var assignments: [AssignmentArgument]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
@@ -119,7 +119,7 @@ struct LinkCommand: ParsableCommand {
         commandName: "link", abstract: "Link an object to others.",
         discussion: Discussion.text(examples: "cambium link notes Note/1 items Item/1 Item/2"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to link it to.") var targets: [String]
@@ -147,7 +147,7 @@ struct UnlinkCommand: ParsableCommand {
         commandName: "unlink", abstract: "Remove links of an object.",
         discussion: Discussion.text(examples: "cambium unlink notes Note/1 items Item/2"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The relationship.", completion: .custom(NameCompletion.relationships)) var relationship: String
     @Argument(help: "The objects to unlink it from.") var targets: [String]
@@ -171,7 +171,7 @@ struct MoveCommand: ParsableCommand {
         commandName: "move", abstract: "Move a member of an ordered relationship.",
         discussion: Discussion.text(examples: "cambium move notes Note/1 memos Memo/3 --to 0"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The object, such as Note/42.") var id: String
     @Argument(help: "The ordered relationship.") var relationship: String
     @Argument(help: "The member.") var target: String
@@ -196,7 +196,7 @@ struct DeleteCommand: ParsableCommand {
         commandName: "delete", abstract: "Delete objects, and the objects that their delete rules reach.",
         discussion: Discussion.text(examples: "cambium delete notes Note/1 Note/2 --message obsolete"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The objects to delete, such as Note/42.") var ids: [String]
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions

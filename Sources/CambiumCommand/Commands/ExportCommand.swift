@@ -14,7 +14,7 @@ struct ExportCommand: ParsableCommand {
                 + "has the same bytes.",
             examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The entity to export; all entities by default.", completion: .custom(NameCompletion.entities))
     var entity: String?
     @OptionGroup(title: "Form of the objects") var form: ExportFormOptions

@@ -13,7 +13,7 @@ struct FilterOptions: ParsableArguments {
     func validate() throws {
         try set.checkNames()
         if `where` == nil, let first = set.first {
-            throw ValidationError("--set gives a value to $\(first.name) of the condition. Add --where, or omit --set.")
+            throw ValidationError("--set gives a value to $\(first.name), but there is no condition. Add --where, or omit --set.")
         }
     }
 

@@ -13,7 +13,7 @@ struct FindCommand: ParsableCommand {
             "cambium find notes Note --identity 1 --json", "cambium find notes Note --query recent --set days=7 --count",
             "cambium find notes Note --where 'title contains \"paris\"' --sort title --watch"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The entity; its sub-entities are listed, too.", completion: .custom(NameCompletion.entities)) var entity: String
     @OptionGroup(title: "Condition") var condition: ConditionOptions
     @OptionGroup(title: "Order and pages") var order: OrderOptions
@@ -45,7 +45,7 @@ struct FindCommand: ParsableCommand {
             throw ValidationError("--include and --depth nest whole objects, but the output has no objects. Remove both options.")
         }
         if order.cursor, aggregates.isUsed || !values.select.isEmpty || explain {
-            throw ValidationError("--cursor follows a list of objects. Remove --cursor, or remove the options that list something else.")
+            throw ValidationError("--cursor needs a list of objects, but other options replace the list. Remove --cursor or these options.")
         }
         if watch { try validateWatch() }
     }

@@ -12,7 +12,7 @@ struct ImportCommand: ParsableCommand {
             examples: "cambium import notes Note notes.json more.csv.gz",
             "cambium import notes Note feed.json --absent delete --on-error skip"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The entity of the rows.", completion: .custom(NameCompletion.entities)) var entity: String
     @Argument(help: "The files to read; - is standard input.", completion: .file()) var files: [String]
     @OptionGroup(title: "Input") var input: InputOptions

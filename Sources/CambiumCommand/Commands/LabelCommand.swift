@@ -9,10 +9,10 @@ struct LabelCommand: ParsableCommand {
             "A name keeps its moment until --move gives it another moment. Without a name, the command lists the labels. \(Moment.rules)",
             examples: "cambium label notes before-the-move", "cambium label notes november 2026-11-30"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Argument(help: "The name.") var name: String?
     @Argument(help: "The moment: \(Moment.forms). The newest one by default.") var point: Moment?
-    @Flag(help: "Move the name to this moment if another one has it.") var move = false
+    @Flag(help: "Move the name to this moment if another moment has it.") var move = false
     @OptionGroup(title: "Author and request") var author: AuthorOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

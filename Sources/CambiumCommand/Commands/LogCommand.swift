@@ -9,9 +9,9 @@ struct LogCommand: ParsableCommand {
             "A moment is \(Moment.forms). \(Moment.rules) As the moment of --from, a day means its beginning.",
             examples: "cambium log notes --from yesterday --ops", "cambium log notes --object Note/1 --actor jane --json"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Selection") var selection: LogSelection
-    @Flag(help: "Print the ops of each transaction.") var ops = false
+    @Flag(help: "Print the ops of each transaction: its single changes.") var ops = false
     @Flag(help: "Wait for transactions that other processes commit, up to the moment of --to.") var follow = false
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -67,7 +67,8 @@ struct LogCommand: ParsableCommand {
         if let retired = reading.reportedRetired {
             // If the object is in this graph, one of the retired transactions created it.
             if try ReadOnlyStore.graph(of: store, after: retired).contains(id) { return }
-            let message = "The remaining log does not name \(object), and it did not exist after transaction \(retired). Check the id."
+            let message =
+                "The object \(object) did not exist after transaction \(retired), and no later transaction names it. Check the id."
             throw CambiumError(.notFound, message)
         }
         throw CambiumError(.notFound, "The object \(object) never existed. Check the id.")

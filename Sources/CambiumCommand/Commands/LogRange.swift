@@ -6,7 +6,10 @@ struct LogSelection: ParsableArguments {
     @Option(help: .init("List transactions from this moment on.", valueName: "moment")) var from: Moment?
     @Option(help: .init("List transactions up to this moment.", valueName: "moment")) var to: Moment?
     @Option(help: .init("List only transactions that name this object.", valueName: "id")) var object: String?
-    @Option(help: .init("List only transactions that name objects of this entity's hierarchy.", valueName: "name")) var entity: String?
+    @Option(
+        help: .init(
+            "List only transactions that name objects of this entity, or of an entity with a common ancestor.", valueName: "name"))
+    var entity: String?
     @Option(help: .init("List only transactions of this actor.", valueName: "name")) var actor: String?
 
     /// Returns the range from `--from` to `--to`. Throws `.notFound` if the store lacks a label.

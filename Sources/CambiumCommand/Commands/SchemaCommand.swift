@@ -11,7 +11,7 @@ struct SchemaCommand: ParsableCommand {
                 + "If the change is not automatic, or objects would break a rule, nothing is written and the exit code is 1.",
             examples: "cambium schema notes", "cambium schema notes --set next.json --dry-run"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Migration") var migration: MigrationOptions
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Author and request") var author: AuthorOptions
@@ -19,7 +19,7 @@ struct SchemaCommand: ParsableCommand {
 
     func validate() throws {
         if migration.set != nil, point.at != nil {
-            throw ValidationError("--at shows the schema of a moment, which cannot be changed. Omit --at or --set.")
+            throw ValidationError("--at shows the schema of an earlier moment, which --set cannot change. Omit --at or --set.")
         }
     }
 

@@ -70,7 +70,7 @@ struct StatsCommand: ParsableCommand {
             "With --at, the objects and links are those of the moment. The files are counted as they are now.",
             examples: "cambium stats notes --json", "cambium stats notes --at yesterday"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Moment") var point: PointOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -102,12 +102,15 @@ struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Check every byte of a store.",
         discussion: Discussion.text(
-            "Verifies every checksum, replays the log, and checks the resulting graph. The exit code is 1 if anything is corrupt.",
+            "Verifies every checksum, replays the log, and checks the resulting graph. The exit code is 1 if anything is corrupt. Then "
+                + "restore the store from a backup, or save its intact parts with 'cambium repair'.",
             examples: "cambium verify notes", "cambium verify notes --archive kept"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Option(
-        help: .init("Compare the root of the log with this one, which was kept elsewhere: 64 hexadecimal digits.", valueName: "root"))
+        help: .init(
+            "Compare the root (the hash of the whole log) with this root, which 'verify' printed before: 64 hexadecimal digits.",
+            valueName: "root"))
     var against: String?
     @Option(
         help: .init("Verify this archive, too, which 'compact --archive' made, and replay the whole log.", valueName: "directory"))
@@ -123,7 +126,8 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let verification = try Store.verify(at: store, archive: archive)
         let differs = against.map { $0.lowercased() != verification.root } ?? false
-        let findings = verification.findings + (differs ? ["the root is not \(against ?? "")"] : [])
+        let difference = "the root is not \(against ?? ""), so the log has changed since it had that root"
+        let findings = verification.findings + (differs ? [difference] : [])
         let isSound = verification.isSound && !differs
         if output.json {
             var writer = JSONWriter()
@@ -166,12 +170,13 @@ struct RepairCommand: ParsableCommand {
                 + "code is 1 if anything that the command reads is corrupt, or if changes are missing.",
             examples: "cambium repair notes --to saved"))
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Option(help: .init("Create the new store in this directory, which does not exist yet, or is empty.", valueName: "directory"))
     var to: String
     @Option(
         help: .init(
-            "Read the retired parts of the log from this archive, if the archive was moved.", valueName: "directory"))
+            "Read the retired parts of the log from this archive, which 'compact --archive' made. Needed only if the archive was moved.",
+            valueName: "directory"))
     var archive: String?
     @OptionGroup(title: "Output") var output: OutputOptions
 

@@ -95,7 +95,7 @@ struct Demo {
         let isIdentical = try logContents() == logBefore
         detail(
             "\(ReportText.counts(report.counts)) in \(Readable.seconds(again)): "
-                + (report.transaction == nil ? "no event was appended" : "SOMETHING CHANGED")
+                + (report.transaction == nil ? "nothing was appended" : "SOMETHING CHANGED")
                 + ", and the log is \(isIdentical ? "byte for byte as it was" : "NOT AS IT WAS")"
         )
         guard report.transaction == nil, isIdentical else {
@@ -167,7 +167,7 @@ struct Demo {
             }
         } catch is Refused {
             let isThere = store.graph.contains(id)
-            detail("a transaction that deletes \(name) and then fails \(isThere ? "changes nothing" : "LEAVES A HOLE")")
+            detail("a transaction that deletes \(name) and then fails \(isThere ? "changes nothing" : "DELETES IT")")
         }
     }
 

@@ -20,7 +20,7 @@ enum PromptHelp {
             ("show \(name)/1", "shows one object; also: show \(name) IDENTITY; include PATHS nests others"),
             ("schema [\(name)]", "prints the schema"),
             ("set name=value", "gives a value to $name in conditions; name:=JSON takes any JSON value"),
-            ("at MOMENT", "reads an earlier moment: \(Moment.forms); 'at now' returns"),
+            ("at MOMENT", "reads an earlier moment: \(Moment.forms); 'at now' returns to the newest one"),
             ("quit", "ends the prompt, as ctrl-d does"),
         ]
         let width = rows.map(\.0.count).max() ?? 0

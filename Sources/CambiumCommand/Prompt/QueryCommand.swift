@@ -5,7 +5,8 @@ struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query", abstract: "Open a prompt that answers queries.",
         discussion: Discussion.text(
-            "A line is an entity with the options of find as words: 'Note where title contains \"x\" sort -created limit 5 select title'. "
+            "A line begins with an entity, and the options of find follow as words: "
+                + "'Note where title contains \"x\" sort -created limit 5 select title'. "
                 + "The line 'help' lists the other lines. New transactions of other processes are visible to the next line. If standard "
                 + "input is not a terminal, its lines are run without a prompt, and the exit code is that of the first failure.",
             examples: "cambium query notes", "cambium query notes --at yesterday"))
@@ -13,7 +14,7 @@ struct QueryCommand: ParsableCommand {
     /// The maximum number of rows that a person sees if the query has no limit.
     private static let rowCountMax = 40
 
-    @Argument(help: "The store.", completion: .directory) var store: String
+    @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @OptionGroup(title: "Moment") var point: PointOptions
 
     func run() throws { try RawTerminal.isUsable ? runPrompt() : runLines() }

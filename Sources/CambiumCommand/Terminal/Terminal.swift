@@ -118,7 +118,8 @@ enum Terminal {
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= byteCountMax else {
                 throw CambiumError(
-                    .limitExceeded, "The file has more than \(byteCountMax >> 20) MiB. Use a smaller file.", place: .init(file: path))
+                    .limitExceeded, "The file has more than \(byteCountMax >> 20) MiB. Check whether this is the right file.",
+                    place: .init(file: path))
             }
         }
     }
