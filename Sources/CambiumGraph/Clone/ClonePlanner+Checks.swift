@@ -33,7 +33,7 @@ extension ClonePlanner {
                 " To share these objects instead, set .clone(.share) for the relationship to them. Its inverse must not be to-one."
             throw CambiumError(
                 .ruleViolated,
-                "The clone would repeat unique values. Give one attribute of each set a value, or \(words) in its userInfo."
+                "The clone would repeat unique values. Give one attribute of each set below a new value, or set \(words) in its userInfo."
                     + (canShare ? sharing : ""),
                 details: repeated)
         }
@@ -58,8 +58,8 @@ extension ClonePlanner {
                 throw CambiumError(
                     .ruleViolated,
                     "\(layout.schema.text(of: id, entity: entity)): '\(follower.attribute.name)' takes the value of "
-                        + "'\(path.joined(separator: "."))', but the clone did not reach the object through one that has it. "
-                        + "Set '\(options.keys.withoutParent)' to 'keep' or 'blank' in its userInfo.")
+                        + "'\(path.joined(separator: "."))', but the clone did not reach the object through an object with that attribute. "
+                        + "Set '\(options.keys.withoutParent)' to 'keep' or 'blank' in the userInfo of '\(follower.attribute.name)'.")
             }
         }
     }

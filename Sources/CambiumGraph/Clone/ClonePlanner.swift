@@ -25,7 +25,8 @@ struct ClonePlanner {
         guard !ids.isEmpty else { throw CambiumError(.invalidInput, "A clone needs at least one object. Pass the objects to copy.") }
         guard ids.count <= CloneRequest.rootCountMax else {
             throw CambiumError(
-                .limitExceeded, "A clone takes at most \(CloneRequest.rootCountMax) root objects. Clone the objects in groups.")
+                .limitExceeded,
+                "A clone takes at most \(CloneRequest.rootCountMax) objects, but \(ids.count) are given. Clone them in groups.")
         }
         guard Set(ids).count == ids.count else {
             throw CambiumError(.invalidInput, "The clone names an object twice. Name each object once.")

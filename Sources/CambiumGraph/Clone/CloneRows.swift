@@ -113,7 +113,7 @@ final class CloneBits: @unchecked Sendable {
         self.chunks = chunks
         wordCount = groupCount * Self.wordsPerGroup
         guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
-            Trap.because("The operating system cannot supply memory for a clone.")
+            Trap.because("The operating system cannot supply memory for a clone. Clone fewer objects.")
         }
         self.words = words.assumingMemoryBound(to: UInt64.self)
         self.ranks = ranks.assumingMemoryBound(to: UInt32.self)

@@ -142,7 +142,8 @@ extension Draft {
         guard serial <= ObjectID.serialMax else {
             throw CambiumError(
                 .limitExceeded,
-                "The hierarchy of '\(table.entity.name)' has used all of its serials. Create a new store, and import the objects into it.")
+                "The hierarchy of '\(table.entity.name)' has used all of its serials, the numbers in object ids. Create a new store, and "
+                    + "import the objects into it.")
         }
         try checkRowCapacity(table.table, CollectionOfOne(serial...serial))
         return insertRow(table.table, serial: serial, entity: table.entity.number)

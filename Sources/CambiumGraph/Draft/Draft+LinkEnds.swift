@@ -25,7 +25,8 @@ extension Draft {
         let wanted = schema.entity(relationship.destination)?.name ?? ""
         throw CambiumError(
             .invalidInput,
-            "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) has another entity.")
+            "'\(relationship.name)' of \(owner()) holds objects of '\(wanted)', but \(text(of: target)) has another entity. "
+                + "Pass an object of '\(wanted)'.")
     }
 
     /// Returns the ends of a link that a caller requests: the relationship in this schema, and the places of both objects.

@@ -75,7 +75,8 @@ extension OpDerivation {
             if after.count - kept > LinkBlockBuilder.memberCountMax, layout.end(end.link, 1 - end.end).orderedList != nil {
                 throw CambiumError(
                     .limitExceeded,
-                    "One object has \(after.count) members in '\(relationship.name)', whose ends are both ordered. Import in batches.")
+                    "One object has \(after.count) members in '\(relationship.name)', which is ordered at both ends. One transaction "
+                        + "cannot add so many of them. Import in batches.")
             }
             builder.addOrdered(serial, kept: kept, suffix: after[kept...])
         case .unordered:

@@ -38,7 +38,10 @@ struct ColumnMigration {
         let before = old.attribute(number, ofRoot: root)
         if let slot, let attribute, let before, before.type != attribute.type {
             guard before.type.widens(to: attribute.type) else {
-                throw CambiumError(.invalidInput, "'\(attribute.name)' cannot change its type to \(attribute.type.rawValue).")
+                throw CambiumError(
+                    .invalidInput,
+                    "'\(attribute.name)' cannot change its type from \(before.type.rawValue) to \(attribute.type.rawValue). Declare a new "
+                        + "attribute, and copy the values.")
             }
             keptSlot = nil
             conversion = Conversion(slot: slot, from: before.type, to: attribute.type)

@@ -20,7 +20,10 @@ struct MigrationPlan {
         self.new = new
         for entity in new.schema.entities {
             guard let before = old.schema.entity(entity.number), before.root != entity.root else { continue }
-            throw CambiumError(.invalidInput, "'\(entity.name)' cannot move to another hierarchy.")
+            throw CambiumError(
+                .invalidInput,
+                "'\(entity.name)' cannot move to another hierarchy, because its objects would need new ids. Declare a new entity, and "
+                    + "copy the objects.")
         }
         links = try LinkSource.all(from: old, to: new)
         var tables: [TableMigration] = []
@@ -110,7 +113,10 @@ struct LinkSource: Sendable {
         for (side, end) in [link.first, link.second].enumerated() where !(side == 1 && link.isSymmetric) {
             guard let property = end.property, let before = old.relationship(property, ofRoot: end.root) else { continue }
             if let found, found.link != before.link || found.isSwapped != (before.end != side) {
-                throw CambiumError(.invalidInput, "'\(before.name)' cannot become the inverse of another relationship.")
+                throw CambiumError(
+                    .invalidInput,
+                    "'\(before.name)' has links, so it cannot become the inverse of another relationship. Declare a new relationship, and "
+                        + "copy the links.")
             }
             found = (before.link, before.end != side)
             try check(link, old.links[before.link], isSwapped: before.end != side, before.name)
@@ -124,7 +130,8 @@ struct LinkSource: Sendable {
         guard isFitting, link.isSymmetric == before.isSymmetric else {
             throw CambiumError(
                 .invalidInput,
-                "The members of '\(name)' cannot be kept: an end changes its hierarchy or becomes to-one, or the symmetry changes.")
+                "The links of '\(name)' cannot be kept. One end leads to another hierarchy or becomes to-one, or the relationship starts "
+                    + "or stops being its own inverse. Declare a new relationship, and copy the links.")
         }
     }
 }

@@ -60,7 +60,8 @@ extension Graph {
         of stored: StoredQuery, _ argument: Operand?
     ) throws(CambiumError) -> (id: ObjectID, place: ObjectPlace, entity: Entity) {
         guard let entity = schema.entity(stored.entity) else {
-            throw CambiumError(.unknownName, "The schema has no entity that declares the query '\(stored.name)'.")
+            throw CambiumError(
+                .unknownName, "The schema has no entity that declares the query '\(stored.name)'. Use a query of this schema.")
         }
         let example = "\(entity.name)/1"
         guard let argument else {

@@ -14,7 +14,8 @@ struct GroupRun: ~Copyable {
     init(_ query: Query, _ grouping: Grouping, _ graph: Graph) throws(CambiumError) {
         guard grouping.keys.count <= Self.partCountMax, grouping.aggregates.count <= Self.partCountMax else {
             throw CambiumError(
-                .limitExceeded, "A query has at most \(Self.partCountMax) keys of groups and as many functions. Remove some.")
+                .limitExceeded,
+                "A query has at most \(Self.partCountMax) group keys, and at most \(Self.partCountMax) functions. Remove some of them.")
         }
         if query.cursor != nil {
             throw CambiumError(.invalidInput, "A cursor continues a list of objects, but this query returns groups. Remove the cursor.")

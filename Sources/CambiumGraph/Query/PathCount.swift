@@ -43,7 +43,7 @@ struct PathCount: ~Copyable {
         do throws(QueryMistake) {
             let resolved = try binder.resolve(path, start.entity, at: TextOffset(nil))
             guard case .object(let target) = resolved.end, !resolved.links.isEmpty else {
-                throw QueryMistake("'\(path)' does not consist of relationships. Name one or more.", at: TextOffset(nil))
+                throw QueryMistake("'\(path)' does not consist of relationships. Name one or more relationships.", at: TextOffset(nil))
             }
             links = resolved.links
             if let condition { end = try binder.bind(condition, target) }

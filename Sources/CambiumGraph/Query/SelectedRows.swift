@@ -71,7 +71,9 @@ extension ValueReader {
             }
         }
         guard isComplete else {
-            throw CambiumError(.limitExceeded, "A selected path leads to more than \(Self.listedCountMax) values. Select a shorter path.")
+            throw CambiumError(
+                .limitExceeded,
+                "A selected path leads to more than \(Self.listedCountMax) values. Select a shorter path, or a count such as items.@count.")
         }
         return .list(values)
     }

@@ -55,7 +55,7 @@ extension Reader {
     }
 
     private func overflow(_ column: DerivedColumn) -> CambiumError {
-        CambiumError(.limitExceeded, "'\(column.attribute.name)' cannot hold its value.")
+        CambiumError(.limitExceeded, "The value of '\(column.attribute.name)' is too large. Change the values that it is derived from.")
     }
 }
 

@@ -126,7 +126,7 @@ extension Timeline {
             let count = try countOf(space.chunkCount) - tables.count
             if count <= 0 { break }
             guard let taken = space.takeTableChunks(count) else {
-                throw space.capacity.exhausted("no chunks are left for the table of another checkpoint")
+                throw space.capacity.exhausted("no space is left for another checkpoint")
             }
             tables += taken
         }
