@@ -142,7 +142,7 @@ struct ApplyRun {
         report.objectCount = graph.objectCount
         report.linkCount = graph.linkCount
         guard try past.graph(at: last == .none ? .latest : .transaction(last)).digest() == report.digest else {
-            let why = report.appliedCount == 0 ? "another program wrote to one store, or it is corrupt" : "one store is corrupt"
+            let why = report.appliedCount == 0 ? "another program wrote to one store, or one store is corrupt" : "one store is corrupt"
             throw CambiumError(
                 report.appliedCount == 0 ? .conflict : .damaged,
                 "The target and the source have different graphs at transaction \(last): \(why). Run 'cambium verify' on both stores.")

@@ -46,7 +46,9 @@ public struct CheckpointPolicy: Sendable, Hashable {
     func check() throws(CambiumError) {
         guard countMax > 0, pastPercent >= 0 else {
             throw CambiumError(
-                .invalidInput, "A checkpoint policy keeps at least 1 checkpoint and allows 0 percent or more for earlier checkpoints.")
+                .invalidInput,
+                "The checkpoint policy has countMax \(countMax) and pastPercent \(pastPercent). Use at least 1 for "
+                    + "countMax and at least 0 for pastPercent.")
         }
     }
 }

@@ -52,7 +52,7 @@ extension Compactor {
         }
         guard try LogDirectory.segments(volume, upTo: anchor.next).contains(anchor.next) || retiredEnd >= anchor else {
             throw CambiumError(
-                .damaged, "No segment begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
+                .damaged, "No file of the log begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
         // The retirement of the last retired segment may have been interrupted before its files of ops were removed. So that segment is
@@ -115,7 +115,9 @@ extension Compactor {
         let stored = try LoadedCheckpoint(reader, of: anchor, checksAll: true)
         let graph = stored.timeline.head
         for finding in graph.invariantFindings() + PageChecker.findings(in: stored.timeline) {
-            throw CambiumError(.damaged, "The checkpoint of transaction \(anchor) is not sound, so nothing was retired: \(finding)")
+            throw CambiumError(
+                .damaged,
+                "The checkpoint of transaction \(anchor) is corrupt, so nothing was retired. Run 'cambium verify'. \(finding)")
         }
         var replay: Replay
         do throws(CambiumError) {

@@ -74,7 +74,9 @@ struct Compactor {
                 throw error
             }
         case .checkpoints(let count):
-            guard count > 0 else { throw CambiumError(.invalidInput, "A compaction keeps at least one checkpoint. Use 1 or more.") }
+            guard count > 0 else {
+                throw CambiumError(.invalidInput, "A compaction cannot keep \(count) checkpoints. Keep 1 or more.")
+            }
             return .oldest(of: count)
         }
     }

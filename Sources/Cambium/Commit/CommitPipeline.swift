@@ -82,8 +82,8 @@ final class CommitPipeline: Sendable {
             guard draft.transaction == record.number.rawValue else {
                 throw CambiumError(
                     .conflict,
-                    "Transaction \(record.number) cannot follow transaction \(draft.transaction - 1) of the store, which was changed "
-                        + "during the call. Choose an empty target, and write nothing else to it.")
+                    "Transaction \(record.number) of the source cannot follow transaction \(draft.transaction - 1) of the target, because "
+                        + "another call changed the target. Choose an empty target, and write nothing else to it.")
             }
             var transaction = begin(draft)
             var ops = transaction.ops
@@ -187,7 +187,8 @@ final class CommitPipeline: Sendable {
         guard let asked, asked != own else { return own }
         guard asked.covers(own) else {
             throw CambiumError(
-                .invalidInput, "A transaction cannot ask for less durability than the store promises. Ask for the same or for more.")
+                .invalidInput,
+                "The transaction asks for the durability \(asked), which is weaker than \(own) of the store. Ask for \(own) or more.")
         }
         if own == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable. Use a store on disk.") }
         return asked

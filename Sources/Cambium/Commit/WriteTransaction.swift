@@ -63,7 +63,8 @@ public struct WriteTransaction: ~Copyable {
         guard serial <= ObjectID.serialMax else {
             throw CambiumError(
                 .limitExceeded,
-                "The hierarchy of '\(entity.name)' has used all of its serials. Create a new store, and import the objects into it.")
+                "The hierarchy of '\(entity.name)' has used all of its serials, the numbers in object ids. Create a new store, and import "
+                    + "the objects into it.")
         }
         let id = ObjectID(root: entity.root, serial: serial)
         try record(.insert(id, entity: entity.number, values.map { Assignment($0.0.number, $0.1) }))
@@ -253,7 +254,7 @@ public struct WriteTransaction: ~Copyable {
     }
 
     static func refusal(of verb: String) -> CambiumError {
-        CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Do this in a separate transaction.")
+        CambiumError(.invalidInput, "A hook of an import cannot \(verb) objects. Use a transaction after the import.")
     }
 
     /// Records ops for all changes since the draft began to track changes.

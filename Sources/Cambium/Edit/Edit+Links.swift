@@ -91,7 +91,8 @@ extension Edit {
         if let number = liveEntity(of: target)?.number, destination?.family.contains(number) == true { return }
         throw CambiumError(
             .invalidInput,
-            "'\(relationship.name)' of \(owner) holds objects of '\(destination?.name ?? "")', but \(text(of: target)) has another entity.")
+            "'\(relationship.name)' of \(owner) holds objects of '\(destination?.name ?? "")', but \(text(of: target)) has another entity. "
+                + "Pass an object of '\(destination?.name ?? "")'.")
     }
 
     private func check(_ index: Int, _ relationship: Relationship, of id: ObjectID) throws(CambiumError) {

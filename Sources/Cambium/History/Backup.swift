@@ -48,7 +48,8 @@ public struct Backup: Sendable, Equatable {
     }
 
     private static func compacted(_ error: CambiumError?) -> CambiumError {
-        CambiumError(.ioFailure, "The store was compacted during the backup. Repeat the backup.", underlying: error)
+        CambiumError(
+            .ioFailure, "The store was compacted during the backup, so no copy was made. Start the backup again.", underlying: error)
     }
 
     package init(_ volume: any Volume, to target: any Volume, last: TransactionNumber, environment: StoreEnvironment) throws {
@@ -56,7 +57,7 @@ public struct Backup: Sendable, Equatable {
         guard try reader.retiredEnd() == .none else {
             throw CambiumError(
                 .notFound,
-                "The log of the first transactions was retired, so an earlier moment cannot be copied. Copy the whole store."
+                "The changes of the first transactions were retired, so an earlier moment cannot be copied. Copy the newest moment."
                     + "\(reader.archiveHint())")
         }
         var settings = reader.settings

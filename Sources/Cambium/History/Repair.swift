@@ -53,7 +53,7 @@ public struct Repair: Sendable {
             let source = try SegmentArchive(reading: SystemVolume(root: path), of: reader.settings.store)
             return (try LogReader(ArchivedVolume(reader.volume, source), settings: reader.settings), nil)
         } catch let error as CambiumError where archive == nil || error.code == .damaged {
-            return (reader, "The archive is not used. \(error)")
+            return (reader, "The archive '\(path)' is not used: \(error)")
         }
     }
 

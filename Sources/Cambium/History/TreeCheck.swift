@@ -34,7 +34,7 @@ struct TreeCheck {
         if let expected = expected.removeValue(forKey: record.number) {
             note(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)")
         }
-        if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "HEAD") }
+        if let head, head.transaction == record.number { note(record.number, isSame: head.root == tree.root, "the file HEAD") }
     }
 
     private mutating func note(_ number: TransactionNumber, isSame: Bool, _ source: String) {
@@ -44,6 +44,6 @@ struct TreeCheck {
             return
         }
         let range = matched < number ? "from \(matched.next) to \(number)" : "up to \(number)"
-        finding = "the tree over the log differs from that of \(source), so a transaction \(range) has changed"
+        finding = "the hash tree of the log differs from that of \(source), so a transaction \(range) has changed"
     }
 }

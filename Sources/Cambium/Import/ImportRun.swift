@@ -45,12 +45,15 @@ struct ImportRun {
             throw CambiumError(.invalidInput, "An import with a request id is one transaction. Omit the batch size or the request id.")
         }
         if options.absent == .delete, options.batchRowCount != nil {
-            throw CambiumError(.invalidInput, "Absent objects are known only after all rows are read. Omit the batch size.")
+            throw CambiumError(
+                .invalidInput, "An import that deletes absent objects must read all rows in one transaction. Omit the batch size.")
         }
         if options.absent == .delete, case .percent(let percent) = options.absentMax, !(0...100).contains(percent) {
             throw CambiumError(.invalidInput, "The limit of absent objects is \(percent)%. Use a percentage from 0 to 100.")
         }
-        if let count = options.batchRowCount, count < 1 { throw CambiumError(.invalidInput, "A batch size must be 1 or more.") }
+        if let count = options.batchRowCount, count < 1 {
+            throw CambiumError(.invalidInput, "The batch size is \(count), but must be at least 1.")
+        }
         let graph = store.graph
         if let scope = options.absentScope { try graph.check(Query(entity.name, where: scope)) }
         let input = try ImportInput(sources, entity, options, graph.schema, hashKey: graph.hashKey)

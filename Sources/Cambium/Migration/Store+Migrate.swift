@@ -70,7 +70,7 @@ extension Store {
         let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "This change of the schema needs a closure that sets the new values (Docs/MIGRATION.md).",
+            "These changes of the schema need a program with a closure that sets the new values (Docs/MIGRATION.md):",
             details: lines + rest)
     }
 

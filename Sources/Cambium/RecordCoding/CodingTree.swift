@@ -28,7 +28,7 @@ extension CodingTree: Decodable {
     /// Reads the value of a decoder. The length of the decoder's path limits the recursion.
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.depthMax else {
-            throw Self.error(decoder, "The values nest more than \(Self.depthMax) levels deep.")
+            throw Self.error(decoder, "The values nest more than \(Self.depthMax) levels deep. Nest them less deeply.")
         }
         // If a decoder refuses a type, the value has another type, so only the last error is relevant.
         if let scalar = (try? decoder.singleValueContainer()).flatMap(Self.scalar) {

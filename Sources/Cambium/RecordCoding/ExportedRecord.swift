@@ -28,7 +28,8 @@ extension ExportedRecord: Encodable {
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)
         guard let row = try export.row(record, encoder.codingPath) else {
-            throw RecordExport.error(record, encoder.codingPath, "The hook omitted the only record. Encode ExportedRecords to allow that.")
+            let message = "The hook omitted the only record. Encode ExportedRecords, which may be empty."
+            throw RecordExport.error(record, encoder.codingPath, message)
         }
         try row.encode(to: encoder)
     }

@@ -84,7 +84,7 @@ struct PredicateTranslation {
         case .condition(let condition): return condition
         case .value(.bool(let constant)): return .constant(constant)
         case .path(let names): return .comparison(FieldComparison(Operand(.path(QueryPath(names))), .equal, .value(.bool(true))))
-        default: throw refusal("is neither true nor false", of: place)
+        default: throw refusal("is not a condition", of: place)
         }
     }
 

@@ -53,7 +53,8 @@ extension Graph {
         let binding = try binding(type)
         guard let identities = finder(binding.entity) else {
             throw CambiumError(
-                .invalidInput, "The identity of '\(binding.entity.name)' is not exactly one attribute. Use find(_:identity:).")
+                .invalidInput,
+                "A finder needs an identity of one attribute, which '\(binding.entity.name)' does not have. Use find(_:identity:).")
         }
         return RecordFinder(self, binding, identities)
     }

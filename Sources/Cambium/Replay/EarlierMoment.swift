@@ -41,7 +41,7 @@ struct EarlierMoment: Equatable {
     ///   - isLogRead: whether the log was read to its end.
     func check(_ reached: TransactionNumber, isLogRead: Bool) throws(CambiumError) {
         if number == TransactionNumber.none {
-            throw CambiumError(.notFound, "Transaction 0 does not exist: transactions count from 1, and a store has no state before that.")
+            throw CambiumError(.notFound, "Transaction 0 does not exist. The first transaction of a store is 1, so name 1 or a later one.")
         }
         if let number, isLogRead, number > reached {
             throw CambiumError(

@@ -39,12 +39,12 @@ extension LoadedCheckpoint {
         if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound,
-                "The log of transactions 1 to \(retiredEnd) was retired. The earliest state that can be shown is the one after transaction "
-                    + "\(oldest).\(hint)")
+                "The changes of transactions 1 to \(retiredEnd) were retired. The earliest state that can be shown is the one after "
+                    + "transaction \(oldest).\(hint)")
         }
         throw CambiumError(
             .damaged,
-            "The log of transactions 1 to \(retiredEnd) was retired, and no checkpoint that replaces them can be used. "
+            "The changes of transactions 1 to \(retiredEnd) were retired, and no checkpoint that replaces them can be used. "
                 + "Restore the store from a backup.\(hint) \(flaws.joined(separator: "; "))")
     }
 }
@@ -55,6 +55,6 @@ extension LogReader {
     func archiveHint() -> String {
         // The caller appends the sentence to an error. If the name of the archive cannot be read, the caller must still throw that error.
         guard let archive = try? archive() else { return "" }
-        return " The retired log was archived in '\(archive)'. Run 'cambium restore' with '--archive' to make a store that contains it."
+        return " The retired changes were archived in '\(archive)'. Run 'cambium restore' with '--archive' to make a store with them."
     }
 }

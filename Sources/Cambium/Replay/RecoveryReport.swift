@@ -32,9 +32,10 @@ public struct RecoveryReport: Sendable, Equatable {
         case .clean: break
         case .tornTail(let file, let offset, let byteCount):
             cutByteCount = byteCount
-            notes.append("\(file): \(byteCount) bytes at offset \(offset) are not a whole transaction; they were never known to be durable")
+            notes.append(
+                "\(file): \(byteCount) bytes at offset \(offset) are not a whole transaction; the store never reported them as durable")
         case .tornCreation(let file):
-            notes.append("\(file): the process ended while it created this segment, which has no transactions")
+            notes.append("\(file): a writer ended while it created this file of the log, which has no transactions")
         }
     }
 }

@@ -116,7 +116,9 @@ extension Store {
     public static func open(
         at path: String, durability: Durability? = nil, environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
     ) throws -> Store {
-        if durability == .memory { throw CambiumError(.invalidInput, "A store on disk cannot be in memory. Choose synced or buffered.") }
+        if durability == .memory {
+            throw CambiumError(.invalidInput, "A store on disk cannot have the durability .memory. Choose .synced or .buffered.")
+        }
         return try open(SystemVolume(root: path), durability: durability, environment: environment, memory: memory)
     }
 

@@ -131,7 +131,7 @@ public final class StoreFollower: @unchecked Sendable {
             continuation.onTermination = { _ in ending.signal() }
             let hasThread = DedicatedThread.run { self.send(to: continuation, every: interval, until: ending) }
             if !hasThread {
-                let message = "The operating system has no thread left to follow the store. Try again."
+                let message = "The operating system has no thread left to follow the store. Repeat the call later."
                 continuation.finish(throwing: CambiumError(.ioFailure, message))
             }
         }

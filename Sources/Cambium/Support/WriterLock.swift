@@ -55,8 +55,8 @@ final class WriterLock: @unchecked Sendable {
     }
 
     private static func reentry(of call: String) -> String {
-        "'\(call)' was called inside the closure of a write to the same store, so it would wait for itself. Use the transaction that the "
-            + "closure receives, or call '\(call)' after the write."
+        "'\(call)' was called inside the closure of a write to the same store, so the call would wait for itself. Use the transaction "
+            + "that the closure receives, or call '\(call)' after the write."
     }
 
     /// Calls `body` while no other thread is inside `hold`. Traps with a message if the calling thread is already inside `hold`.
