@@ -125,7 +125,8 @@ import Testing
         let place = try place()
         let before = try place.bytes(of: Self.log)
         let outcome = try place.run("clone", "notes", "Note/1", "--map", "nowhere/map.json")
-        #expect(outcome.code == 73 && outcome.errors.hasPrefix("cambium: nowhere/map.json: The map cannot be created"), "\(outcome.errors)")
+        let message = "cambium: nowhere/map.json: The file of --map cannot be created"
+        #expect(outcome.code == 73 && outcome.errors.hasPrefix(message), "\(outcome.errors)")
         try expectUnchanged(place, before)
         #expect(try files(place) == ["notes", "schema.json"])
     }

@@ -55,6 +55,6 @@ extension Demo {
                 + "\(Readable.bytes(before)) became \(Readable.bytes(after)), in \(Readable.seconds(seconds))")
         let verification = try Store.verify(at: store)
         let soundness = verification.isSound ? "sound" : "CORRUPT"
-        detail("\(soundness), and the root of the tree over all transactions is still \(verification.root)")
+        detail("\(soundness), and the root, the hash of the whole log, is still \(verification.root)")
     }
 }

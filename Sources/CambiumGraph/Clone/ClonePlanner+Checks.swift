@@ -30,7 +30,8 @@ extension ClonePlanner {
         guard repeated.isEmpty else {
             let words = "'\(options.keys.rebuild)', '\(options.keys.exclude)' or '\(options.keys.followParent)'"
             let sharing =
-                " To share these objects instead, set .clone(.share) for the relationship to them. Its inverse must not be to-one."
+                " To share these objects instead, set .clone(.share), or --share on the command line, for the relationship to them. "
+                + "The inverse of this relationship must not be to-one."
             throw CambiumError(
                 .ruleViolated,
                 "The clone would repeat unique values. Give one attribute of each set below a new value, or set \(words) in its userInfo."

@@ -115,8 +115,8 @@ struct LinkSource: Sendable {
             if let found, found.link != before.link || found.isSwapped != (before.end != side) {
                 throw CambiumError(
                     .invalidInput,
-                    "'\(before.name)' has links, so it cannot become the inverse of another relationship. Declare a new relationship, and "
-                        + "copy the links.")
+                    "'\(before.name)' cannot become the inverse of another relationship, because both have links of their own. Declare a "
+                        + "new relationship, and copy the links.")
             }
             found = (before.link, before.end != side)
             try check(link, old.links[before.link], isSwapped: before.end != side, before.name)
