@@ -92,7 +92,7 @@ private struct TreeCheck {
             let bound = child == 0 ? lower : children.withBound(child) { [UInt8](UnsafeRawBufferPointer(start: $0.start, count: $0.count)) }
             if child > 0, !last.lexicographicallyPrecedes(bound) { findings.append("node \(page) has a lower bound that is too low") }
             let below = visit(node.references[child], level: level - 1, lower: bound, body)
-            if below != Int(node.counts[child]) { findings.append("node \(page) miscounts the entries of a child") }
+            if below != Int(node.counts[child]) { findings.append("node \(page) states a wrong number of entries of a child") }
             count += below
         }
         return count

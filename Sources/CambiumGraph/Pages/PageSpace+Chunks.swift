@@ -95,7 +95,7 @@ extension PageSpace {
         else { refuse("reference \(page) does not lead to a valid page") }
         if !isSource { return }
         switch kind {
-        case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) miscounts its entries")
+        case .bucket where !Bucket(pointer).isConsistent: refuse("bucket \(page) states a wrong number of entries")
         case .indexInner where !OrderedInner(pointer).isConsistent: refuse("page \(page) is not a valid node of an index")
         case .indexLeaf where !OrderedLeaf(pointer).isConsistent: refuse("page \(page) is not a valid leaf of an index")
         case .stringLeaf where !StringLeaf.isConsistent(pointer): refuse("leaf \(page) has values outside its heap")

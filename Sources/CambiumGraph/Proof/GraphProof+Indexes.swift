@@ -37,7 +37,7 @@ extension GraphProof {
             if hasKey { expected += 1 }
         }
         if count != expected || count != Int(clamping: table.field(offset + TablePage.indexEntryCountOffset)) {
-            note("An index of '\(table.name)' has \(count) entries for \(expected) objects with a key, or miscounts its entries.")
+            note("An index of '\(table.name)' has \(count) entries for \(expected) objects with a key, or states a wrong number.")
         }
     }
 }

@@ -92,7 +92,7 @@ extension GraphProof {
             row = link(chain.members, row, chain.next)
         }
         if link(chain.owners, owner, chain.last) != before || Int(link(chain.owners, owner, chain.count)) != count {
-            note("A list miscounts its members, or its last member is wrong.")
+            note("A list states a wrong number of members, or its last member is wrong.")
         }
         return count
     }
@@ -117,7 +117,7 @@ extension GraphProof {
             let below = [link(table, node, left), link(table, node, right)].reduce(0) { sum, child in
                 sum + (child != noRow && members.isLive(child) ? Int(link(table, child, size)) : 0)
             }
-            if Int(link(table, node, size)) != below + 1 { note("An ordered list miscounts its members.") }
+            if Int(link(table, node, size)) != below + 1 { note("An ordered list states a wrong number of members.") }
         }
         return count
     }

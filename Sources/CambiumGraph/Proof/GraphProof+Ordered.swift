@@ -58,7 +58,7 @@ extension GraphProof {
                 note("Node \(page) of an index has a lower bound that does not separate its children.")
             }
             let below = prove(node.references[child], level - 1, own, &proof)
-            if isSound, below != Int(node.counts[child]) { note("Node \(page) of an index miscounts its entries.") }
+            if isSound, below != Int(node.counts[child]) { note("Node \(page) of an index states a wrong number of entries.") }
             count += below
         }
         return count

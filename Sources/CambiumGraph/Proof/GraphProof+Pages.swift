@@ -136,7 +136,7 @@ extension GraphProof {
         while reference != 0 {
             guard let page = claim(reference, .bucket, granules: size, notAfter: birth) else { return nil }
             guard Bucket(page).isConsistent else {
-                note("Bucket \(reference) miscounts its entries.")
+                note("Bucket \(reference) states a wrong number of entries.")
                 return nil
             }
             depth = depth ?? Bucket(page).depth

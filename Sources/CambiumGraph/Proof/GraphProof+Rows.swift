@@ -22,7 +22,7 @@ extension GraphProof {
             let count = Int(group.load(fromByteOffset: GroupLayout.liveCountOffset, as: UInt32.self))
             let stubs = ProvenTable.bits(group, GroupLayout.stubBitsOffset)
             guard live.nonzeroBitCount == count, stubs & ~live == 0 else {
-                return note("Group \(index) of '\(table.name)' miscounts its rows.")
+                return note("Group \(index) of '\(table.name)' states a wrong number of rows.")
             }
             liveCount += count
             if !table.isEdges { proveEntities(table, index, group, live, &counts) }

@@ -117,7 +117,7 @@ package struct PageChecker {
                     walk.visit(page, birthMax: birthMax)
                     birthMax = walk.chunks.birth(page)
                     let contents = Bucket(walk.chunks[page])
-                    if !contents.isConsistent { walk.findings.append("Bucket \(page) miscounts its entries.") }
+                    if !contents.isConsistent { walk.findings.append("Bucket \(page) states a wrong number of entries.") }
                     overflowPageCount += 1
                     contents.forEach { fragment, _ in if fragment != first.crowdFragment { otherCount += 1 } }
                     if contents.count < Bucket.capacity, overflowPageCount != 1, overflowPageCount > 0 || contents.overflow != 0 {
@@ -127,7 +127,7 @@ package struct PageChecker {
                 }
                 let isCounted = overflowPageCount == 0 || first.depth == Bucket.depthMax || first.otherCount == otherCount
                 if first.overflowPageCount != overflowPageCount || !isCounted {
-                    walk.findings.append("Bucket \(bucket) miscounts its overflow pages.")
+                    walk.findings.append("Bucket \(bucket) states a wrong number of overflow pages.")
                 }
             }
         }
