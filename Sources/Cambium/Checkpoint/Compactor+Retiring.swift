@@ -117,7 +117,7 @@ extension Compactor {
         for finding in graph.invariantFindings() + PageChecker.findings(in: stored.timeline) {
             throw CambiumError(
                 .damaged,
-                "The checkpoint of transaction \(anchor) is corrupt, so nothing was retired. Run 'cambium verify'. \(finding)")
+                "The checkpoint of transaction \(anchor) is corrupt, so nothing was retired. Run 'cambium verify'. The cause: \(finding)")
         }
         var replay: Replay
         do throws(CambiumError) {

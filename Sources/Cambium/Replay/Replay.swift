@@ -173,14 +173,18 @@ extension Draft {
                 try apply(op)
                 observe(op)
             } catch {
-                let message = "Transaction \(record.number) cannot be applied because of op \(count): \(error.message)"
+                let message =
+                    "Transaction \(record.number) cannot be applied because of op \(count). Run 'cambium verify'. The cause: "
+                    + error.message
                 throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
             }
         }
         do throws(CambiumError) {
             try updateDerived()
         } catch {
-            let message = "The derived attributes of transaction \(record.number) cannot be computed: \(error.message)"
+            let message =
+                "The derived attributes of transaction \(record.number) cannot be computed. Run 'cambium verify'. The cause: "
+                + error.message
             throw CambiumError(.damaged, message, place: .init(file: record.file), underlying: error)
         }
         if let request = record.metadata.requestID { try note(request, record.metadata.requestDigest) }
