@@ -43,7 +43,8 @@ struct ImportValueOptions: ParsableArguments {
     var toMany = ImportOptions.ToMany.replace
     @Option(
         help: .init(
-            "If a reference names an object that does not exist: create a stub, skip the reference, or reject the row.", valueName: "rule"))
+            "If a reference names an object that does not exist: create a stub with only its identity, skip the reference, or reject the "
+                + "row.", valueName: "rule"))
     var references = ImportOptions.Reference.create
 }
 

@@ -43,9 +43,13 @@ struct OrderOptions: ParsableArguments {
     @Option(help: .init("Skip this many objects at the beginning.", valueName: "count")) var offset: Int?
     @Option(
         help: .init(
-            "List only objects that follow this object or cursor in the order, such as the last one of a page.", valueName: "id"))
+            "List only objects that follow this object or cursor in the order, such as the last object of a page.", valueName: "id"))
     var after: String?
-    @Flag(help: "Print the cursor of the last object as another line. The next page follows it, even if objects were changed or deleted.")
+    @Flag(
+        help: """
+            Print the cursor of the last object in another line. Pass the cursor to --after for the next page, even if objects were \
+            changed or deleted.
+            """)
     var cursor = false
 
     func validate() throws {
