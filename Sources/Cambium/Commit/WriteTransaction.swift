@@ -282,7 +282,7 @@ public struct WriteTransaction: ~Copyable {
                 .invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'. Look the attribute up in the newest graph's schema.")
         }
         if let violation = own.violation(by: value) {
-            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation)")
+            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation). Pass another value.")
         }
         return own
     }

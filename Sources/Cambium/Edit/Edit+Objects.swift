@@ -108,7 +108,7 @@ extension Edit {
                 .invalidInput, "'\(entity.name)' has no attribute '\(attribute.name)'. Look the attribute up in the edit's schema.")
         }
         if let violation = own.violation(by: value) {
-            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation)")
+            throw CambiumError(.ruleViolated, "'\(entity.name).\(attribute.name)' \(violation). Pass another value.")
         }
         if own.isDerived { throw own.refusal(in: entity) }
         return (own, try own.stored(value))

@@ -37,7 +37,9 @@ package struct ClonePlan: Sendable {
                 let date = Value.date(time.date)
                 _ = try StoredCell(date, attribute)
                 if let violation = attribute.constraints.check(date) {
-                    throw CambiumError(.ruleViolated, "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation)")
+                    throw CambiumError(
+                        .ruleViolated,
+                        "'\(member.entity.name).\(attribute.name)': the time of the clone \(violation). Change this rule in the schema.")
                 }
             }
         }
