@@ -1,5 +1,5 @@
 /// The reason why bytes could not be decoded.
-public enum DecodingError: Error, Hashable, Sendable {
+public enum DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes end before the end of the value.
     case truncated(offset: Int)
     /// The bytes are not a value that an encoder can write.
@@ -10,6 +10,15 @@ public enum DecodingError: Error, Hashable, Sendable {
     public var offset: Int {
         switch self {
         case .truncated(let offset), .invalid(_, let offset), .limitExceeded(_, let offset): offset
+        }
+    }
+
+    /// A phrase for an error in brackets, such as "a time that is out of range, at offset 16".
+    public var description: String {
+        switch self {
+        case .truncated(let offset): "the bytes end before the end of a value, at offset \(offset)"
+        case .invalid(let found, let offset): "\(found), at offset \(offset)"
+        case .limitExceeded(let found, let offset): "more than the limit: \(found), at offset \(offset)"
         }
     }
 }

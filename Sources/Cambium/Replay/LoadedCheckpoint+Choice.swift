@@ -42,10 +42,11 @@ extension LoadedCheckpoint {
                 "The changes of transactions 1 to \(retiredEnd) were retired. The earliest state that can be shown is the one after "
                     + "transaction \(oldest).\(hint)")
         }
+        let reasons = flaws.isEmpty ? "" : " The reasons are: \(flaws.joined(separator: "; "))"
         throw CambiumError(
             .damaged,
             "The changes of transactions 1 to \(retiredEnd) were retired, and no checkpoint that replaces them can be used. "
-                + "Restore the store from a backup.\(hint) \(flaws.joined(separator: "; "))")
+                + "Restore the store from a backup.\(hint)\(reasons)")
     }
 }
 

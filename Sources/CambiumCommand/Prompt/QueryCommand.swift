@@ -23,7 +23,9 @@ struct QueryCommand: ParsableCommand {
         let session = try PromptSession(store, at: point.at, rowCountMax: Self.rowCountMax) { RawTerminal.width }
         let terminal = PromptTerminal(HistoryFile.ofUser())
         let count = session.graph.objectCount
-        Terminal.print("\(Readable.of(count, "object")) of \(Readable.of(session.graph.schema.entities.count, "kind")). Try 'help'.")
+        let entityCount = session.graph.schema.entities.count
+        let entities = "\(entityCount) \(entityCount == 1 ? "entity" : "entities")"
+        Terminal.print("\(Readable.of(count, "object")) of \(entities). Try 'help'.")
         while let line = terminal.next(session.prompt, complete: { PromptCompletion($0, session.graph.schema) }) {
             do {
                 if try session.run(line) == .quit { return }

@@ -28,8 +28,11 @@ struct ClonePlanner {
                 .limitExceeded,
                 "A clone takes at most \(CloneRequest.rootCountMax) objects, but \(ids.count) are given. Clone them in groups.")
         }
-        guard Set(ids).count == ids.count else {
-            throw CambiumError(.invalidInput, "The clone names an object twice. Name each object once.")
+        var seen = Set<ObjectID>()
+        if let repeated = ids.first(where: { !seen.insert($0).inserted }) {
+            let entity = (try? place(repeated)).map(self.entity(at:)) ?? layout.schema.entity(repeated.root)
+            let name = entity.map { layout.schema.text(of: repeated, entity: $0) } ?? "\(repeated)"
+            throw CambiumError(.invalidInput, "The clone names object \(name) twice. Name each object once.")
         }
         var roots: [ObjectPlace] = []
         for id in ids { roots.append(try place(id)) }

@@ -35,7 +35,9 @@ extension Draft {
             guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
             guard move(end, owner: owner.row, target: row.row, to: index) else {
                 throw CambiumError(
-                    .notFound, "\(text(of: target)) is not a member of the ordered relationship. Link the object before you move it.")
+                    .notFound,
+                    "\(text(of: target)) is not a member of '\(name(property, at: owner))' of \(text(of: id)). "
+                        + "Link the object before you move it.")
             }
         case .delete(let ids):
             var places: [ObjectPlace] = []
@@ -237,7 +239,8 @@ extension Draft {
         let (end, owner, row) = try resolve(id, property, target)
         if let index, index < 0 || index > reader.memberCount(end, owner: owner.row) {
             let count = reader.memberCount(end, owner: owner.row)
-            throw CambiumError(.invalidInput, "Index \(index) is out of range for the relationship of \(text(of: id)). Use 0 to \(count).")
+            throw CambiumError(
+                .invalidInput, "Index \(index) is out of range for '\(name(property, at: owner))' of \(text(of: id)). Use 0 to \(count).")
         }
         link(end, owner: owner.row, target: row.row, at: index)
     }
@@ -245,6 +248,10 @@ extension Draft {
     func livePlace(_ id: ObjectID) throws(CambiumError) -> ObjectPlace {
         guard let place = place(of: id) else { throw schema.missingObject(id) }
         return place
+    }
+
+    private func name(_ property: PropertyNumber, at place: ObjectPlace) -> String {
+        entity(at: place)?.relationship(property)?.name ?? "\(property.rawValue)"
     }
 
     func text(of id: ObjectID) -> String {

@@ -32,8 +32,8 @@ extension LogWriter {
         guard byteCount <= Format.Frame.payloadByteCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "A transaction takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; "
-                    + "this transaction takes \(byteCount >> 20) MiB. Split the transaction, or import in batches."
+                "A transaction takes at most \(Format.Frame.payloadByteCountMax) bytes of log; this transaction takes \(byteCount). "
+                    + "Split the transaction, or import in batches."
             )
         }
         precondition(hasCapacity(for: ops), "The staged transactions must be written first if a frame cannot hold these ops, too.")

@@ -47,7 +47,7 @@ final class OpsFileWriter: @unchecked Sendable {
         guard ops.count <= Format.Frame.payloadByteCountMax else {
             throw CambiumError(
                 .limitExceeded,
-                "One change takes at most \(Format.Frame.payloadByteCountMax >> 20) MiB of log; this change takes \(ops.count >> 20) MiB. "
+                "One change takes at most \(Format.Frame.payloadByteCountMax) bytes of log; this change takes \(ops.count). "
                     + "Split the change, or import in batches.")
         }
         frame.removeAll(keepingAtMost: Format.Frame.blockByteCount)

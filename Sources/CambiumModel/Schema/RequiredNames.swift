@@ -2,8 +2,7 @@ extension Schema {
     /// Returns the entity with this name. Throws `.unknownName` if there is no such entity; the message lists the names of all entities.
     public func required(_ name: String) throws(CambiumError) -> Entity {
         if let entity = entity(name) { return entity }
-        let names = entities.map(\.name).joined(separator: ", ")
-        throw CambiumError(.unknownName, "The schema has no entity '\(name)'. Its entities are: \(names).")
+        throw CambiumError(.unknownName, "The schema has no entity '\(name)'. \(nameList("entities", entities.map(\.name)))")
     }
 
     /// Returns the error for an id to which no object belongs.
@@ -30,15 +29,20 @@ extension Entity {
     /// attributes.
     public func requiredAttribute(_ name: String) throws(CambiumError) -> Attribute {
         if let attribute = attribute(name) { return attribute }
-        let names = attributes.map(\.name).joined(separator: ", ")
-        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. Its attributes are: \(names).")
+        let names = nameList("attributes", attributes.map(\.name))
+        throw CambiumError(.unknownName, "'\(self.name)' has no attribute '\(name)'. \(names)")
     }
 
     /// Returns the relationship with this name. Throws `.unknownName` if there is no such relationship; the message lists the names of all
     /// relationships.
     public func requiredRelationship(_ name: String) throws(CambiumError) -> Relationship {
         if let relationship = relationship(name) { return relationship }
-        let names = relationships.map(\.name).joined(separator: ", ")
-        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name)'. Its relationships are: \(names).")
+        let names = nameList("relationships", relationships.map(\.name))
+        throw CambiumError(.unknownName, "'\(self.name)' has no relationship '\(name)'. \(names)")
     }
+}
+
+/// Returns the sentence that lists the names of all entities, attributes or relationships.
+private func nameList(_ kind: String, _ names: [String]) -> String {
+    names.isEmpty ? "It has no \(kind)." : "Its \(kind) are: \(names.joined(separator: ", "))."
 }
