@@ -1,5 +1,5 @@
 #if CAMBIUM_CHECKS
-    import CMachine
+    internal import CMachine
 #endif
 
 /// A reference to a page: its position in units of 16 bytes, counted through all chunks of 64 KiB. 0 means no page.
