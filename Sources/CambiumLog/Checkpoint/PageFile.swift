@@ -37,29 +37,7 @@ package final class PageFile: @unchecked Sendable {
     /// The memory of chunks that are compressed, or whose volume cannot map files.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
-    /// Returns the name of a file of pages: 16 hexadecimal digits that no file of this store had before.
-    static func path(_ name: UInt64) -> String { prefix + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) }
-
     static let prefix = "pages-"
-
-    /// Returns the number of bytes that all files of pages take on disk.
-    package static func byteCount(_ volume: any Volume) throws(CambiumError) -> Int {
-        var byteCount = 0
-        for name in try volume.list("") where isName(name) {
-            do throws(CambiumError) {
-                byteCount += try volume.diskByteCount(of: name)
-            } catch {
-                // A writer may have removed the file after the directory was listed.
-                guard error.code == .notFound else { throw error }
-            }
-        }
-        return byteCount
-    }
-
-    /// Whether a name in the directory of a store is the name of a file of pages.
-    static func isName(_ name: String) -> Bool {
-        name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.utf8.count), radix: 16).map(path) == name
-    }
 
     /// Opens the stored graph of a transaction. Throws `.damaged` if it is not a graph that this program can read, and `.notFound` if it no
     /// longer exists.
@@ -101,82 +79,9 @@ package final class PageFile: @unchecked Sendable {
         if isCheckedInWhole { try checkAll() }
     }
 
-    /// Returns the checkpoint record of a transaction, and its number of bytes. Returns `nil` if the record is corrupt. Throws if it cannot
-    /// be read.
-    package static func root(
-        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
-    ) throws(CambiumError) -> (record: CheckpointRecord, byteCount: Int)? {
-        let path = CheckpointRecord.path(transaction)
-        var bytes = try bytes(volume, path)
-        while true {
-            do throws(CambiumError) {
-                guard let recorded = try recorded(bytes, store: store) else { return nil }
-                return (try root(volume, recorded), bytes.count)
-            } catch {
-                guard error.code == .damaged || error.code == .notFound else { throw error }
-                // This reader holds no lock on the record yet, so a writer may have replaced the record and reused the chunks of its table.
-                let newer = try Self.bytes(volume, path)
-                if newer == bytes { return nil }
-                bytes = newer
-            }
-        }
-    }
-
-    /// Returns the tree over the log up to the transaction of a checkpoint. Returns `nil` if the record is corrupt or has no tree. Throws
-    /// if it cannot be read.
-    package static func tree(
-        _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
-    ) throws(CambiumError) -> MerkleTree? {
-        guard let record = try recorded(try bytes(volume, CheckpointRecord.path(transaction)), store: store)?.record,
-            record.transaction == transaction
-        else { return nil }
-        return record.tree
-    }
-
-    /// Returns a record without its table, or `nil` if the record is corrupt.
-    static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedCheckpoint? {
-        do throws(DecodingError) { return try RecordedCheckpoint(bytes, store: store) } catch { return nil }
-    }
-
-    private static func root(_ volume: any Volume, _ recorded: RecordedCheckpoint) throws(CambiumError) -> CheckpointRecord {
-        try recorded.resolved { chunk, byteCount throws(CambiumError) in
-            let file = try volume.open(path(recorded.record.pageFile), .read)
-            defer { file.close() }
-            return try file.read(at: chunk * chunkByteCount, count: byteCount)
-        }
-    }
-
-    /// Removes the mark, so that stored graphs are no longer checked completely before they are used.
-    package static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
-        guard try volume.exists(damageMark) else { return }
-        try volume.remove(damageMark)
-        try volume.syncDirectory(CheckpointRecord.directory)
-    }
-
-    /// Returns the message of the process that found a corrupt stored graph, or `nil` if there is no such message.
-    package static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
-        guard try volume.exists(damageMark) else { return nil }
-        do throws(CambiumError) {
-            return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return nil  // A writer has made a new checkpoint, and then removed the mark.
-        }
-    }
-
     deinit {
         if destination == nil { read.withLock { for pointer in $0.values { pointer.deallocate() } } }
         file.close()
-    }
-
-    static func bytes(_ volume: any Volume, _ path: String) throws(CambiumError) -> [UInt8] {
-        let file = try volume.open(path, .read)
-        defer { file.close() }
-        return try bytes(of: file)
-    }
-
-    static func bytes(of record: any VolumeFile) throws(CambiumError) -> [UInt8] {
-        try record.read(at: 0, count: min(try record.byteCount(), Format.Root.byteCountMax))
     }
 
     /// Whether the pages of two checkpoints are in one file. If so, a chunk that both checkpoints own has the same bytes in both, because
