@@ -243,41 +243,4 @@ extension Draft {
 
     /// Clears the cache of the last written group, for example because the page of the group is released.
     mutating func forgetGroup() { groupCache.table = -1 }
-
-    @inline(__always)
-    mutating func ownedLeaf(
-        _ group: UnsafeMutableRawPointer, _ slot: Int, _ kind: PageKind? = nil, byteCount: Int = 0
-    ) -> UnsafeMutableRawPointer {
-        let reference = (group + GroupLayout.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
-        own(&reference.pointee, kind, byteCount: byteCount)
-        return chunks[reference.pointee]
-    }
-
-    // MARK: Cells
-
-    @inline(__always)
-    func link(_ table: Int, _ row: UInt32, _ slot: Int) -> UInt32 { reader.rows(table).link(row, slot) }
-
-    @inline(__always)
-    mutating func setLink(_ table: Int, _ row: UInt32, _ slot: Int, _ value: UInt32) {
-        let leaf = ownedLeaf(ownedGroup(table, row), slot, .linkLeaf)
-        leaf.storeBytes(of: value, toByteOffset: PageLayout.linkValuesOffset &+ 4 &* Int(row & PageLayout.rowMask), as: UInt32.self)
-    }
-
-    @inline(__always)
-    mutating func setFixed<T: BitwiseCopyable>(_ table: Int, _ row: UInt32, _ slot: Int, _ value: T) {
-        let byteCount = PageLayout.fixedLeafByteCount(width: MemoryLayout<T>.stride)
-        let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: byteCount)
-        leaf.storeBytes(
-            of: value, toByteOffset: PageLayout.valuesOffset &+ MemoryLayout<T>.stride &* Int(row & PageLayout.rowMask), as: T.self)
-        Rows.setBit(leaf, PageLayout.presenceOffset, row, true)
-    }
-
-    /// Sets a fixed-width value to null. Its bytes become zero, so that equal leaves have equal bytes.
-    mutating func clearFixed(_ table: Int, _ row: UInt32, _ slot: Int, width: Int) {
-        guard reader.rows(table).isPresent(row, slot) else { return }
-        let leaf = ownedLeaf(ownedGroup(table, row), slot, .fixedLeaf, byteCount: PageLayout.fixedLeafByteCount(width: width))
-        memset(leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), 0, width)
-        Rows.setBit(leaf, PageLayout.presenceOffset, row, false)
-    }
 }

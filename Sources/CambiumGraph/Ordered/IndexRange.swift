@@ -1,7 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// A range of objects that are consecutive in an ordered index.
 ///
 /// The keys in an index are cut to a maximum length. If the value at an edge of the range is longer, the objects near this edge are
@@ -31,8 +27,8 @@ package struct IndexRange: Sendable {
     let index: OrderedIndex
     /// The places of all objects that may be in the range.
     let outer: Range<Int>
-    private let lower: Edge?
-    private let upper: Edge?
+    let lower: Edge?
+    let upper: Edge?
     /// The places of the objects whose cut keys equal the cut key of `lower`. Their whole values decide whether they are in the range.
     /// There are no such places if the key of `lower` is not cut.
     private let lowerEdge: Range<Int>
@@ -97,180 +93,8 @@ package struct IndexRange: Sendable {
         return !(lower?.isAfter(whole) ?? false) && (upper?.isAfter(whole) ?? true)
     }
 
-    private func wholeKey(_ row: UInt32) -> [UInt8] {
+    func wholeKey(_ row: UInt32) -> [UInt8] {
         index.layout.wholeKey(row, index.graph.reader.rows(index.layout.table))
-    }
-
-    // MARK: Objects
-
-    /// Calls `body` with each object in the order of the index until `body` returns `false`. Objects with equal values come in the order of
-    /// their rows.
-    ///
-    /// - Parameter isReversed: Whether the order is reversed.
-    /// - Parameter offset: The number of objects to skip. Skipping takes no time unless keys may be cut.
-    ///
-    /// Complexity: O(log objects + objects visited).
-    package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
-        var walk = IndexWalk(self, isReversed: isReversed, offset: offset)
-        walk.run(body)
-    }
-
-    /// Calls `body` with the row of each object in the order of the index until `body` returns `false`. `body` also receives whether the
-    /// object has the same values as the previous object. No key of the index may be cut.
-    func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
-        var previous: (leaf: OrderedLeaf, place: Int)?
-        forEachEntry(outer, isReversed: isReversed) { leaf, place, row in
-            let hasPreviousKey = previous.map { leaf.hasKey(at: place, of: $0.leaf, at: $0.place) } ?? false
-            previous = (leaf, place)
-            return body(row, hasPreviousKey)
-        }
-    }
-
-    /// Calls `body` with the entries at some places of the index until `body` returns `false`. `body` receives the leaf of the entry, the
-    /// place of the entry in this leaf, and the row.
-    @inline(__always) private func forEachEntry(
-        _ places: Range<Int>, isReversed: Bool, _ body: (_ leaf: OrderedLeaf, _ place: Int, _ row: UInt32) -> Bool
-    ) {
-        let rows = index.graph.reader.rows(index.layout.table)
-        let isProven = index.graph.isProven
-        index.reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
-            for number in 0..<part.count {
-                let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
-                let row = leaf.row(place)
-                if !isProven { rows.requireLive(row) }
-                if !body(leaf, place, row) { return false }
-            }
-            return true
-        }
-    }
-
-    /// The first object of the range in the order of the index; `nil` if the range is empty.
-    package var first: ObjectPlace? { object(isReversed: false) }
-    /// The last object of the range in the order of the index; `nil` if the range is empty.
-    package var last: ObjectPlace? { object(isReversed: true) }
-
-    private func object(isReversed: Bool) -> ObjectPlace? {
-        var found: ObjectPlace?
-        forEach(isReversed: isReversed) { place in
-            found = place
-            return false
-        }
-        return found
-    }
-
-    /// Walks through a range. Objects with the same cut key are sorted by their whole values.
-    private struct IndexWalk {
-        private let range: IndexRange
-        private let isReversed: Bool
-        private var offset: Int
-        private let rows: Rows
-        private let table: Int
-        private let isProven: Bool
-        /// Whether all keys are short enough not to be cut. Then the order of the entries is the order of the values.
-        private let hasShortKeys: Bool
-        /// The rows that have the same cut key, which is `runKey`.
-        private var run: [UInt32] = []
-        private var runKey: [UInt8] = []
-
-        init(_ range: IndexRange, isReversed: Bool, offset: Int) {
-            self.range = range
-            self.isReversed = isReversed
-            self.offset = max(0, offset)
-            let graph = range.index.graph
-            table = range.index.layout.table
-            rows = graph.reader.rows(table)
-            isProven = graph.isProven
-            hasShortKeys = range.index.layout.hasShortKeys
-        }
-
-        mutating func run(_ body: (ObjectPlace) -> Bool) {
-            var places = range.outer
-            // If no key can be cut, the skipped objects need not be read or sorted.
-            if hasShortKeys {
-                let skipped = min(offset, places.count)
-                places = isReversed ? places.lowerBound..<places.upperBound - skipped : places.lowerBound + skipped..<places.upperBound
-                offset = 0
-            }
-            let table = table
-            if hasShortKeys {
-                return range.forEachEntry(places, isReversed: isReversed) { _, _, row in body(ObjectPlace(table: table, row: row)) }
-            }
-            var isWanted = true
-            range.index.reader.forEachLeaf(places, isReversed: isReversed) { leaf, part in
-                isWanted = visit(leaf, part, body)
-                return isWanted
-            }
-            if isWanted { _ = endRun(body) }
-        }
-
-        private mutating func visit(_ leaf: OrderedLeaf, _ part: Range<Int>, _ body: (ObjectPlace) -> Bool) -> Bool {
-            for number in 0..<part.count {
-                let place = isReversed ? part.upperBound - 1 - number : part.lowerBound + number
-                let (start, byteCount) = leaf.entry(place)
-                let row = OrderedNode.row(leaf.page + start + byteCount)
-                if leaf.prefixByteCount + byteCount < OrderedNode.entryByteCountMax {
-                    guard endRun(body), give(row, body) else { return false }
-                    continue
-                }
-                let key = leaf.key(place)
-                if key != runKey {
-                    guard endRun(body) else { return false }
-                    runKey = key
-                }
-                run.append(row)
-            }
-            return true
-        }
-
-        /// Sorts the objects of the current run by their whole keys, and passes those in the range to `body`.
-        private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
-            if run.isEmpty { return true }
-            var found = run.map { (key: range.wholeKey($0), row: $0) }
-            (run, runKey) = ([], [])
-            found.sort { left, right in
-                left.key == right.key ? left.row < right.row : left.key.lexicographicallyPrecedes(right.key)
-            }
-            if isReversed { found.reverse() }
-            for (key, row) in found {
-                if range.lower?.isAfter(key) ?? false || !(range.upper?.isAfter(key) ?? true) { continue }
-                guard give(row, body) else { return false }
-            }
-            return true
-        }
-
-        private mutating func give(_ row: UInt32, _ body: (ObjectPlace) -> Bool) -> Bool {
-            if !isProven { rows.requireLive(row) }
-            if offset > 0 {
-                offset -= 1
-                return true
-            }
-            return body(ObjectPlace(table: table, row: row))
-        }
-    }
-}
-
-extension Rows {
-    /// Ends the process if an index leads to a row without an object.
-    fileprivate func requireLive(_ row: UInt32) {
-        if !isLive(row) { chunks.refuse("an index leads to an object that does not exist") }
-    }
-}
-
-extension OrderedLeaf {
-    /// Returns whether the entry at `index` has the same key as the entry at `otherIndex` of `other`, which may be this leaf.
-    @inline(__always) fileprivate func hasKey(at index: Int, of other: OrderedLeaf, at otherIndex: Int) -> Bool {
-        guard page == other.page else { return key(index) == other.key(otherIndex) }
-        let (entry, otherEntry) = (entry(index), entry(otherIndex))
-        // SAFETY: the leaf is consistent, so each entry has at least the bytes of a row, and lies in the page.
-        return entry.byteCount == otherEntry.byteCount
-            && memcmp(page + entry.offset, page + otherEntry.offset, entry.byteCount - OrderedNode.rowByteCount) == 0
-    }
-
-    /// Returns the key of an entry, without the row.
-    fileprivate func key(_ index: Int) -> [UInt8] {
-        let (offset, byteCount) = entry(index)
-        let prefix = UnsafeRawBufferPointer(start: page + Self.contentOffset, count: prefixByteCount)
-        return Array(prefix) + Array(UnsafeRawBufferPointer(start: page + offset, count: byteCount - OrderedNode.rowByteCount))
     }
 }
 

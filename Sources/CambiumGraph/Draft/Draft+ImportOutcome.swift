@@ -1,0 +1,140 @@
+package import CambiumModel
+
+extension Draft {
+    // MARK: Outcome
+
+    /// Returns an empty set of rows for each table.
+    package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
+
+    /// Returns the original objects of an entity whose rows are not in `mentioned` (a set for each table), ascending.
+    package borrowing func absent(_ entity: Entity, mentioned: [RowSet]) -> [ObjectID] {
+        guard let table = layout.table(of: entity.root) else { return [] }
+        let rows = reader.rows(table.index)
+        let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
+        var serials: [UInt64] = []
+        reader.forEachRow(of: table) { row in
+            guard !mentioned[table.index].contains(row), entity.family.contains(rows.entity(row, table)) else { return }
+            if rows.serial(row) < firstNew { serials.append(rows.serial(row)) }
+        }
+        return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
+    }
+
+    /// For a set of objects to delete, returns the number of original objects of each entity that would disappear, including cascades.
+    package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
+        var counts: [EntityNumber: Int] = [:]
+        for place in closure(of: ids.compactMap { self.place(of: $0) }) {
+            let table = layout.tables[Int(place.table)]
+            let rows = reader.rows(table.index)
+            if rows.serial(place.row) < base.reader.nextSerialOrOne(table.index, of: base.layout) {
+                counts[rows.entity(place.row, table), default: 0] += 1
+            }
+        }
+        return counts
+    }
+
+    /// Counts the changed objects and the objects in `seen`, by entity and by their net change. `seen` has a set of rows for each table.
+    package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
+        guard let touched else { return [:] }
+        // An array, because lookups in a dictionary would take longer than all other work here.
+        var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
+        for table in layout.tables where table.root != nil {
+            var all = seen[table.index]
+            all.formUnion(touched.attributes[table.index])
+            let ends = endsStarting(at: table.index).map { end in
+                TouchedEnd(end: end, owners: touched.ends[2 * end.link + end.end], hubs: hubs(touched, end))
+            }
+            for end in ends { all.formUnion(end.owners) }
+            let rows = reader.rows(table.index)
+            let firstNew = base.reader.nextSerialOrOne(table.index, of: base.layout)
+            let newCount = Int(reader.nextSerial(table.index) - firstNew)
+            let liveCountBefore = table.index < base.layout.tables.count ? base.reader.liveCount(table.index) : 0
+            let hasDeleted = reader.liveCount(table.index) < liveCountBefore + newCount
+            all.forEach { row in
+                if hasDeleted, !rows.isLive(row) { return }
+                let entity = Int(rows.entity(row, table).rawValue)
+                if entity >= counts.count { reader.chunks.refuse("an object has no valid entity") }
+                if rows.serial(row) >= firstNew {
+                    if rows.isStub(row) {
+                        counts[entity].stubs += 1
+                    } else {
+                        counts[entity].inserted += 1
+                    }
+                } else if isChanged(table, row, touched, ends) {
+                    counts[entity].updated += 1
+                } else if seen[table.index].contains(row) {
+                    counts[entity].unchanged += 1
+                }
+            }
+        }
+        var byEntity: [EntityNumber: NetCounts] = [:]
+        for entity in schema.entities {
+            let count = counts[Int(entity.number.rawValue)]
+            if count != NetCounts() { byEntity[entity.number] = count }
+        }
+        return byEntity
+    }
+
+    private borrowing func endsStarting(at table: Int) -> [EndLayout] {
+        layout.links.indices.flatMap { link in
+            [0, 1].compactMap { end in
+                let definition = schema.links[link]
+                guard (end == 0 ? definition.first : definition.second).property != nil else { return nil }
+                let end = layout.end(link, end)
+                return layout.startTable(end) == table ? end : nil
+            }
+        }
+    }
+
+    /// One end of a link, with the objects whose members at this end may have changed.
+    private struct TouchedEnd {
+        let end: EndLayout
+        let owners: RowSet
+        let hubs: [UInt32: HubChange]
+    }
+
+    private borrowing func hubs(_ touched: TouchedRows, _ end: EndLayout) -> [UInt32: HubChange] {
+        let link = schema.links[end.link]
+        guard (end.end == 0 ? link.first : link.second).isToMany else { return [:] }
+        var owners: [UInt32] = []
+        touched.ends[2 * end.link + end.end].forEach { owners.append($0) }
+        return derivation.hubs(among: owners, end, sides: link.isSymmetric ? [0, 1] : [end.end])
+    }
+
+    private borrowing func isChanged(_ table: TableLayout, _ row: UInt32, _ touched: TouchedRows, _ ends: [TouchedEnd]) -> Bool {
+        if touched.attributes[table.index].contains(row) {
+            let rows = reader.rows(table.index)
+            let before = base.reader.rows(table.index)
+            if rows.isStub(row) != before.isStub(row) { return true }
+            let attributes = schema.entity(rows.entity(row, table))?.attributes ?? []
+            if attributes.contains(where: { !$0.isDerived && !OpDerivation.isUnchanged($0, table, row, rows, before) }) { return true }
+        }
+        for touchedEnd in ends where touchedEnd.owners.contains(row) {
+            let end = touchedEnd.end
+            if let hub = touchedEnd.hubs[row] {
+                if derivation.isChanged(hub, end) { return true }
+                continue
+            }
+            var before: [UInt32] = []
+            var after: [UInt32] = []
+            base.reader.forEachMember(end, owner: row) { before.append($0) }
+            reader.forEachMember(end, owner: row) { after.append($0) }
+            let definition = schema.links[end.link]
+            if !(end.end == 0 ? definition.first : definition.second).isOrdered {
+                before.sort()
+                after.sort()
+            }
+            if before != after { return true }
+        }
+        return false
+    }
+}
+
+/// The numbers of objects by their net change.
+package struct NetCounts: Equatable {
+    package var inserted = 0
+    package var updated = 0
+    package var unchanged = 0
+    package var stubs = 0
+
+    package init() {}
+}

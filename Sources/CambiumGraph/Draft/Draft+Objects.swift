@@ -1,0 +1,113 @@
+package import CambiumModel
+
+extension Draft {
+    // MARK: Objects
+
+    mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {
+        guard let entity = schema.entity(number), !entity.isAbstract, entity.root == id.root,
+            let table = layout.table(of: id.root)
+        else { throw CambiumError(.invalidInput, "The schema has no concrete \(number) in the hierarchy of \(id.root).") }
+        guard id.serial > 0, reader.row(table.index, serial: id.serial) == nil else {
+            throw CambiumError(.invalidInput, "\(entity.name)/\(id.serial) already exists.")
+        }
+        try checkRowCapacity(table, CollectionOfOne(id.serial...id.serial))
+        var cells = try takeCells(assignments, entity, table)
+        for attribute in entity.attributes where !attribute.defaultValue.isNull {
+            if assignments.contains(where: { $0.property == attribute.number }) { continue }
+            cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(attribute.defaultValue, attribute)))
+        }
+        let row = insertRow(table, serial: id.serial, entity: number)
+        for assigned in cells {
+            let kind = table.columns[assigned.slot]
+            // A null must clear the value that an earlier assignment to the same attribute stored.
+            if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
+            assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
+        }
+        space.spareCells.recycle(&cells)
+        for index in table.indexes { addToIndex(table, index, row) }
+        pending.noteObject(table.index, row)
+    }
+
+    mutating func set(_ id: ObjectID, _ assignments: [Assignment]) throws(CambiumError) {
+        let place = try livePlace(id)
+        guard let entity = entity(at: place) else { throw CambiumError(.damaged, "\(text(of: id)) has no valid entity.") }
+        let table = layout.tables[Int(place.table)]
+        var cells = try takeCells(assignments, entity, table)
+        store(cells, at: place, table)
+        space.spareCells.recycle(&cells)
+        if assignments.contains(where: { $0.value.isNull && entity.attribute($0.property)?.isOptional == false }) {
+            pending.noteObject(table.index, place.row)
+        }
+    }
+
+    /// Does the same as `apply` with `.set`. The caller has already found the object, and all attributes must belong to its entity. Omits
+    /// values that the object already has.
+    ///
+    /// Throws the errors of `apply`. Complexity: O(values), and O(bytes) for text and data.
+    ///
+    /// - Parameter changed: Receives the assignments of the op. Stays empty if nothing changes.
+    package mutating func set(
+        _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
+    ) throws(CambiumError) {
+        let table = layout.tables[Int(place.table)]
+        // Pages that are not proven may contain references to any address, so they are not prefetched.
+        if space.isProven { reader.rows(table.index).prefetch(values, place.row, table) }
+        var cells = space.spareCells.take()
+        defer { space.spareCells.recycle(&cells) }
+        changed.reserveCapacity(values.count)
+        cells.reserveCapacity(values.count)
+        var losesMandatory = false
+        for (attribute, value) in values {
+            if attribute.isDerived { throw derivedRefusal(attribute) }
+            let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
+            // If an earlier assignment of this op sets the same attribute, the stored value is about to change. Then the value is not
+            // omitted, even if it equals the stored value.
+            let isAssigned = cells.contains { $0.slot == assigned.slot }
+            if !isAssigned, holds(assigned, table, place.row) { continue }
+            changed.append(Assignment(attribute.number, value))
+            cells.append(assigned)
+            if value.isNull, !attribute.isOptional { losesMandatory = true }
+        }
+        if changed.isEmpty { return }
+        try checkCapacity()
+        try atomically { draft throws(CambiumError) in
+            draft.store(cells, at: place, table)
+            if losesMandatory { draft.pending.noteObject(table.index, place.row) }
+        }
+    }
+
+    private func derivedRefusal(_ attribute: Attribute) -> CambiumError {
+        guard let entity = schema.entity(attribute.entity) else { return CambiumError(.invalidInput, "'\(attribute.name)' is derived.") }
+        return attribute.refusal(in: entity)
+    }
+
+    /// Returns an empty array for the assignments of an op. The caller returns the array with `recycle`, so that its memory is used
+    /// again.
+    package func takeAssignments() -> [Assignment] { space.spareAssignments.take() }
+
+    package func recycle(_ assignments: inout [Assignment]) { space.spareAssignments.recycle(&assignments) }
+
+    private func holds(_ assigned: AssignedCell, _ table: TableLayout, _ row: UInt32) -> Bool {
+        assigned.cell.withCell { reader.rows(table.index).equals(row, assigned.slot, table.columns[assigned.slot], $0) }
+    }
+
+    private mutating func store(_ cells: [AssignedCell], at place: ObjectPlace, _ table: TableLayout) {
+        for assigned in cells { assigned.cell.withCell { replace(table, place.row, assigned.slot, $0) } }
+        setProvenance(table.index, place.row, TableLayout.changedSlot)
+    }
+
+    /// Converts the values of an op. The caller stores the cells and then returns the array with `recycle`.
+    private mutating func takeCells(
+        _ assignments: [Assignment], _ entity: Entity, _ table: TableLayout
+    ) throws(CambiumError) -> [AssignedCell] {
+        var cells = space.spareCells.take()
+        for assignment in assignments {
+            guard let attribute = entity.attribute(assignment.property) else {
+                throw CambiumError(.invalidInput, "'\(entity.name)' has no attribute with the number \(assignment.property.rawValue).")
+            }
+            if attribute.isDerived { throw attribute.refusal(in: entity) }
+            cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(assignment.value, attribute)))
+        }
+        return cells
+    }
+}

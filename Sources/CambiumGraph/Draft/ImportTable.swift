@@ -1,0 +1,82 @@
+package import CambiumModel
+
+/// A relationship, resolved once for an import that writes many links. It holds few references, so that a copy is cheap.
+package struct ImportEnd {
+    let end: EndLayout
+    let isOrdered: Bool
+}
+
+/// An entity, resolved once for an import that writes many of its objects.
+package final class ImportTable {
+    let table: TableLayout
+    package let entity: Entity
+    let identity: IndexLayout?
+    /// The index and the column in which the import looks up keys of one attribute. `nil` if the import has no identity.
+    package let keyPlace: KeyPlace?
+    /// The column of each attribute of the entity, in the order of `entity.attributes`.
+    let slots: [Int]
+    /// The default of each attribute in the same order; `nil` if the attribute has no default.
+    let defaults: [StoredCell?]
+    /// Whether the numbers of members of a new object must be checked.
+    let isCounted: Bool
+
+    init(table: TableLayout, entity: Entity, identity: IndexLayout?, slots: [Int], defaults: [StoredCell?], isCounted: Bool) {
+        self.table = table
+        self.entity = entity
+        self.identity = identity
+        keyPlace = identity.map {
+            KeyPlace(
+                table: table.index, index: $0.number, slot: $0.slots[0], kind: $0.kinds[0], negativeZero: $0.negativeZeros[0])
+        }
+        self.slots = slots
+        self.defaults = defaults
+        self.isCounted = isCounted
+    }
+
+    package var number: Int { table.index }
+    package var hasIndex: Bool { identity != nil }
+    package func hasDefault(_ attribute: Int) -> Bool { defaults[attribute] != nil }
+}
+
+/// The index over an identity, and the column of its first attribute. The fields are plain numbers, so a copy is cheap.
+package struct KeyPlace {
+    let table: Int
+    let index: Int
+    let slot: Int
+    let kind: ColumnKind
+    let negativeZero: UInt64
+}
+
+extension Cell {
+    /// Returns the hash of this value in an index over one attribute of this type.
+    @inline(__always) package func keyHash(_ key: HashKey, _ type: AttributeType) -> UInt64 {
+        var hash = KeyHash(key)
+        // Numbers such as 0.0 and -0.0 are equal with different bits, so they are converted first. Equal texts always have equal bytes.
+        if kind == .bytes { hash.add(bytes) } else { hash.add(self.key(type)) }
+        return hash.value
+    }
+}
+
+extension Graph {
+    /// The secret numbers from which the hashes in indexes are computed. They are the same in all graphs of an open store.
+    package var hashKey: HashKey { reader.hashKey }
+}
+
+extension Draft {
+    /// Resolves an entity for writing many of its objects.
+    ///
+    /// - Parameter identity: The unique set by which the import finds objects; `nil` if it does not look for objects.
+    package borrowing func importTable(_ entity: Entity, identity: UniqueSet?) throws(CambiumError) -> ImportTable {
+        guard let table = layout.table(of: entity.root) else {
+            throw CambiumError(.notFound, "The schema has no entity '\(entity.name)'.")
+        }
+        var defaults: [StoredCell?] = []
+        for attribute in entity.attributes {
+            defaults.append(attribute.defaultValue.isNull ? nil : try StoredCell(attribute.defaultValue, attribute))
+        }
+        return ImportTable(
+            table: table, entity: entity, identity: table.indexes.first { $0.set == identity },
+            slots: entity.attributes.map { table.slot(of: $0.number) }, defaults: defaults,
+            isCounted: entity.relationships.contains { layout.needsCount(table.index, $0.number) })
+    }
+}

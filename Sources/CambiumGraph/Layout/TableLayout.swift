@@ -1,0 +1,93 @@
+import CambiumModel
+
+/// A hash index over the values of a unique set.
+final class IndexLayout: Sendable {
+    let number: Int
+    let set: UniqueSet
+    /// The entities whose objects are in the index.
+    let family: Set<EntityNumber>
+    let coversTable: Bool
+    let slots: [Int]
+    let kinds: [ColumnKind]
+    /// For each attribute of the index, the bits of -0.0, which an index treats as zero.
+    let negativeZeros: [UInt64]
+
+    init(
+        number: Int, set: UniqueSet, family: Set<EntityNumber>, coversTable: Bool, slots: [Int], kinds: [ColumnKind],
+        negativeZeros: [UInt64]
+    ) {
+        self.number = number
+        self.set = set
+        self.family = family
+        self.coversTable = coversTable
+        self.slots = slots
+        self.kinds = kinds
+        self.negativeZeros = negativeZeros
+    }
+}
+
+/// One table: the objects of a root entity and its sub-entities, or the edges of a link.
+final class TableLayout: Sendable {
+    static let createdSlot = 0
+    static let changedSlot = 1
+    /// The column with the serial of the object that a row was copied from.
+    static let sourceSlot = 2
+    /// The column with the virtual page of each row. Only groups that several virtual pages share use it.
+    static let virtualPageSlot = 3
+    /// The maximum number of rows. Rows have 32-bit numbers, and the largest number is reserved for `noRow`.
+    static let rowCountMax = UInt64(UInt32.max)
+    /// The number of entities up to which a linear search is faster than a hash table.
+    private static let comparedCountMax = 16
+    static let groupCountMax = Int(rowCountMax / UInt64(PageLayout.fanOut))
+
+    let index: Int
+    /// The root entity; `nil` for a table of edges.
+    let root: Entity?
+    let columns: [ColumnKind]
+    /// The column with the number of the concrete entity; `nil` if the hierarchy has only one entity.
+    let entitySlot: Int?
+    let indexes: [IndexLayout]
+    /// For each column, the numbers of the indexes that contain its values.
+    let indexesOfSlot: [[Int]]
+    /// The entities of the hierarchy. The page of the table counts the objects of each entity in this order.
+    let entities: [EntityNumber]
+    private let places: [EntityNumber: Int]
+    private let slotOfProperty: [Int32]
+    private let typeOfProperty: [AttributeType]
+    private let nameOfProperty: [SchemaName]
+
+    init(_ draft: TableDraft) {
+        index = draft.index
+        root = draft.root
+        columns = draft.columns
+        entitySlot = draft.entitySlot
+        indexes = draft.indexes
+        entities = draft.entities
+        slotOfProperty = draft.slotOfProperty
+        typeOfProperty = draft.typeOfProperty
+        nameOfProperty = draft.nameOfProperty
+        var indexesOfSlot = [[Int]](repeating: [], count: draft.columns.count)
+        for index in draft.indexes { for slot in index.slots { indexesOfSlot[slot].append(index.number) } }
+        self.indexesOfSlot = indexesOfSlot
+        places = Dictionary(uniqueKeysWithValues: draft.entities.enumerated().map { ($1, $0) })
+    }
+
+    /// Returns the column of an attribute of this hierarchy.
+    @inline(__always) func slot(of property: PropertyNumber) -> Int { Int(slotOfProperty[Int(property.rawValue)]) }
+
+    /// Returns the type of an attribute of this hierarchy.
+    @inline(__always) func type(of property: PropertyNumber) -> AttributeType { typeOfProperty[Int(property.rawValue)] }
+
+    /// Whether an attribute of this hierarchy has this number and name.
+    func hasSlot(for property: PropertyNumber, _ name: SchemaName) -> Bool {
+        let number = Int(property.rawValue)
+        return number < slotOfProperty.count && slotOfProperty[number] >= 0 && nameOfProperty[number].isSame(as: name)
+    }
+
+    var groupByteCount: Int { GroupLayout.columnsOffset + 4 * columns.count }
+    var pageByteCount: Int { TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * entities.count }
+    func countOffset(of entity: EntityNumber) -> Int {
+        let place = entities.count <= Self.comparedCountMax ? entities.firstIndex(of: entity) : places[entity]
+        return TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * (place ?? 0)
+    }
+}

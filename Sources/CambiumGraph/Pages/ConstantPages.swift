@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The constant pages: leaves without content that many groups share. All values in such a leaf are null, no row, or zero.
+struct ConstantPages {
+    private(set) var null1: PageRef = 0
+    private(set) var null2: PageRef = 0
+    private(set) var null4: PageRef = 0
+    private(set) var null8: PageRef = 0
+    private(set) var null16: PageRef = 0
+    private(set) var nullString: PageRef = 0
+    private(set) var noRows: PageRef = 0
+    private(set) var zeroes: PageRef = 0
+
+    init() {}
+
+    /// The constant pages of every space. Their references are always the same, because they are the first pages.
+    static let stored = PageSpace().constants
+
+    init(in space: PageSpace) {
+        func page(_ byteCount: Int, _ kind: PageKind, fill: UInt8) -> PageRef {
+            let page = space.allocate(granules: PageLayout.granules(byteCount), kind: kind, birth: 0)
+            memset(space.chunks[page] + PageLayout.header, Int32(fill), byteCount - PageLayout.header)
+            return page
+        }
+        null1 = page(PageLayout.fixedLeafByteCount(width: 1), .fixedLeaf, fill: 0)
+        null2 = page(PageLayout.fixedLeafByteCount(width: 2), .fixedLeaf, fill: 0)
+        null4 = page(PageLayout.fixedLeafByteCount(width: 4), .fixedLeaf, fill: 0)
+        null8 = page(PageLayout.fixedLeafByteCount(width: 8), .fixedLeaf, fill: 0)
+        null16 = page(PageLayout.fixedLeafByteCount(width: 16), .fixedLeaf, fill: 0)
+        nullString = page(PageLayout.heapOffset, .stringLeaf, fill: 0)
+        noRows = page(PageLayout.linkLeafByteCount, .linkLeaf, fill: 0xFF)
+        zeroes = page(PageLayout.linkLeafByteCount, .linkLeaf, fill: 0)
+    }
+
+    func null(width: Int) -> PageRef {
+        switch width {
+        case 1: null1
+        case 2: null2
+        case 4: null4
+        case 8: null8
+        default: null16
+        }
+    }
+
+    var all: [PageRef] { [null1, null2, null4, null8, null16, nullString, noRows, zeroes] }
+}
