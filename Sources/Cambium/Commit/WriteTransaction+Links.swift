@@ -1,0 +1,73 @@
+import CambiumGraph
+public import CambiumModel
+
+extension WriteTransaction {
+    // MARK: Links
+
+    /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
+    /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
+    /// changes.
+    ///
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, and for a
+    /// target that the relationship cannot hold. Also throws `.invalidInput` for an index outside of the relationship. After an error,
+    /// nothing is changed.
+    public mutating func link(
+        _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
+    ) throws(CambiumError) {
+        let ends = try draft.linkEnds(id, relationship, target)
+        if let index {
+            guard ends.relationship.isOrdered else {
+                throw CambiumError(.invalidInput, "'\(relationship.name)' is not ordered, so its members have no index. Omit the index.")
+            }
+            guard index >= 0 else { throw CambiumError(.invalidInput, "Index \(index) is negative. An index must be 0 or more.") }
+        }
+        if index == nil, draft.isLinked(ends) { return }
+        try record(.link(id, ends.relationship.number, target: target, index: index))
+    }
+
+    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does, and `.unknownName` for an unknown name.
+    public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil)
+        throws(CambiumError)
+    {
+        try link(id, try entity(of: id).requiredRelationship(relationship), target, at: index)
+    }
+
+    /// Removes a link. Unlinking objects that are not linked does not count as a change. Throws as `link(_:_:_:at:)` does.
+    public mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) throws(CambiumError) {
+        let ends = try draft.linkEnds(id, relationship, target)
+        if draft.isLinked(ends) { try record(.unlink(id, ends.relationship.number, target: target)) }
+    }
+
+    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does, and `.unknownName` for an unknown name.
+    public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
+        try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
+    }
+
+    /// Moves a member of an ordered relationship. `index` is its index after the move.
+    ///
+    /// Throws as `link(_:_:_:at:)` does, and `.notFound` for a target that is not a member.
+    public mutating func move(
+        _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
+    ) throws(CambiumError) {
+        let ends = try draft.linkEnds(id, relationship, target)
+        guard ends.relationship.isOrdered else {
+            throw CambiumError(
+                .invalidInput,
+                "'\(relationship.name)' is not ordered, so its members cannot be moved. Declare it as ordered in the schema.")
+        }
+        guard index >= 0, index < draft.memberCount(ends) else {
+            let count = draft.memberCount(ends)
+            throw CambiumError(
+                .invalidInput, "Index \(index) is out of range: '\(relationship.name)' has \(count) members, counted from 0.")
+        }
+        try record(.move(id, ends.relationship.number, target: target, index: index))
+    }
+
+    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown
+    /// name.
+    public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int)
+        throws(CambiumError)
+    {
+        try move(id, try entity(of: id).requiredRelationship(relationship), target, to: index)
+    }
+}
