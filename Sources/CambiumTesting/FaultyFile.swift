@@ -1,0 +1,84 @@
+internal import CambiumLog
+internal import CambiumModel
+
+final class FaultyFile: VolumeFile {
+    private let volume: FaultyVolume
+    let number: Int
+
+    init(volume: FaultyVolume, number: Int) {
+        self.volume = volume
+        self.number = number
+    }
+
+    func isSame(as other: any VolumeFile) -> Bool {
+        guard let other = other as? FaultyFile else { return false }
+        return other.volume === volume && other.number == number
+    }
+
+    func byteCount() throws(CambiumError) -> Int {
+        try volume.with { disk throws(CambiumError) in
+            try disk.beginRead()
+            return disk.files[number].live.count
+        }
+    }
+
+    func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
+        try volume.with { disk throws(CambiumError) in
+            try disk.beginRead()
+            disk.files[number].absorb()
+            let bytes = disk.files[number].live
+            let start = min(offset, bytes.count)
+            return Array(bytes[start..<min(start + count, bytes.count)])
+        }
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            do throws(CambiumError) {
+                try disk.begin()
+            } catch {
+                // A write that fails has written a part of its bytes.
+                if disk.crashOperation == nil { disk.files[number].write(Array(bytes.prefix(bytes.count / 2)), at: offset) }
+                throw error
+            }
+            disk.files[number].write(bytes, at: offset)
+        }
+    }
+
+    func truncate(to byteCount: Int) throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            try disk.begin()
+            disk.files[number].truncate(to: byteCount)
+        }
+    }
+
+    func sync() throws(CambiumError) {
+        try volume.with { disk throws(CambiumError) in
+            do throws(CambiumError) {
+                try disk.begin()
+            } catch {
+                var random = SplitMix64(seed: UInt64(disk.operationCount))
+                if disk.crashOperation == nil { disk.files[number].forget(&random) }
+                throw error
+            }
+            disk.files[number].sync()
+        }
+    }
+
+    func close() {}
+
+    func map(byteCount: Int) throws(CambiumError) -> FileMapping? {
+        try volume.with { disk throws(CambiumError) in
+            try disk.beginRead()
+            disk.files[number].absorb()
+            return disk.files[number].mapForReading(byteCount: byteCount)
+        }
+    }
+
+    func mapForWriting(offset: Int, byteCount: Int) throws(CambiumError) -> FileMapping? {
+        try volume.with { disk throws(CambiumError) in
+            try disk.begin()
+            return disk.files[number].map(offset: offset, byteCount: byteCount)
+        }
+    }
+}
