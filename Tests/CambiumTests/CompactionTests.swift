@@ -12,20 +12,20 @@ import Testing
         return tuning
     }()
 
-    private func made(_ volume: any Volume = MemoryVolume(), count: Int = 40) throws -> Store {
+    func made(_ volume: any Volume = MemoryVolume(), count: Int = 40) throws -> Store {
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         for number in 0..<count { try add(store, number) }
         return store
     }
 
-    private func add(_ store: Store, _ number: Int) throws {
+    func add(_ store: Store, _ number: Int) throws {
         try store.write(Author(actor: "actor \(number % 3)", message: "adds \(number)")) { transaction in
             let title = String(repeating: "a long title ", count: number % 10 == 3 ? 300 : 3)
             try transaction.insert("Note", ["id": .int(Int64(number)), "title": .string("\(title)\(number)")])
         }
     }
 
-    private func reopen(_ volume: any Volume) throws -> Store {
+    func reopen(_ volume: any Volume) throws -> Store {
         try Store.open(volume, durability: nil, environment: fixedEnvironment(seed: 3), tuning: tuning)
     }
 
@@ -57,158 +57,6 @@ import Testing
         #expect(HexText.encode(tree.root) == root)
     }
 
-    @Test func `moments before the kept ones are reported as missing, and later ones are shown`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 20)
-        try store.checkpoint()
-        for number in 20..<40 { try add(store, number) }
-        let compaction = try store.compact(.since(.transaction(TransactionNumber(rawValue: 30))))
-        #expect(compaction.retiredEnd.rawValue == 21 && compaction.firstMoment.rawValue == 21)
-        #expect(code { _ = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 20))) } == .notFound)
-        for number: UInt64 in [21, 22, 30, 41] {
-            let graph = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: number))).graph
-            #expect(graph.objectCount == Int(number) - 1)
-        }
-        #expect(try Verification(volume).isSound)
-    }
-
-    @Test func `the checkpoint that replaces the retired log is never dropped`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        try store.checkpoint()
-        for number in 10..<20 { try add(store, number) }
-        try store.compact(.since(.transaction(TransactionNumber(rawValue: 15))))
-        for round in 0..<5 {
-            for number in 0..<5 { try add(store, 100 + round * 10 + number) }
-            try store.checkpoint()
-        }
-        #expect(try CheckpointRecord.list(volume).contains(TransactionNumber(rawValue: 11)))
-        let graph = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 16))).graph
-        #expect(graph.objectCount == 15)
-        try store.close()
-        #expect(try reopen(volume).graph.export == store.graph.export)
-    }
-
-    @Test func `an older checkpoint that a reader uses shows no moment and is dropped when the reader ends`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        try store.checkpoint()
-        do {
-            let reader = try ReadOnlyStore(volume)
-            for number in 10..<20 { try add(store, number) }
-            #expect(try store.compact(.since(.latest)).firstMoment.rawValue == 21)
-            #expect(try CheckpointRecord.list(volume).map(\.rawValue) == [21, 11] && reader.graph.objectCount == 10)
-            for retention in [Retention.all, .checkpoints(9), .since(.time(Timestamp(microsecondsSince1970: 0)))] {
-                let compaction = try store.compact(retention)
-                #expect(compaction.retiredEnd.rawValue == 21 && compaction.firstMoment.rawValue == 21, "\(retention)")
-            }
-        }
-        try add(store, 20)
-        try store.checkpoint()
-        #expect(try CheckpointRecord.list(volume).map(\.rawValue) == [22, 21])
-    }
-
-    @Test func `a dry run changes nothing and reports what a run would do`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume)
-        try store.checkpoint()
-        let before = volume.contents
-        let planned = try store.compact(.checkpoints(1), effect: .preview)
-        #expect(volume.contents == before)
-        let done = try store.compact(.checkpoints(1))
-        #expect(planned.retiredEnd == done.retiredEnd && planned.segmentCount == done.segmentCount && done.segmentCount > 0)
-        #expect(try store.compact(.checkpoints(1)).segmentCount == 0)
-        #expect(try store.compact(.all).segmentCount == 0)
-        // Segments that were retired before are not reported again.
-        for number in 50..<60 { try add(store, number) }
-        try store.checkpoint()
-        let newest = Retention.since(.transaction(store.graph.transaction))
-        let dryAgain = try store.compact(newest, effect: .preview)
-        let doneAgain = try store.compact(newest)
-        #expect(
-            dryAgain.segmentCount == doneAgain.segmentCount && doneAgain.segmentCount > 0 && doneAgain.segmentCount < done.segmentCount)
-        #expect(dryAgain.retiredEnd == doneAgain.retiredEnd)
-    }
-
-    @Test(arguments: [false, true])
-    func `a compaction to a moment that does not exist writes nothing`(isDryRun: Bool) throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        let newest = try #require(try times(volume).last)
-        let before = volume.contents
-        let later = [Timestamp.max, newest + .microseconds(1), Timestamp(microsecondsSince1970: newest.microsecondsSince1970 * 1000)]
-        let points = later.map { Point.time($0) } + [.transaction(store.graph.transaction.next), .label("none")]
-        for point in points {
-            #expect(code { try store.compact(.since(point), effect: isDryRun ? .preview : .retire) } == .notFound, "\(point)")
-        }
-        #expect(code { try store.compact(.checkpoints(0), effect: isDryRun ? .preview : .retire) } == .invalidInput)
-        #expect(volume.contents == before)
-        #expect(try store.compact(.since(.time(newest)), effect: isDryRun ? .preview : .retire).firstMoment.rawValue == (isDryRun ? 1 : 11))
-    }
-
-    @Test func `a compaction that keeps more checkpoints than there are retires nothing`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 20)
-        for _ in 0..<2 {
-            #expect(try store.compact(.checkpoints(3)).retiredEnd == .none)
-            try add(store, Int(store.graph.transaction.rawValue))
-        }
-        // The compaction itself makes the third checkpoint.
-        #expect(try store.compact(.checkpoints(3)).retiredEnd.rawValue == 21)
-    }
-
-    private func times(_ volume: any Volume) throws -> [Timestamp] {
-        var times: [Timestamp] = []
-        try TransactionLog(volume).forEach { times.append($0.metadata.time) }
-        return times
-    }
-
-    @Test func `a checkpoint that differs from the replayed log does not replace the log`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        try store.checkpoint()
-        try store.close()
-        // The pages of this checkpoint have valid checksums, but differ from the graph of the log.
-        let other = try made(MemoryVolume(), count: 9)
-        try add(other, 77)
-        try other.checkpoint()
-        try other.close()
-        let reader = try LogReader(volume)
-        let number = TransactionNumber(rawValue: 11)
-        let root = try #require(try PageFile.root(volume, store: reader.settings.store, number)).record
-        let before = volume.contents
-        let again = try reopen(volume)
-        let path = PageFile.path(root.pageFile)
-        let pages = try #require(volume.contents[path])
-        // The test changes one title.
-        let at = try #require(pages.indices.first { pages[$0...].starts(with: Array("a long title a long title a long title 7".utf8)) })
-        let file = try volume.open(path, .update)
-        try file.write([0x62], at: at)
-        var forged = root
-        for chunk in forged.chunks.indices where forged.chunks[chunk].hasPages {
-            let start = chunk * 65_536
-            forged.chunks[chunk].checksum = CRC32C.checksum(Array(try #require(volume.contents[path])[start..<start + 65_536]))
-        }
-        try volume.replace(CheckpointRecord.path(number), forged.encode().record)
-        #expect(code { _ = try again.compact(.checkpoints(1)) } == .damaged)
-        #expect(volume.contents.filter { $0.key.hasPrefix("log/") }.keys == before.filter { $0.key.hasPrefix("log/") }.keys)
-        #expect(try !Verification(volume).isSound)
-    }
-
-    @Test func `corrupt checkpoints of a retired log are reported, and no data is invented`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        try store.compact(.since(.latest))
-        try store.close()
-        var contents = volume.contents
-        for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
-        let damaged = MemoryVolume(contents: contents)
-        #expect(code { _ = try reopen(damaged) } == .damaged)
-        #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
-        #expect(try !Verification(damaged).isSound)
-        #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
-    }
-
     @Test func `segments are retired after their sealing, never during it`() throws {
         var tuning = tuning
         tuning.sealsInBackground = true
@@ -224,30 +72,6 @@ import Testing
             let verification = try Verification(volume)
             #expect(verification.isSound && verification.root == root && verification.digest == store.graph.digest())
         }
-    }
-
-    @Test func `a store with a retired log opens with an older checkpoint and keeps it until a new one exists`() throws {
-        let volume = MemoryVolume()
-        let store = try made(volume, count: 10)
-        try store.compact(.since(.latest))
-        for number in 20..<25 { try add(store, number) }
-        try store.checkpoint()
-        try store.close()
-        var contents = volume.contents
-        let newest = CheckpointRecord.path(TransactionNumber(rawValue: 16))
-        contents[newest]?[30] ^= 1
-        let damaged = MemoryVolume(contents: contents)
-        for _ in 0..<3 {
-            let again = try reopen(damaged)
-            #expect(again.recovery.checkpoint.rawValue == 11 && again.graph.export == store.graph.export)
-            again.abandon()
-        }
-        let again = try reopen(damaged)
-        try again.checkpoint()
-        try again.close()
-        let last = try reopen(damaged)
-        #expect(last.recovery.checkpoint.rawValue == 16 && last.recovery.notes == [] && last.graph.export == store.graph.export)
-        #expect(try Verification(damaged).isSound)
     }
 
     @Test func `a reader whose transactions are retired begins again with the checkpoint that replaces them`() throws {

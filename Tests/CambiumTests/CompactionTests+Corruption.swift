@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Cambium
+@testable import CambiumBytes
+@testable import CambiumLog
+
+extension CompactionTests {
+    @Test func `a checkpoint that differs from the replayed log does not replace the log`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.checkpoint()
+        try store.close()
+        // The pages of this checkpoint have valid checksums, but differ from the graph of the log.
+        let other = try made(MemoryVolume(), count: 9)
+        try add(other, 77)
+        try other.checkpoint()
+        try other.close()
+        let reader = try LogReader(volume)
+        let number = TransactionNumber(rawValue: 11)
+        let root = try #require(try PageFile.root(volume, store: reader.settings.store, number)).record
+        let before = volume.contents
+        let again = try reopen(volume)
+        let path = PageFile.path(root.pageFile)
+        let pages = try #require(volume.contents[path])
+        // The test changes one title.
+        let at = try #require(pages.indices.first { pages[$0...].starts(with: Array("a long title a long title a long title 7".utf8)) })
+        let file = try volume.open(path, .update)
+        try file.write([0x62], at: at)
+        var forged = root
+        for chunk in forged.chunks.indices where forged.chunks[chunk].hasPages {
+            let start = chunk * 65_536
+            forged.chunks[chunk].checksum = CRC32C.checksum(Array(try #require(volume.contents[path])[start..<start + 65_536]))
+        }
+        try volume.replace(CheckpointRecord.path(number), forged.encode().record)
+        #expect(code { _ = try again.compact(.checkpoints(1)) } == .damaged)
+        #expect(volume.contents.filter { $0.key.hasPrefix("log/") }.keys == before.filter { $0.key.hasPrefix("log/") }.keys)
+        #expect(try !Verification(volume).isSound)
+    }
+
+    @Test func `corrupt checkpoints of a retired log are reported, and no data is invented`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.compact(.since(.latest))
+        try store.close()
+        var contents = volume.contents
+        for name in contents.keys where name.hasPrefix("roots/") { contents[name]?[20] ^= 1 }
+        let damaged = MemoryVolume(contents: contents)
+        #expect(code { _ = try reopen(damaged) } == .damaged)
+        #expect(code { _ = try ReadOnlyStore(damaged) } == .damaged)
+        #expect(try !Verification(damaged).isSound)
+        #expect(damaged.contents.filter { $0.key != "LOCK" } == contents.filter { $0.key != "LOCK" })
+    }
+
+    @Test func `a store with a retired log opens with an older checkpoint and keeps it until a new one exists`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 10)
+        try store.compact(.since(.latest))
+        for number in 20..<25 { try add(store, number) }
+        try store.checkpoint()
+        try store.close()
+        var contents = volume.contents
+        let newest = CheckpointRecord.path(TransactionNumber(rawValue: 16))
+        contents[newest]?[30] ^= 1
+        let damaged = MemoryVolume(contents: contents)
+        for _ in 0..<3 {
+            let again = try reopen(damaged)
+            #expect(again.recovery.checkpoint.rawValue == 11 && again.graph.export == store.graph.export)
+            again.abandon()
+        }
+        let again = try reopen(damaged)
+        try again.checkpoint()
+        try again.close()
+        let last = try reopen(damaged)
+        #expect(last.recovery.checkpoint.rawValue == 16 && last.recovery.notes == [] && last.graph.export == store.graph.export)
+        #expect(try Verification(damaged).isSound)
+    }
+}

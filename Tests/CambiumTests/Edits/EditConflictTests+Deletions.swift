@@ -1,0 +1,92 @@
+import Cambium
+import Testing
+
+extension EditConflictTests {
+    // MARK: Deletions
+
+    @Test func `an object that was deleted cannot return`() throws {
+        var edit = store.edit()
+        try edit.set(item, "count", to: 3)
+        try edit.set(note, "rating", to: 2.0)
+        try store.write { try $0.delete(item) }
+        let found = conflicts(&edit, .mine)
+        #expect(found.map(\.subject) == [.object])
+        #expect(found.map(\.theirs) == [.deleted])
+        #expect(found.map(\.canKeepMine) == [false])
+        try store.commit(&edit, policy: .theirs)
+        #expect(!store.graph.contains(item))
+        #expect(try store.graph[note, "rating"] == 2.0)
+    }
+
+    @Test func `a link to an object that was deleted is a conflict`() throws {
+        var edit = store.edit()
+        let added = try edit.insert("Item", ["key": "b"], links: ["note": [other], "tags": [tags[0]]])
+        try store.write { try $0.delete(other) }
+        let found = edit.conflicts(with: store.graph)
+        #expect(found.map(\.id) == [other])
+        let committed = try store.commit(&edit, policy: .theirs)
+        #expect(try store.graph.members("note", of: committed.id(of: added)) == [])
+        #expect(try store.graph.members("tags", of: committed.id(of: added)) == [tags[0]])
+    }
+
+    @Test(arguments: [true, false])
+    func `deleting an object that was changed is a conflict`(isMine: Bool) throws {
+        var edit = store.edit()
+        try edit.delete(note)
+        try store.write { try $0.set(note, "title", to: "Oslo") }
+        let found = edit.conflicts(with: store.graph)
+        #expect(found.map(\.id) == [note])
+        #expect(found.map(\.mine) == [.deleted])
+        try store.commit(&edit, policy: isMine ? .mine : .theirs)
+        #expect(store.graph.contains(note) != isMine)
+        #expect(store.graph.contains(item) != isMine)
+    }
+
+    @Test func `a cascade of another call keeps the objects that the store's side keeps`() throws {
+        var edit = store.edit()
+        try edit.delete(item)
+        try edit.delete(note)
+        let tag = try store.write { transaction in
+            try transaction.set(item, "count", to: 3)
+            return try transaction.insert("Tag", ["name": "new"], links: ["items": [item]])
+        }.result
+        #expect(edit.conflicts(with: store.graph).map(\.id) == [item])
+        try store.commit(&edit, policy: .theirs)
+        #expect(store.graph.contains(note))
+        #expect(try store.graph[item, "count"] == 3)
+        #expect(try store.graph.members("items", of: tag) == [item])
+    }
+
+    @Test func `a target stays if the store's side keeps the object that the edit deleted`() throws {
+        var edit = store.edit()
+        try edit.unlink(item, "note", note)
+        try edit.delete(other)
+        try store.write { try $0.link(item, "note", other) }
+        #expect(edit.conflicts(with: store.graph).map(\.id) == [other])
+        try store.commit(&edit, policy: .theirs)
+        #expect(try store.graph.members("note", of: item) == [other])
+    }
+
+    @Test func `a member stays in its place if the store's side keeps the object that the edit deleted`() throws {
+        var edit = store.edit()
+        try edit.unlink(note, "memos", memos[0])
+        try edit.delete(memos[2])
+        try store.write { transaction in
+            try transaction.unlink(note, "memos", memos[0])
+            try transaction.move(note, "memos", memos[2], to: 0)
+            try transaction.set(memos[2], "text", to: "new")
+        }
+        #expect(edit.conflicts(with: store.graph).map(\.id) == [memos[2]])
+        try store.commit(&edit, policy: .theirs)
+        #expect(try store.graph.members("memos", of: note) == [memos[2], memos[1]])
+    }
+
+    @Test func `both sides may delete an object`() throws {
+        var edit = store.edit()
+        try edit.delete(note)
+        try store.write { try $0.delete(note) }
+        #expect(edit.conflicts(with: store.graph).isEmpty)
+        try store.commit(&edit)
+        #expect(!store.graph.contains(note))
+    }
+}

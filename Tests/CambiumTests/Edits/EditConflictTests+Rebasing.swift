@@ -1,0 +1,70 @@
+import Cambium
+import Testing
+
+extension EditConflictTests {
+    // MARK: Rebasing
+
+    @Test func `a rebased edit shows the newer graph with its changes`() throws {
+        var edit = store.edit()
+        let memo = try edit.insert("Memo", ["text": "w"])
+        try edit.set(note, "title", to: "Rome")
+        try store.write { try $0.set(note, "rating", to: 1.0) }
+        try edit.rebase(onto: store.graph)
+        #expect(edit.base.transaction == store.graph.transaction)
+        #expect(try edit[note, "title"] == "Rome")
+        #expect(try edit[note, "rating"] == 1.0)
+        #expect(try edit[memo, "text"] == "w")
+    }
+
+    @Test func `undo stays if the store changed other objects only`() throws {
+        var edit = store.edit()
+        try edit.set(note, "title", to: "Rome")
+        try store.write { try $0.set(other, "title", to: "Oslo") }
+        try edit.rebase(onto: store.graph)
+        edit.undo()
+        #expect(edit.isEmpty)
+        #expect(try edit[other, "title"] == "Oslo")
+    }
+
+    @Test func `undo ends at a base that changed an object of the edit`() throws {
+        var edit = store.edit()
+        try edit.set(note, "title", to: "Rome")
+        try store.write { try $0.set(note, "rating", to: 1.0) }
+        try edit.rebase(onto: store.graph)
+        #expect(!edit.canUndo)
+        #expect(try edit[note, "title"] == "Rome")
+    }
+
+    @Test func `a provisional id is not the id of an object that the store inserts`() throws {
+        var edit = store.edit()
+        let mine = try edit.insert("Memo", ["text": "mine"])
+        let theirs = try store.write { try $0.insert("Memo", ["text": "theirs"]) }.result
+        try edit.rebase(onto: store.graph)
+        #expect(mine != theirs)
+        #expect(try edit[mine, "text"] == "mine")
+        #expect(try edit[theirs, "text"] == "theirs")
+        let committed = try store.commit(&edit)
+        #expect(try store.graph[committed.id(of: mine), "text"] == "mine")
+        #expect(committed.id(of: mine) != theirs)
+    }
+
+    @Test func `a rebase that throws leaves the edit as it was`() throws {
+        var edit = store.edit()
+        try edit.set(note, "title", to: "Rome")
+        let (base, before) = (edit.base.transaction, edit.dump)
+        try store.write { try $0.set(note, "title", to: "Oslo") }
+        #expect(code { try edit.rebase(onto: store.graph) } == .conflict)
+        #expect(edit.base.transaction == base)
+        #expect(edit.dump == before)
+        #expect(edit.canUndo)
+    }
+
+    @Test func `rebasing releases the pages of the earlier base`() throws {
+        var edit = store.edit()
+        try edit.set(note, "title", to: "Rome")
+        for number in 0..<20 { try store.write { try $0.set(other, "id", to: .int(Int64(10 + number))) } }
+        let pinned = store.memory.pinnedVersionCount
+        try edit.rebase(onto: store.graph)
+        #expect(store.memory.pinnedVersionCount < pinned)
+    }
+}
