@@ -37,6 +37,9 @@ struct RecordTarget: ~Copyable {
 
     func contains(_ id: ObjectID) -> Bool { transaction?.contains(id) ?? edit?.contains(id) ?? false }
 
+    /// Whether the target is the edit that inserted an object. The edit may have deleted the object.
+    func hasInserted(_ id: ObjectID) -> Bool { id.isProvisional && edit?.knownEntity(of: id) != nil }
+
     func find(_ entity: Entity, identity values: [Value]) -> ObjectID? {
         transaction?.find(entity, identity: values) ?? edit?.find(entity, identity: values)
     }

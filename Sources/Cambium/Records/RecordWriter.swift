@@ -263,12 +263,14 @@ public struct RecordWriter: ~Copyable {
     /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 
-    /// Whether a collection belongs to the property that is being written. If so, its members are unchanged. `owner` may have another id,
-    /// because an edit or a transaction that was rolled back inserted it. Such an owner counts as the current object.
+    /// Whether a collection belongs to the property that is being written. If so, its members are unchanged.
+    ///
+    /// `owner` may have the id of an edit that was committed. Such an owner counts as the current object. An owner of a transaction that
+    /// was rolled back does not exist, so its members are written, even if the current object got its id.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
-        if owner.id == id || (owner.id.isProvisional && !id.isProvisional) { return true }
-        return owner.origin.isRolledBack(except: target.outcome)
+        if owner.origin.isRolledBack(except: target.outcome) { return false }
+        return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
     }
 
     @usableFromInline

@@ -84,6 +84,43 @@ struct RecordLinkTests {
         #expect(try tags.map { try $0.books.load().map(\.title) } == [["Emma"], ["Emma"], ["Emma"], ["Emma"]])
     }
 
+    @Test("the members of an object that an edit inserted can be assigned to another object of the edit")
+    func assignedInEdit() throws {
+        let store = try Library.store()
+        var (book, classic) = (Book("Emma"), Tag("classic"))
+        try store.save(&book)
+        try store.save(&classic)
+        var (edit, draft) = (store.edit(), Tag("draft"))
+        draft.books = [try #require(book.ref)]
+        try edit.save(&draft)
+        draft = try #require(try edit.find(Tag.self, identity: "draft"))
+        classic.books = draft.books
+        try edit.delete(&draft)
+        try edit.save(&classic)
+        try store.commit(&edit)
+        #expect(try store.graph.find(Tag.self, identity: "classic")?.books.load().map(\.title) == ["Emma"])
+    }
+
+    @Test("a record whose insertion was rolled back is inserted with the members that it had")
+    func membersAfterRollback() throws {
+        struct Stop: Error {}
+        let store = try Library.store()
+        var book = Book("Emma")
+        try store.save(&book)
+        let ref = try #require(book.ref)
+        var kept: Tag?
+        #expect(throws: Stop.self) {
+            try store.write { transaction in
+                let id = try transaction.insert("Tag", ["name": "novel"], links: ["books": [ref.id]])
+                kept = try transaction.load(Tag.self, id)
+                throw Stop()
+            }
+        }
+        var novel = try #require(kept)
+        try store.save(&novel)
+        #expect(try store.graph.find(Tag.self, identity: "novel")?.books.load().map(\.title) == ["Emma"])
+    }
+
     @Test("an object that was omitted from a record because it contains the record keeps its place")
     func omittedPlace() throws {
         let store = try Library.store()
