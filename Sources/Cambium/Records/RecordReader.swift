@@ -21,8 +21,10 @@ public struct RecordReader: ~Copyable {
     private var path: [ObjectPlace] = []
     /// The index of the property that will probably be read next by name.
     private var next = 0
-    /// The origin of the records' own refs. In a transaction, `uncommitted` replaces it.
-    private let own: RefOrigin
+    /// The origin of the current record's own ref. In a transaction, `uncommitted` replaces it, except for the containers.
+    private var own: RefOrigin
+    /// The origin of the own refs of the records inside of the current record; `nil` until one of them is read.
+    private var inside: RefOrigin?
     /// The origin of refs to other objects; `nil` until a property needs it. In a transaction, `uncommitted` replaces it.
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
@@ -56,7 +58,7 @@ public struct RecordReader: ~Copyable {
 
     mutating func move(to place: ObjectPlace) {
         move(to: place, reading: binding.attributeFields)
-        next = 0
+        (next, inside) = (0, nil)
     }
 
     /// Moves to an object and returns its record. Throws `.objectDeleted` if there is no such object.
@@ -97,7 +99,9 @@ public struct RecordReader: ~Copyable {
     public mutating func readJSON<V: Codable & Sendable>(_ name: String) throws -> V { try readJSON(index(of: name)) }
 
     /// Returns the ref of the object that is being read.
-    public func ref<Record: EntityRecord>() -> Ref<Record> { uncommitted?.ref(to: id(of: place)) ?? Ref(id(of: place), own) }
+    public func ref<Record: EntityRecord>() -> Ref<Record> {
+        uncommitted?.ref(to: id(of: place), in: own.containers) ?? Ref(id(of: place), own)
+    }
 
     @usableFromInline
     mutating func index(of name: String) throws -> Int {
@@ -250,17 +254,27 @@ public struct RecordReader: ~Copyable {
                     + "Declare one of the properties as Ref or ToMany.")
         }
         let (outerBinding, outerNext, inner) = (binding, next, try bound(Record.self))
+        // A record without relationships omits no object, so its ref needs no containers.
+        let origin = inner.hasRelationships ? originInside() : inner.origin(graph)
+        let (outerOwn, outerInside) = (own, inside)
         path.append(outer)
-        binding = inner
+        (binding, own) = (inner, origin)
         move(to: place)
         defer {
             path.removeLast()
-            binding = outerBinding
+            (binding, own, inside) = (outerBinding, outerOwn, outerInside)
             move(to: outer, reading: [])
             next = outerNext
         }
         try checkEntity()
         return try Record(from: &self)
+    }
+
+    private mutating func originInside() -> RefOrigin {
+        let id = id(of: place)
+        let origin = inside ?? RefOrigin(storeKey: own.storeKey, containers: own.containers + [uncommitted?.id(id) ?? id])
+        inside = origin
+        return origin
     }
 
     private mutating func bound<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {

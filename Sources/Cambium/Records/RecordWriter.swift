@@ -23,6 +23,8 @@ public struct RecordWriter: ~Copyable {
         /// The inverse of the relationship through which the save reached the record. This inverse is not written here, because the
         /// containing record writes the link.
         let arrival: PropertyNumber?
+        /// The objects of the records that contained the record when it was read.
+        var containers: [ObjectID] = []
         /// The index of the property that will probably be written next by name.
         var next = 0
     }
@@ -134,7 +136,7 @@ public struct RecordWriter: ~Copyable {
                 "More than \(RecordReader.depthMax) records contain each other. Declare one of the properties as Ref or ToMany.")
         }
         let outer = current
-        current = Frame(binding: try bound(Record.self), arrival: arrival)
+        current = Frame(binding: try bound(Record.self), arrival: arrival, containers: record.ref?.origin.containers ?? [])
         defer { current = outer }
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)
@@ -235,7 +237,7 @@ public struct RecordWriter: ~Copyable {
 
     /// Returns the ref of an object that a save has written.
     mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>? = nil, isNew: Bool = false) -> Ref<Record> {
-        if let former, former.id == id, former.origin.outcome?.isCommitted ?? true { return former }
+        if let former, former.id == id, !former.origin.isRolledBack(except: target.outcome) { return former }
         guard let outcome = target.outcome(of: id, isNew: isNew) else { return Ref(id, read) }
         let origin = inserted ?? RefOrigin(storeKey: read.storeKey, outcome)
         inserted = origin
@@ -283,8 +285,7 @@ public struct RecordWriter: ~Copyable {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. If there is no new target, and the property is a record, the old link may
-    /// lead to a record that contains the current record. Such a link stays, because reading omits such records.
+    /// Links the current object to one object, or to no object. If there is no new target, a link to an object that reading omits stays.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
@@ -294,8 +295,11 @@ public struct RecordWriter: ~Copyable {
         if let before, !isOmitted(before, type) { try target.unlink(id, relationship, before) }
     }
 
-    /// Whether reading omits an object from the values of a type: the object contains the current record, and the type is a record.
-    private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool { path.contains(id) && type is any EntityRecord.Type }
+    /// Whether reading omits an object from the values of a type: the object contains the current record, or contained it when the record
+    /// was read, and the type is a record.
+    private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
+        (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
+    }
 
     /// Sets the members of a to-many relationship. Members that reading omits stay at their positions.
     ///

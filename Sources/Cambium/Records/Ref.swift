@@ -76,19 +76,22 @@ final class RefOrigin: Sendable {
     let moment: Moment
     /// The transaction that inserted the objects; `nil` if the objects were read.
     let outcome: TransactionOutcome?
+    /// In the ref of a record that was read inside of other records: their objects, the outermost first. The record omits these objects, so
+    /// a save of the record alone must not remove its links to them.
+    let containers: [ObjectID]
 
-    init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil) {
-        (self.storeKey, self.outcome) = (storeKey, outcome)
+    init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = []) {
+        (self.storeKey, self.outcome, self.containers) = (storeKey, outcome, containers)
         moment = .unknown
     }
 
     init(_ graph: Graph) {
-        (storeKey, outcome) = (graph.storeKey, nil)
+        (storeKey, outcome, containers) = (graph.storeKey, nil, [])
         moment = .graph(graph)
     }
 
     init(_ edit: Edit) {
-        (storeKey, outcome) = (edit.base.storeKey, nil)
+        (storeKey, outcome, containers) = (edit.base.storeKey, nil, [])
         moment = .edit(edit)
     }
 

@@ -84,6 +84,54 @@ struct RecordLinkTests {
         #expect(try tags.map { try $0.books.load().map(\.title) } == [["Emma"], ["Emma"], ["Emma"], ["Emma"]])
     }
 
+    @Test("a record that was read inside of another record keeps its links to it, even if it is saved alone")
+    func savedAlone() throws {
+        let store = try Library.store()
+        var people = [Person("Anna"), Person("Ben")]
+        try store.save(&people)
+        let (anna, ben) = (try #require(people[0].ref), try #require(people[1].ref))
+        try store.write { transaction in
+            try transaction.link(anna.id, "friends", ben.id)
+            try transaction.link(ben.id, "friends", anna.id)
+        }
+        func check(_ name: String) throws {
+            let read = try store.graph.load(ben)
+            #expect(read.name == name)
+            #expect(read.friends.map(\.name) == ["Anna"])
+        }
+        var inner = try store.graph.load(anna).friends[0]
+        #expect(inner.friends.isEmpty)
+        inner.name = "one"
+        try store.save(&inner)
+        try check("one")
+        try store.write { transaction in
+            var inner = try transaction.load(anna).friends[0]
+            inner.name = "two"
+            try transaction.save(&inner)
+            try transaction.save(&inner)
+        }
+        try check("two")
+        var edit = store.edit()
+        inner = try edit.load(anna).friends[0]
+        inner.name = "three"
+        try edit.save(&inner)
+        try store.commit(&edit)
+        try check("three")
+    }
+
+    @Test("an employee that was read inside of a shop keeps the shop, even if the employee is saved alone")
+    func savedAloneToOne() throws {
+        let store = try Companies.store()
+        var shop = Companies.Shop("Carpets", employees: [Companies.Employee("John")])
+        try store.save(&shop)
+        var john = try #require(try store.fetch(Companies.EmployeeShop.self).first?.employees.first)
+        #expect(john.shop == nil)
+        john.name = "Johnny"
+        try store.save(&john)
+        #expect(try store.fetch(Companies.Shop.self).first?.employees.map(\.name) == ["Johnny"])
+        #expect(try store.fetch(Companies.ShopEmployee.self).first?.shop?.name == "Carpets")
+    }
+
     @Test("the members of an object that an edit inserted can be assigned to another object of the edit")
     func assignedInEdit() throws {
         let store = try Library.store()
