@@ -90,7 +90,6 @@ extension EditCommit {
     /// Returns the permanent ref of an object: the new ref for a provisional ref, otherwise the ref itself.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
         guard let id = ids[ref.id] else { return ref }
-        let containers = ref.origin.containers.map { self.id(of: $0) }
-        return Ref(id, RefOrigin(storeKey: ref.origin.storeKey, containers: containers))
+        return Ref<Record>(id, RefOrigin(storeKey: ref.origin.storeKey)).inside(ref.origin.containers.map { self.id(of: $0) })
     }
 }

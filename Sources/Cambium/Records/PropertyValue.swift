@@ -38,7 +38,10 @@ extension Optional: PropertyValue where Wrapped: PropertyValue {
 
     @inlinable
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        if self == nil { return try row.writeNull(property, Wrapped.self) }
-        try self?.write(property: property, to: &row)
+        if self == nil {
+            self = try row.writeNull(property, Wrapped.self)
+        } else {
+            try self?.write(property: property, to: &row)
+        }
     }
 }

@@ -23,7 +23,7 @@ public struct RecordWriter: ~Copyable {
         /// The inverse of the relationship through which the save reached the record. This inverse is not written here, because the
         /// containing record writes the link.
         let arrival: PropertyNumber?
-        /// The objects of the records that contained the record when it was read.
+        /// The objects of the records that contained the record when it was read or saved.
         var containers: [ObjectID] = []
         /// The index of the property that will probably be written next by name.
         var next = 0
@@ -113,17 +113,20 @@ public struct RecordWriter: ~Copyable {
         if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
     }
 
+    /// Writes `nil`. Returns the value that the property gets: a ref to the containing record if the property leads back to it, otherwise
+    /// `nil`.
     @usableFromInline
-    mutating func writeNull<Wrapped>(_ property: Int, _ type: Wrapped.Type) throws {
+    mutating func writeNull<Wrapped>(_ property: Int, _ type: Wrapped.Type) throws -> Wrapped? {
         switch current.binding.properties[property] {
         case .attribute: if wantsAttributes { try put(property, .null) }
         case .relationship(let relationship, _):
             if relationship.isToMany {
                 try writeMembers(property, of: type) { _, _ in }
-            } else if wantsRelationships {
+            } else {
                 try setTarget(property, nil, of: type)
             }
         }
+        return containerRef(property)
     }
 
     // MARK: Records
@@ -149,7 +152,9 @@ public struct RecordWriter: ~Copyable {
             defer { path.removeLast() }
             try record.write(to: &self)
         }
-        record.ref = reference(to: id, record.ref, isNew: isNew)
+        let ref = reference(to: id, record.ref, isNew: isNew)
+        let known = current.containers
+        record.ref = current.binding.hasRelationships ? ref.inside(known + path.filter { !known.contains($0) }) : ref
         return id
     }
 
@@ -238,10 +243,14 @@ public struct RecordWriter: ~Copyable {
     /// Returns the ref of an object that a save has written.
     mutating func reference<Record: EntityRecord>(to id: ObjectID, _ former: Ref<Record>? = nil, isNew: Bool = false) -> Ref<Record> {
         if let former, former.id == id, !former.origin.isRolledBack(except: target.outcome) { return former }
-        guard let outcome = target.outcome(of: id, isNew: isNew) else { return Ref(id, read) }
+        return Ref(id, origin(of: id, isNew: isNew))
+    }
+
+    private mutating func origin(of id: ObjectID, isNew: Bool) -> RefOrigin {
+        guard let outcome = target.outcome(of: id, isNew: isNew) else { return read }
         let origin = inserted ?? RefOrigin(storeKey: read.storeKey, outcome)
         inserted = origin
-        return Ref(id, origin)
+        return origin
     }
 
     mutating func bound<Record: EntityRecord>(_ type: Record.Type) throws -> RecordBinding {
@@ -260,6 +269,22 @@ public struct RecordWriter: ~Copyable {
             relationship.number != current.arrival
         else { return nil }
         return (id, relationship)
+    }
+
+    /// Returns the object of the record that contains the current record, if a property leads back to that record. The containing record
+    /// writes this link. Otherwise, and in a call of `write(to:)` for attributes, returns `nil`.
+    mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
+        guard !isClearing, wantsRelationships, path.count > 1,
+            case .relationship(let relationship, _) = current.binding.properties[property], relationship.number == current.arrival
+        else { return nil }
+        let id = path[path.count - 2]
+        return (id, origin(of: id, isNew: false))
+    }
+
+    /// Returns a ref to the containing record if a property leads back to it, and if the value is a ref. Otherwise returns `nil`.
+    mutating func containerRef<Value>(_ property: Int) -> Value? {
+        guard let container = container(property), let type = Value.self as? any ContainerRef.Type else { return nil }
+        return type.init(container.id, container.origin) as? Value
     }
 
     /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
@@ -295,8 +320,8 @@ public struct RecordWriter: ~Copyable {
         if let before, !isOmitted(before, type) { try target.unlink(id, relationship, before) }
     }
 
-    /// Whether reading omits an object from the values of a type: the object contains the current record, or contained it when the record
-    /// was read, and the type is a record.
+    /// Whether an object is omitted from the values of a type: the object contains the current record, or contained it when the record was
+    /// read or saved, and the type is a record.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }

@@ -55,12 +55,30 @@ extension Ref: RelatedValue, ArrayElement {
     }
 
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        if row.writesRelationship(property) { try row.setTarget(property, try row.existing(self), of: Ref.self) }
+        if row.writesRelationship(property) {
+            try row.setTarget(property, try row.existing(self), of: Ref.self)
+        } else if let container = row.container(property), container.id != id {
+            self = Ref(container.id, container.origin)
+        }
     }
 
     public static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Ref? { row.reference(to: place) }
 
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
+}
+
+/// A ref that the writer of records creates without knowing the type of its record.
+protocol ContainerRef {
+    var id: ObjectID { get }
+
+    init(_ id: ObjectID, _ origin: RefOrigin)
+}
+
+extension Ref: ContainerRef {
+    /// Returns the ref of a record that is inside of the records of other objects.
+    func inside(_ containers: [ObjectID]) -> Ref {
+        origin.containers == containers ? self : Ref(id, RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers))
+    }
 }
 
 /// The origin of refs: the store, and the graph, the edit or the transaction to which the objects belong.
@@ -76,8 +94,8 @@ final class RefOrigin: Sendable {
     let moment: Moment
     /// The transaction that inserted the objects; `nil` if the objects were read.
     let outcome: TransactionOutcome?
-    /// In the ref of a record that was read inside of other records: their objects, the outermost first. The record omits these objects, so
-    /// a save of the record alone must not remove its links to them.
+    /// In the ref of a record that was read or saved inside of other records: their objects. The record omits these objects, so a save of
+    /// the record alone must not remove its links to them.
     let containers: [ObjectID]
 
     init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = []) {

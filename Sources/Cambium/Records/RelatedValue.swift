@@ -36,6 +36,8 @@ extension ArrayElement where Self: RelatedValue {
         try row.writeMembers(property, of: Self.self) { row, ids in
             for index in array.indices { ids.append(try array[index].save(in: &row, property)) }
         }
+        guard let container: Self = row.containerRef(property), let id = (container as? any ContainerRef)?.id else { return }
+        if !array.contains(where: { ($0 as? any ContainerRef)?.id == id }) { array.append(container) }
     }
 }
 
@@ -70,5 +72,6 @@ extension Set: PropertyValue where Element: RelatedValue {
             // Builds the set again, because the members have refs now, which may affect their equality.
             self = saved
         }
+        if let container: Element = row.containerRef(property) { insert(container) }
     }
 }

@@ -27,9 +27,7 @@ final class UncommittedOrigins {
 
     /// - Parameter containers: The objects of the records that contain the object's record. Empty for any ref except that of a record.
     func ref<Record: EntityRecord>(to id: ObjectID, in containers: [ObjectID] = []) -> Ref<Record> {
-        let origin = original.contains(id) ? read : inserted
-        if containers.isEmpty { return Ref(self.id(id), origin) }
-        return Ref(self.id(id), RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers))
+        Ref<Record>(self.id(id), original.contains(id) ? read : inserted).inside(containers)
     }
 
     /// Returns the id that refs to an object have.

@@ -38,6 +38,95 @@ private struct Employee: EntityRecord {
     }
 }
 
+/// An office whose desks contain the office.
+private struct Office {
+    var name: String
+    var desks: [Desk]
+    var plants: [Plant] = []
+    var lamps: [Lamp] = []
+    var ref: Ref<Office>?
+}
+
+extension Office: EntityRecord {
+    static let recordSchema = RecordSchema<Office>("Office") {
+        RecordProperty("name", \.name)
+        RecordProperty("desks", \.desks, .inverse("office"))
+        RecordProperty("plants", \.plants, .inverse("offices"))
+        RecordProperty("lamps", \.lamps, .inverse("offices"))
+    }
+    init(from row: inout RecordReader) throws {
+        (name, desks, plants, lamps) = (try row.read(0), try row.read(1), try row.read(2), try row.read(3))
+        ref = row.ref()
+    }
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write(0, &name)
+        try row.write(1, &desks)
+        try row.write(2, &plants)
+        try row.write(3, &lamps)
+    }
+}
+
+private struct Desk {
+    var name: String
+    var office: Office?
+    var ref: Ref<Desk>?
+}
+
+extension Desk: EntityRecord {
+    static let recordSchema = RecordSchema<Desk>("Desk") {
+        RecordProperty("name", \.name)
+        RecordProperty("office", \.office)
+    }
+    init(from row: inout RecordReader) throws {
+        (name, office) = (try row.read(0), try row.read(1))
+        ref = row.ref()
+    }
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write(0, &name)
+        try row.write(1, &office)
+    }
+}
+
+private struct Plant: EntityRecord {
+    var name: String
+    var offices: [Ref<Office>] = []
+    var ref: Ref<Plant>?
+
+    static let recordSchema = RecordSchema<Plant>("Plant") {
+        RecordProperty("name", \.name)
+        RecordProperty("offices", \.offices)
+    }
+    init(_ name: String) { self.name = name }
+    init(from row: inout RecordReader) throws {
+        (name, offices) = (try row.read(0), try row.read(1))
+        ref = row.ref()
+    }
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write(0, &name)
+        try row.write(1, &offices)
+    }
+}
+
+private struct Lamp: EntityRecord {
+    var name: String
+    var offices: Set<Ref<Office>> = []
+    var ref: Ref<Lamp>?
+
+    static let recordSchema = RecordSchema<Lamp>("Lamp") {
+        RecordProperty("name", \.name)
+        RecordProperty("offices", \.offices)
+    }
+    init(_ name: String) { self.name = name }
+    init(from row: inout RecordReader) throws {
+        (name, offices) = (try row.read(0), try row.read(1))
+        ref = row.ref()
+    }
+    mutating func write(to row: inout RecordWriter) throws {
+        try row.write(0, &name)
+        try row.write(1, &offices)
+    }
+}
+
 @Suite("Links of saved records")
 struct RecordLinkTests {
     @Test("refs to the object itself are removed like any other")
@@ -117,6 +206,11 @@ struct RecordLinkTests {
         try edit.save(&inner)
         try store.commit(&edit)
         try check("three")
+        var carl = Person("Carl", friends: [try store.graph.load(anna).friends[0]])
+        try store.save(&carl)
+        carl.friends[0].name = "four"
+        try store.save(&carl.friends[0])
+        try check("four")
     }
 
     @Test("an employee that was read inside of a shop keeps the shop, even if the employee is saved alone")
@@ -130,6 +224,35 @@ struct RecordLinkTests {
         try store.save(&john)
         #expect(try store.fetch(Companies.Shop.self).first?.employees.map(\.name) == ["Johnny"])
         #expect(try store.fetch(Companies.ShopEmployee.self).first?.shop?.name == "Carpets")
+    }
+
+    @Test("a new record inside of another record keeps its link to it, even if it is saved alone later")
+    func newSavedAlone() throws {
+        let store = try Store.inMemory(schema: Schema(of: Office.self))
+        var paris = Office(name: "Paris", desks: [Desk(name: "one"), Desk(name: "two")])
+        try store.save(&paris)
+        paris.desks[0].name = "three"
+        try store.save(&paris.desks[0])
+        #expect(try store.fetch(Office.self).first?.desks.map(\.name) == ["three", "two"])
+    }
+
+    @Test("a save adds the containing record to the refs of an inner record")
+    func refsBack() throws {
+        let store = try Store.inMemory(schema: Schema(of: Office.self))
+        var paris = Office(name: "Paris", desks: [], plants: [Plant("Fern")], lamps: [Lamp("Bulb")])
+        try store.save(&paris)
+        let ref = try #require(paris.ref)
+        #expect(paris.plants[0].offices == [ref])
+        #expect(paris.lamps[0].offices == [ref])
+        let receipt = try store.save(&paris)
+        #expect(!receipt.hasChanges)
+        #expect(paris.plants[0].offices == [ref])
+        (paris.plants[0].name, paris.lamps[0].name) = ("Palm", "Spot")
+        try store.save(&paris.plants[0])
+        try store.save(&paris.lamps[0])
+        let read = try store.graph.load(ref)
+        #expect(read.plants.map(\.name) == ["Palm"])
+        #expect(read.lamps.map(\.name) == ["Spot"])
     }
 
     @Test("the members of an object that an edit inserted can be assigned to another object of the edit")
