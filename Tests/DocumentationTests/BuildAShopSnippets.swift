@@ -2,84 +2,55 @@ import Cambium
 import Foundation
 import Testing
 
-struct Product {
-    var sku: String
-    var name: String
+struct Product: BlankRecord {
+    var sku = ""
+    var name = ""
     var price: Decimal = 0
     var shelf: Ref<Shelf>?
     var ref: Ref<Product>?
-}
 
-extension Product: EntityRecord {
     static let recordSchema = RecordSchema<Product>("Product", indexes: [["name"]]) {
         RecordProperty("sku", \.sku, .identity)
         RecordProperty("name", \.name, .minLength(1))
         RecordProperty("price", \.price, .min(0), .default(Decimal(0)))
         RecordProperty("shelf", \.shelf)
     }
-    init(from row: inout RecordReader) throws {
-        sku = try row.read("sku")
-        name = try row.read("name")
-        price = try row.read("price")
-        shelf = try row.read("shelf")
-        ref = row.ref()
-    }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("sku", &sku)
-        try row.write("name", &name)
-        try row.write("price", &price)
-        try row.write("shelf", &shelf)
-    }
 }
 
-struct Shelf {
-    var code: String
+struct Shelf: BlankRecord {
+    var code = ""
     var products: [Product] = []
     var ref: Ref<Shelf>?
-}
 
-extension Shelf: EntityRecord {
     static let recordSchema = RecordSchema<Shelf>("Shelf") {
         RecordProperty("code", \.code, .identity)
         RecordProperty("products", \.products, .inverse(\Product.shelf), .onDelete(.cascade))
     }
-    init(from row: inout RecordReader) throws {
-        code = try row.read("code")
-        products = try row.read("products")
-        ref = row.ref()
+}
+
+struct Sale {
+    var number: Int
+    var price: Decimal
+    var product: Ref<Product>
+    var ref: Ref<Sale>?
+}
+
+extension Sale: EntityRecord {
+    static let recordSchema = RecordSchema<Sale>("Sale") {
+        RecordProperty("number", \.number, .identity)
+        RecordProperty("price", \.price)
+        RecordProperty("product", \.product)
     }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("code", &code)
-        try row.write("products", &products)
+    init(from row: inout RecordReader) throws {
+        number = try row.read("number")
+        price = try row.read("price")
+        product = try row.read("product")
+        ref = row.ref()
     }
 }
 
 /// The code of Sources/Cambium/Cambium.docc/BuildAShop.md that needs no macro, word for word. `script/template` builds and runs the rest.
 @Suite struct BuildAShopSnippets {
-    struct Sale: EntityRecord {
-        var number: Int
-        var price: Decimal
-        var product: Ref<Product>
-        var ref: Ref<Sale>?
-
-        static let recordSchema = RecordSchema<Sale>("Sale") {
-            RecordProperty("number", \.number, .identity)
-            RecordProperty("price", \.price)
-            RecordProperty("product", \.product)
-        }
-        init(from row: inout RecordReader) throws {
-            number = try row.read("number")
-            price = try row.read("price")
-            product = try row.read("product")
-            ref = row.ref()
-        }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write("number", &number)
-            try row.write("price", &price)
-            try row.write("product", &product)
-        }
-    }
-
     @Test func `a test of a program has a store in memory`() throws {
         let store = try Store.inMemory(schema: Schema(of: Shelf.self))
         var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])

@@ -24,12 +24,6 @@ struct Shop: EntityRecord, Equatable {
         owner = try row.read("owner")
         ref = row.ref()
     }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("name", &name)
-        try row.write("age", &age)
-        try row.write("kind", &kind)
-        try row.write("owner", &owner)
-    }
 }
 
 struct Owner: EntityRecord, Equatable {
@@ -46,10 +40,6 @@ struct Owner: EntityRecord, Equatable {
         name = try row.read("name")
         shops = try row.read("shops")
         ref = row.ref()
-    }
-    mutating func write(to row: inout RecordWriter) throws {
-        try row.write("name", &name)
-        try row.write("shops", &shops)
     }
 }
 

@@ -195,10 +195,6 @@ import Testing
             books = try row.read("books")
             ref = row.ref()
         }
-        mutating func write(to row: inout RecordWriter) throws {
-            try row.write("name", &name)
-            try row.write("books", &books)
-        }
     }
 
     struct Book: EntityRecord {

@@ -1,6 +1,7 @@
 /// A struct whose values are views of the objects of one entity.
 ///
-/// The macro `@Entity` (package trait `Macros`) generates the conformance. Without the macro, the conformance takes a few lines:
+/// The macro `@Entity` (package trait `Macros`) generates the conformance. Without the macro, the conformance is the schema, and an
+/// initializer that reads the properties. A `BlankRecord` needs only the schema.
 ///
 ///     struct Note: EntityRecord {
 ///         var id: Int
@@ -19,11 +20,6 @@
 ///             items = try row.read("items")
 ///             ref = row.ref()
 ///         }
-///         mutating func write(to row: inout RecordWriter) throws {
-///             try row.write("id", &id)
-///             try row.write("title", &title)
-///             try row.write("items", &items)
-///         }
 ///     }
 ///
 /// A struct may have only some of the properties of its entity: a save leaves the others unchanged. Several structs may be views of one
@@ -38,11 +34,17 @@ public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
     /// Reads each property of the object at which `row` is positioned. Errors of `row` name the object and the property.
     init(from row: inout RecordReader) throws
 
-    /// Writes each property. A save calls this method once or twice, and the values must be the same in both calls.
+    /// Writes each property. A save calls this method once or twice, and the values must be the same in both calls. By default, the method
+    /// writes the properties that `recordSchema` lists.
     mutating func write(to row: inout RecordWriter) throws
 }
 
 extension EntityRecord {
+    /// Writes each property that `recordSchema` lists, by its key path. A method that writes the properties directly takes less time.
+    public mutating func write(to row: inout RecordWriter) throws {
+        for (index, property) in Self.recordSchema.properties.enumerated() { try property.write(&self, index, &row) }
+    }
+
     public static var propertyForm: PropertyForm { .relationship(to: Self.self, .toOne, isOptional: false) }
 
     @inlinable

@@ -6,6 +6,7 @@
 ///     }
 public struct RecordSchema<Record: EntityRecord>: Sendable {
     let description: RecordDescription
+    let properties: [RecordProperty<Record>]
     private let indexByKeyPath: [PropertyKey: Int]
 
     /// The name of the entity.
@@ -28,6 +29,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
         @RecordSchemaBuilder<Record> properties: () -> [RecordProperty<Record>]
     ) {
         let properties = properties()
+        self.properties = properties
         description = RecordDescription(
             entity: entity, parent: parent, isAbstract: isAbstract, unique: unique, indexes: indexes, userInfo: userInfo,
             formerName: renamedFrom, properties: properties.map(\.description))
@@ -70,6 +72,10 @@ struct RecordDescription: Sendable {
 public struct RecordProperty<Record>: Sendable {
     let keyPath: any PartialKeyPath<Record> & Sendable
     let description: RecordDescription.Property
+    /// Writes the property of a record. The second parameter is the index of the property in the record's schema.
+    let write: @Sendable (inout Record, Int, inout RecordWriter) throws -> Void
+    /// Reads the property of a record. Throws `.misuse` if the property is a constant.
+    let read: @Sendable (inout Record, Int, inout RecordReader) throws -> Void
 
     /// - Parameters:
     ///   - name: The name of the property in the store.
@@ -78,6 +84,17 @@ public struct RecordProperty<Record>: Sendable {
     public init<V: PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         description = RecordDescription.Property(name: name, form: V.propertyForm, options: options)
+        write = { record, index, row in
+            if let variable = keyPath as? WritableKeyPath<Record, V> {
+                try row.write(index, &record[keyPath: variable])
+            } else {
+                try row.write(index, constant: record[keyPath: keyPath])
+            }
+        }
+        read = { record, index, row in
+            let variable = try Self.variable(keyPath, name)
+            record[keyPath: variable] = try row.read(index)
+        }
     }
 
     /// Creates a property of any Codable type, which is stored in an attribute of the type `json`. The record reads it with `readJSON` and
@@ -85,12 +102,31 @@ public struct RecordProperty<Record>: Sendable {
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: false, allowed: nil), options: options)
+        write = { record, index, row in try row.writeJSON(index, record[keyPath: keyPath]) }
+        read = { record, index, row in
+            let variable = try Self.variable(keyPath, name)
+            record[keyPath: variable] = try row.readJSON(index)
+        }
     }
 
     /// Creates an optional property of any Codable type.
     public init<V: Codable & Sendable>(json name: String, _ keyPath: any KeyPath<Record, V?> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         description = RecordDescription.Property(name: name, form: .attribute(.json, isOptional: true, allowed: nil), options: options)
+        write = { record, index, row in try row.writeJSON(index, record[keyPath: keyPath]) }
+        read = { record, index, row in
+            let variable = try Self.variable(keyPath, name)
+            record[keyPath: variable] = try row.readJSON(index)
+        }
+    }
+
+    /// Returns the key path of a property that can be set. Throws `.misuse` for a constant.
+    private static func variable<V>(_ keyPath: KeyPath<Record, V>, _ name: String) throws -> WritableKeyPath<Record, V> {
+        if let variable = keyPath as? WritableKeyPath<Record, V> { return variable }
+        throw CambiumError(
+            .misuse,
+            "The property '\(name)' of \(Record.self) cannot be set after the record was created. Declare it with 'var', or implement "
+                + "init(from:).")
     }
 }
 

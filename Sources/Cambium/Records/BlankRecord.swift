@@ -1,0 +1,33 @@
+/// A record whose properties have initial values. Its conformance is only a schema.
+///
+///     struct Note: BlankRecord {
+///         var id = 0
+///         var title = ""
+///         var items: [Item] = []
+///         var ref: Ref<Note>?
+///
+///         static let recordSchema = RecordSchema<Note>("Note") {
+///             RecordProperty("id", \.id, .identity)
+///             RecordProperty("title", \.title)
+///             RecordProperty("items", \.items, .inverse("note"), .onDelete(.cascade))
+///         }
+///     }
+///
+/// Each property has an initial value or is an optional variable. Swift then gives the struct the initializer without parameters, if the
+/// struct itself declares no other initializer. The initial values are not the defaults of the schema. A property that the schema does not
+/// list has its initial value whenever a record is read.
+public protocol BlankRecord: EntityRecord {
+    /// Creates a record with the initial values.
+    init()
+}
+
+extension BlankRecord {
+    /// Reads each property that `recordSchema` lists, by its key path. An initializer that reads the properties directly takes less time.
+    ///
+    /// Throws `.misuse` if the schema lists a constant.
+    public init(from row: inout RecordReader) throws {
+        self.init()
+        for (index, property) in Self.recordSchema.properties.enumerated() { try property.read(&self, index, &row) }
+        ref = row.ref()
+    }
+}
