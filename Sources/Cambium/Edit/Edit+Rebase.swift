@@ -12,8 +12,8 @@ extension Edit {
     ///
     /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
     /// removed an element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
-    /// so that the attribute cannot hold the edit's value. After an error, the edit is unchanged. Complexity: that of `conflicts(with:)`,
-    /// and O(changes of the edit).
+    /// so that the attribute cannot hold the edit's value, and `.misuse` for a graph of another store. After an error, the edit is
+    /// unchanged. Complexity: that of `conflicts(with:)`, and O(changes of the edit).
     ///
     /// - Parameters:
     ///   - graph: A later graph of the same store.
@@ -23,6 +23,10 @@ extension Edit {
     }
 
     func rebased(onto graph: Graph, _ policy: EditPolicy) throws(CambiumError) -> Edit {
+        guard base.storeKey == graph.storeKey else {
+            throw CambiumError(
+                .misuse, "The edit belongs to another store, whose objects have other ids. Commit it to its own store, or make a new edit.")
+        }
         let changes = graph.changes(since: base)
         var finder = EditConflictFinder(edit: self, theirs: graph, changes: changes)
         let conflicts = finder.run()

@@ -41,6 +41,18 @@ import Testing
         #expect(try store.graph.count(of: "Item") == 1)
     }
 
+    @Test func `an edit of another store is refused`() throws {
+        let other = try Store.inMemory(schema: Notes.schema)
+        var edit = store.edit()
+        try edit.insert("Item", ["key": "a"])
+        #expect(code { try other.commit(&edit) } == .misuse)
+        #expect(code { try other.preview(edit) { _ in } } == .misuse)
+        #expect(code { try edit.rebase(onto: other.graph) } == .misuse)
+        #expect(other.graph.objectCount == 0)
+        try store.commit(&edit)
+        #expect(try store.graph.count(of: "Item") == 1)
+    }
+
     @Test func `an edit continues after its commit`() throws {
         var edit = store.edit()
         let item = try edit.insert("Item", ["key": "a"])
