@@ -3,6 +3,8 @@ struct EntityDraft {
     private(set) var definition: EntityDefinition
     /// For each property, the record that declared it first and the form in that record.
     private var declared: [String: (record: String, form: PropertyForm)] = [:]
+    /// For each property, the options of all records, and the properties of the records that have them.
+    private var options: [String: [(place: String, effect: PropertyOption.Effect)]] = [:]
 
     init(_ name: String) { definition = EntityDefinition(name) }
 
@@ -34,6 +36,7 @@ struct EntityDraft {
                 addProperty(property)
             }
             for option in property.options {
+                options[property.name, default: []].append(("\(type).\(property.name)", option.effect))
                 apply(option.effect, to: property.name, "\(type).\(property.name)", names, &mistakes)
             }
         }
@@ -127,14 +130,37 @@ struct EntityDraft {
     }
 
     /// Removes everything that an ancestor declares, because the entity inherits it: properties, the identity, unique sets and indexes.
-    mutating func drop(_ ancestor: EntityDraft) {
+    ///
+    /// Reports the options of an inherited property that would change the property of the ancestor. A default is not reported, because the
+    /// macro makes it of an initial value. An inverse is not reported, because the other side may state it.
+    mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
+        for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {
+            for option in options[name] ?? [] where ancestor.isChanged(by: option.effect, name, lookup) {
+                let parent = ancestor.definition.name
+                mistakes.append(
+                    "\(option.place) has an option that the inherited property '\(parent).\(name)' lacks. Move the option to the record of "
+                        + "'\(parent)'.")
+            }
+        }
         definition.unique.removeAll(where: ancestor.definition.unique.contains)
         definition.indexes.removeAll(where: ancestor.definition.indexes.contains)
         definition.identity.removeAll(where: ancestor.definition.identity.contains)
         definition.attributes.removeAll { names.contains($0.name) }
         definition.relationships.removeAll { names.contains($0.name) }
         for name in names { declared[name] = nil }
+    }
+
+    /// Whether an option would change a property.
+    private func isChanged(by effect: PropertyOption.Effect, _ name: String, _ lookup: (PropertyName) -> String?) -> Bool {
+        switch effect {
+        case .default, .inverse: return false
+        default: break
+        }
+        // The option was applied before, so its mistakes are known.
+        var (changed, mistakes) = (self, [String]())
+        changed.apply(effect, to: name, "", lookup, &mistakes)
+        return changed.definition.attributes != definition.attributes || changed.definition.relationships != definition.relationships
     }
 
     /// Sets the inverse of a relationship that has no inverse yet.

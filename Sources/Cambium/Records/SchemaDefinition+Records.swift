@@ -72,11 +72,11 @@ struct SchemaAssembly {
     }
 
     /// Removes the properties that an ancestor declares.
-    private func dropInherited(_ drafts: inout [EntityDraft], _ index: Int, _ indexByName: [String: Int]) {
+    private mutating func dropInherited(_ drafts: inout [EntityDraft], _ index: Int, _ indexByName: [String: Int]) {
         var seen: Set<String> = [drafts[index].definition.name]
         var ancestor = drafts[index].definition.parent
         while let name = ancestor, seen.insert(name).inserted, let parent = indexByName[name] {
-            drafts[index].drop(drafts[parent])
+            drafts[index].drop(drafts[parent], name(of:), &mistakes)
             ancestor = drafts[parent].definition.parent
         }
     }

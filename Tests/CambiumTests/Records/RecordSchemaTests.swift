@@ -96,6 +96,44 @@ struct RecordSchemaTests {
         #expect(try store.graph.find(Derived.self, identity: "a")?.size == 3)
     }
 
+    @Test("a record of a sub-entity repeats the options of inherited properties, and another option is a mistake")
+    func inheritedOptions() throws {
+        struct Parent: EntityRecord {
+            var name: String
+            var items: [Ref<Person>]
+            var ref: Ref<Parent>?
+            static let recordSchema = RecordSchema<Parent>("Parent") {
+                RecordProperty("name", \.name, .minLength(1), .maxLength(40))
+                RecordProperty("items", \.items, .onDelete(.cascade))
+            }
+            init(from row: inout RecordReader) throws { (name, items) = (try row.read(0), try row.read(1)) }
+        }
+        struct Same: EntityRecord {
+            var name: String
+            var items: [Ref<Person>]
+            var ref: Ref<Same>?
+            static let recordSchema = RecordSchema<Same>("Same", parent: Parent.self) {
+                RecordProperty("name", \.name, .maxLength(40), .unique, .default(""))
+                RecordProperty("items", \.items, .onDelete(.cascade))
+            }
+            init(from row: inout RecordReader) throws { (name, items) = (try row.read(0), try row.read(1)) }
+        }
+        struct Other: EntityRecord {
+            var name: String
+            var items: [Ref<Person>]
+            var ref: Ref<Other>?
+            static let recordSchema = RecordSchema<Other>("Other", parent: Parent.self) {
+                RecordProperty("name", \.name, .minLength(1), .maxLength(10))
+                RecordProperty("items", \.items, .onDelete(.deny))
+            }
+            init(from row: inout RecordReader) throws { (name, items) = (try row.read(0), try row.read(1)) }
+        }
+        #expect(try Schema(of: Same.self).entity("Same")?.attribute("name") != nil)
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Other.self) }
+        #expect(error.code == .invalidInput)
+        #expect(error.details.count == 2)
+    }
+
     @Test("a record of a sub-entity repeats inherited sets without effect, and may have its own identity")
     func repeatedSets() throws {
         struct Parent: EntityRecord {
