@@ -44,6 +44,10 @@ struct RecordTarget: ~Copyable {
         transaction?.find(entity, identity: values) ?? edit?.find(entity, identity: values)
     }
 
+    func value(_ attribute: Attribute, of id: ObjectID) -> Value {
+        transaction?.currentValue(attribute, of: id) ?? edit?.current(attribute, of: id) ?? .null
+    }
+
     mutating func insert(_ entity: Entity, _ values: [(Attribute, Value)]) throws(CambiumError) -> ObjectID {
         if let id = try transaction?.insert(entity, values) {
             hasChanged = true
@@ -102,8 +106,10 @@ struct RecordTarget: ~Copyable {
 }
 
 extension WriteTransaction {
-    // If an optional cannot be copied, Swift can read a property of its content only through a method.
+    // If an optional cannot be copied, Swift can read a property or a subscript of its content only through a method.
     fileprivate func currentOutcome() -> TransactionOutcome? { outcome }
+
+    fileprivate func currentValue(_ attribute: Attribute, of id: ObjectID) -> Value? { self[id, attribute] }
 
     /// Returns the outcome that refs to objects of the transaction share.
     mutating func sharedOutcome() -> TransactionOutcome {

@@ -6,6 +6,8 @@ public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
+    /// For each value of a Codable type, the attribute, and a function that returns the form in which the type stores a stored value.
+    private var codableForms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
     private var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private var path: [ObjectID] = []
@@ -77,7 +79,11 @@ public struct RecordWriter: ~Copyable {
     /// Writes a value of any Codable type to an attribute of the type `json`.
     public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
         guard wantsAttributes else { return }
-        do { try put(property, JSONText.encode(value)) } catch let error as CambiumError { throw error } catch {
+        do {
+            try put(property, JSONText.encode(value))
+            guard case .attribute(let attribute) = current.binding.properties[property] else { return }
+            codableForms.append((attribute, { try JSONText.encode(JSONText.decode(V.self, $0)) }))
+        } catch let error as CambiumError { throw error } catch {
             let name = current.binding.properties[property].name
             throw CambiumError(.invalidInput, "'\(current.binding.entity.name).\(name)' cannot be encoded: \(error)", underlying: error)
         }
@@ -143,6 +149,7 @@ public struct RecordWriter: ~Copyable {
         defer { current = outer }
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)
+        codableForms.removeAll(keepingCapacity: true)
         try record.write(to: &self)
         let (id, isNew) = try saveAttributes(of: record.ref, Record.self)
         if current.binding.hasRelationships {
@@ -190,12 +197,22 @@ public struct RecordWriter: ~Copyable {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         if let id = known ?? identified(binding) {
+            for (attribute, form) in codableForms { omitPresentValue(of: attribute, form, id) }
             try target.set(id, values)
             return (id, false)
         }
         insertedCount += 1
         values.removeAll { $0.1.isNull && $0.0.defaultValue.isNull }
         return (try target.insert(binding.entity, values), true)
+    }
+
+    /// Omits the value of a Codable type if the stored text already has this value, in another order of keys or with other members.
+    private mutating func omitPresentValue(of attribute: Attribute, _ form: (Value) throws -> Value, _ id: ObjectID) {
+        guard let index = values.firstIndex(where: { $0.0 === attribute }) else { return }
+        let stored = target.value(attribute, of: id)
+        if stored.isNull || stored == values[index].1 { return }
+        // A text that the type cannot read is replaced.
+        if let present = try? form(stored), present == values[index].1 { values.remove(at: index) }
     }
 
     /// The number of objects that were inserted.

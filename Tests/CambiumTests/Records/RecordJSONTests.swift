@@ -20,6 +20,26 @@ struct RecordJSONTests {
         mutating func write(to row: inout RecordWriter) throws { try row.writeJSON("days", days) }
     }
 
+    @Test("JSON that already has the saved value keeps its order of keys and its other members")
+    func otherForm() throws {
+        let store = try Library.store()
+        let rows = #"[{"title": "Emma", "printing": {"year": 1815, "city": "London", "copies": [2000]}}]"#
+        try store.importRows(Book.self, from: .bytes(Array(rows.utf8)))
+        var emma = try #require(try store.fetch(Book.self).first)
+        let id = try #require(emma.ref).id
+        let stored = try store.graph[id, "printing"]
+        emma.title = "Emma, 2nd edition"
+        try store.save(&emma)
+        #expect(try store.graph[id, "printing"] == stored)
+        var edit = store.edit()
+        emma = try edit.load(Book.self, id)
+        try edit.save(&emma)
+        #expect(edit.isEmpty)
+        emma.printing?.year = 1816
+        try store.save(&emma)
+        #expect(try store.graph[id, "printing"] == .json(#"{"copies":[2000],"year":1816}"#))
+    }
+
     @Test("dates are read back unchanged, and a date without a text is an error")
     func dates() throws {
         let store = try Store.inMemory(schema: Schema(of: Visit.self))
