@@ -131,6 +131,10 @@ extension URL: AttributeValue {
         guard case .uri(let text) = attributeValue, let url = URL(string: text) else { throw ValueMismatch(of: Self.self) }
         self = url
     }
+    /// Writes the URL. A stored URI that is this URL before `URL` escaped some of its letters stays as it is.
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        if row.wantsAttributes { try row.put(property, attributeValue) { try URL(attributeValue: $0).attributeValue } }
+    }
 }
 
 extension JSONValue: AttributeValue {
@@ -140,6 +144,10 @@ extension JSONValue: AttributeValue {
     public init(attributeValue: Value) throws {
         guard case .json(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }
         self = try JSONValue(parsing: text.utf8)
+    }
+    /// Writes the value. A stored text that is this value with other spaces stays as it is.
+    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+        if row.wantsAttributes { try row.put(property, attributeValue) { try JSONValue(attributeValue: $0).attributeValue } }
     }
 }
 

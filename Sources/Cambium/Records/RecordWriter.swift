@@ -6,8 +6,9 @@ public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
-    /// For each value of a Codable type, the attribute, and a function that returns the form in which the type stores a stored value.
-    private var codableForms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
+    /// The attributes in `values` whose types read several stored forms as one value, each with a function that returns the form in which
+    /// its type stores such a value.
+    private var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
     private var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private var path: [ObjectID] = []
@@ -80,9 +81,7 @@ public struct RecordWriter: ~Copyable {
     public mutating func writeJSON<V: Codable & Sendable>(_ property: Int, _ value: V) throws {
         guard wantsAttributes else { return }
         do {
-            try put(property, JSONText.encode(value))
-            guard case .attribute(let attribute) = current.binding.properties[property] else { return }
-            codableForms.append((attribute, { try JSONText.encode(JSONText.decode(V.self, $0)) }))
+            try put(property, JSONText.encode(value)) { try JSONText.encode(JSONText.decode(V.self, $0)) }
         } catch let error as CambiumError { throw error } catch {
             let name = current.binding.properties[property].name
             throw CambiumError(.invalidInput, "'\(current.binding.entity.name).\(name)' cannot be encoded: \(error)", underlying: error)
@@ -119,6 +118,14 @@ public struct RecordWriter: ~Copyable {
         if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
     }
 
+    /// Puts a value whose type reads several stored forms as one value. If the object has this value in another form, it keeps that form.
+    ///
+    /// - Parameter form: Returns the form in which the type stores a value that it reads.
+    mutating func put(_ property: Int, _ value: Value, _ form: @escaping (Value) throws -> Value) throws {
+        try put(property, value)
+        if case .attribute(let attribute) = current.binding.properties[property] { forms.append((attribute, form)) }
+    }
+
     /// Writes `nil`. Returns the value that the property gets: a ref to the containing record if the property leads back to it, otherwise
     /// `nil`.
     @usableFromInline
@@ -149,7 +156,7 @@ public struct RecordWriter: ~Copyable {
         defer { current = outer }
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)
-        codableForms.removeAll(keepingCapacity: true)
+        forms.removeAll(keepingCapacity: true)
         try record.write(to: &self)
         let (id, isNew) = try saveAttributes(of: record.ref, Record.self)
         if current.binding.hasRelationships {
@@ -197,7 +204,7 @@ public struct RecordWriter: ~Copyable {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         if let id = known ?? identified(binding) {
-            for (attribute, form) in codableForms { omitPresentValue(of: attribute, form, id) }
+            for (attribute, form) in forms { omitPresentValue(of: attribute, form, id) }
             try target.set(id, values)
             return (id, false)
         }
@@ -206,7 +213,7 @@ public struct RecordWriter: ~Copyable {
         return (try target.insert(binding.entity, values), true)
     }
 
-    /// Omits the value of a Codable type if the stored text already has this value, in another order of keys or with other members.
+    /// Omits a value that is already stored in another form, such as JSON with another order of keys or with other members.
     private mutating func omitPresentValue(of attribute: Attribute, _ form: (Value) throws -> Value, _ id: ObjectID) {
         guard let index = values.firstIndex(where: { $0.0 === attribute }) else { return }
         let stored = target.value(attribute, of: id)
