@@ -9,23 +9,29 @@ public struct RecordWriter: ~Copyable {
     /// The attributes in `values` whose types read several stored forms as one value, each with a function that returns the form in which
     /// its type stores such a value.
     private var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
-    private var current: Frame
+    private(set) var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
-    private var path: [ObjectID] = []
+    private(set) var path: [ObjectID] = []
+    /// The former values and members of the properties that the writer has changed. So a copy of a record that still has them does not undo
+    /// the change of another copy.
+    private var formerValues: [EditPlace: Value] = [:]
+    var formerMembers: [EditPlace: [ObjectID]] = [:]
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
     private let read: RefOrigin
     private var inserted: RefOrigin?
     /// Whether the writer changes no object, and only clears the refs of records whose objects were deleted.
-    private var isClearing = false
+    private(set) var isClearing = false
 
     /// The record that is being written.
-    private struct Frame {
+    struct Frame {
         let binding: RecordBinding
         /// The object of the record; `nil` until the values of its attributes were written.
         var id: ObjectID?
         /// The inverse of the relationship through which the save reached the record. This inverse is not written here, because the
         /// containing record writes the link.
         let arrival: PropertyNumber?
+        /// Whether the record has the ref of its object, so it may be one of several copies.
+        var isKnown = false
         /// The objects of the records that contained the record when it was read or saved.
         var containers: [ObjectID] = []
         /// The index of the property that will probably be written next by name.
@@ -152,7 +158,8 @@ public struct RecordWriter: ~Copyable {
                 "More than \(RecordReader.depthMax) records contain each other. Declare one of the properties as Ref or ToMany.")
         }
         let outer = current
-        current = Frame(binding: try bound(Record.self), arrival: arrival, containers: record.ref?.origin.containers ?? [])
+        current = Frame(binding: try bound(Record.self), arrival: arrival)
+        current.containers = record.ref?.origin.containers ?? []
         defer { current = outer }
         if isClearing { return try clear(&record) }
         values.removeAll(keepingCapacity: true)
@@ -203,8 +210,10 @@ public struct RecordWriter: ~Copyable {
     ) throws -> (id: ObjectID, isNew: Bool) {
         let binding = current.binding
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
+        current.isKnown = known != nil
         if let id = known ?? identified(binding) {
-            for (attribute, form) in forms { omitPresentValue(of: attribute, form, id) }
+            // An array of records without relationships has no copies that a program did not write itself.
+            if !forms.isEmpty || binding.hasRelationships || !path.isEmpty { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)
         }
@@ -213,13 +222,28 @@ public struct RecordWriter: ~Copyable {
         return (try target.insert(binding.entity, values), true)
     }
 
-    /// Omits a value that is already stored in another form, such as JSON with another order of keys or with other members.
-    private mutating func omitPresentValue(of attribute: Attribute, _ form: (Value) throws -> Value, _ id: ObjectID) {
-        guard let index = values.firstIndex(where: { $0.0 === attribute }) else { return }
-        let stored = target.value(attribute, of: id)
-        if stored.isNull || stored == values[index].1 { return }
-        // A text that the type cannot read is replaced.
-        if let present = try? form(stored), present == values[index].1 { values.remove(at: index) }
+    /// Omits the values that the object has already. Also omits a value that the object had before another copy of the record changed it.
+    private mutating func omitValues(of id: ObjectID) {
+        var kept: [(Attribute, Value)] = []
+        for (attribute, value) in values {
+            let (place, stored) = (EditPlace(id, attribute.number), target.value(attribute, of: id))
+            if isStored(value, as: stored, attribute) { continue }
+            if let former = formerValues[place] {
+                if current.isKnown, isStored(value, as: former, attribute) { continue }
+            } else {
+                formerValues[place] = stored
+            }
+            kept.append((attribute, value))
+        }
+        values = kept
+    }
+
+    /// Whether a stored value is the value of a record, perhaps in another form, such as JSON with another order of keys or more members.
+    private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
+        if stored == value { return true }
+        guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }
+        // A text that the type cannot read is another value.
+        return (try? form(stored)) == value
     }
 
     /// The number of objects that were inserted.
@@ -270,7 +294,7 @@ public struct RecordWriter: ~Copyable {
         return Ref(id, origin(of: id, isNew: isNew))
     }
 
-    private mutating func origin(of id: ObjectID, isNew: Bool) -> RefOrigin {
+    mutating func origin(of id: ObjectID, isNew: Bool) -> RefOrigin {
         guard let outcome = target.outcome(of: id, isNew: isNew) else { return read }
         let origin = inserted ?? RefOrigin(storeKey: read.storeKey, outcome)
         inserted = origin
@@ -283,102 +307,5 @@ public struct RecordWriter: ~Copyable {
         let binding = try target.binding(type)
         bindings.append((key, binding))
         return binding
-    }
-
-    // MARK: Relationships
-
-    /// Returns the relationship to write, or `nil` if this call is for attributes or if the other side writes the relationship.
-    private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
-        guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
-            relationship.number != current.arrival
-        else { return nil }
-        return (id, relationship)
-    }
-
-    /// Returns the object of the record that contains the current record, if a property leads back to that record. The containing record
-    /// writes this link. Otherwise, and in a call of `write(to:)` for attributes, returns `nil`.
-    mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
-        guard !isClearing, wantsRelationships, path.count > 1,
-            case .relationship(let relationship, _) = current.binding.properties[property], relationship.number == current.arrival
-        else { return nil }
-        let id = path[path.count - 2]
-        return (id, origin(of: id, isNew: false))
-    }
-
-    /// Returns a ref to the containing record if a property leads back to it, and if the value is a ref. Otherwise returns `nil`.
-    mutating func containerRef<Value>(_ property: Int) -> Value? {
-        guard let container = container(property), let type = Value.self as? any ContainerRef.Type else { return nil }
-        return type.init(container.id, container.origin) as? Value
-    }
-
-    /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
-    func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
-
-    /// Whether a collection belongs to the property that is being written. If so, its members are unchanged.
-    ///
-    /// `owner` may have the id of an edit that was committed. Such an owner counts as the current object. An owner of a transaction that
-    /// was rolled back does not exist, so its members are written, even if the current object got its id.
-    func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
-        guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
-        if owner.origin.isRolledBack(except: target.outcome) { return false }
-        return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
-    }
-
-    @usableFromInline
-    mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
-        guard writesRelationship(property) else { return }
-        try setTarget(property, try saveNested(&record, property), of: Record.self)
-    }
-
-    mutating func saveNested<Record: EntityRecord>(_ record: inout Record, _ property: Int) throws -> ObjectID {
-        try save(&record, arrival: relationship(property)?.relationship.inverse)
-    }
-
-    /// Links the current object to one object, or to no object. If there is no new target, a link to an object that reading omits stays.
-    mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
-        guard let (id, relationship) = relationship(property) else { return }
-        if isClearing { return }
-        let before = target.members(relationship, of: id).first
-        if before == wanted { return }
-        if let wanted { return try target.link(id, relationship, wanted) }
-        if let before, !isOmitted(before, type) { try target.unlink(id, relationship, before) }
-    }
-
-    /// Whether an object is omitted from the values of a type: the object contains the current record, or contained it when the record was
-    /// read or saved, and the type is a record.
-    private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
-        (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
-    }
-
-    /// Sets the members of a to-many relationship. Members that reading omits stay at their positions.
-    ///
-    /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
-    mutating func writeMembers<Member>(
-        _ property: Int, of type: Member.Type, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void
-    ) throws {
-        guard let (id, relationship) = relationship(property) else { return }
-        var wanted: [ObjectID] = []
-        try collect(&self, &wanted)
-        if isClearing { return }
-        let present = target.members(relationship, of: id)
-        var kept: Set<ObjectID> = []
-        wanted.removeAll { !kept.insert($0).inserted }
-        for (index, member) in present.enumerated() where isOmitted(member, type) && kept.insert(member).inserted {
-            wanted.insert(member, at: min(index, wanted.count))
-        }
-        if present == wanted { return }
-        let known = Set(present)
-        for member in present where !kept.contains(member) { try target.unlink(id, relationship, member) }
-        guard relationship.isOrdered else {
-            for member in wanted where !known.contains(member) { try target.link(id, relationship, member) }
-            return
-        }
-        for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
-            if step.isNew {
-                try target.link(id, relationship, step.member, at: step.index)
-            } else {
-                try target.move(id, relationship, step.member, to: step.index)
-            }
-        }
     }
 }

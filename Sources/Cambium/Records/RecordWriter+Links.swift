@@ -1,0 +1,116 @@
+/// Writing the relationships of records.
+extension RecordWriter {
+    /// Returns the relationship to write, or `nil` if this call is for attributes or if the other side writes the relationship.
+    private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
+        guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
+            relationship.number != current.arrival
+        else { return nil }
+        return (id, relationship)
+    }
+
+    /// Returns the object of the record that contains the current record, if a property leads back to that record. The containing record
+    /// writes this link. Otherwise, and in a call of `write(to:)` for attributes, returns `nil`.
+    mutating func container(_ property: Int) -> (id: ObjectID, origin: RefOrigin)? {
+        guard !isClearing, wantsRelationships, path.count > 1,
+            case .relationship(let relationship, _) = current.binding.properties[property], relationship.number == current.arrival
+        else { return nil }
+        let id = path[path.count - 2]
+        return (id, origin(of: id, isNew: false))
+    }
+
+    /// Returns a ref to the containing record if a property leads back to it, and if the value is a ref. Otherwise returns `nil`.
+    mutating func containerRef<Value>(_ property: Int) -> Value? {
+        guard let container = container(property), let type = Value.self as? any ContainerRef.Type else { return nil }
+        return type.init(container.id, container.origin) as? Value
+    }
+
+    /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
+    func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
+
+    /// Whether a collection belongs to the property that is being written. If so, its members are unchanged.
+    ///
+    /// `owner` may have the id of an edit that was committed. Such an owner counts as the current object. An owner of a transaction that
+    /// was rolled back does not exist, so its members are written, even if the current object got its id.
+    func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
+        guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
+        if owner.origin.isRolledBack(except: target.outcome) { return false }
+        return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
+    }
+
+    @usableFromInline
+    mutating func writeTarget<Record: EntityRecord>(_ property: Int, _ record: inout Record) throws {
+        guard writesRelationship(property) else { return }
+        try setTarget(property, try saveNested(&record, property), of: Record.self)
+    }
+
+    mutating func saveNested<Record: EntityRecord>(_ record: inout Record, _ property: Int) throws -> ObjectID {
+        try save(&record, arrival: relationship(property)?.relationship.inverse)
+    }
+
+    /// Links the current object to one object, or to no object. If there is no new target, a link to an object that reading omits stays.
+    mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
+        guard let (id, relationship) = relationship(property) else { return }
+        if isClearing { return }
+        let before = target.members(relationship, of: id).first
+        if before == wanted { return }
+        if wanted == nil, let before, isOmitted(before, type) { return }
+        if isOutdated(wanted.map { [$0] } ?? [], before.map { [$0] } ?? [], relationship, of: id) { return }
+        if let wanted {
+            try target.link(id, relationship, wanted)
+        } else if let before {
+            try target.unlink(id, relationship, before)
+        }
+    }
+
+    /// Whether the members of a record are those that its object had before another copy of the record changed them. If the writer has not
+    /// changed the relationship yet, keeps the present members as the former ones.
+    private mutating func isOutdated(
+        _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
+    ) -> Bool {
+        let place = EditPlace(id, relationship.number)
+        guard let former = formerMembers[place] else {
+            formerMembers[place] = present
+            return false
+        }
+        return current.isKnown && (relationship.isOrdered ? former == wanted : Set(former) == Set(wanted))
+    }
+
+    /// Whether an object is omitted from the values of a type: the object contains the current record, or contained it when the record was
+    /// read or saved, and the type is a record.
+    private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
+        (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
+    }
+
+    /// Sets the members of a to-many relationship. Members that reading omits stay at their positions.
+    ///
+    /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
+    mutating func writeMembers<Member>(
+        _ property: Int, of type: Member.Type, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void
+    ) throws {
+        guard let (id, relationship) = relationship(property) else { return }
+        var wanted: [ObjectID] = []
+        try collect(&self, &wanted)
+        if isClearing { return }
+        let present = target.members(relationship, of: id)
+        var kept: Set<ObjectID> = []
+        wanted.removeAll { !kept.insert($0).inserted }
+        for (index, member) in present.enumerated() where isOmitted(member, type) && kept.insert(member).inserted {
+            wanted.insert(member, at: min(index, wanted.count))
+        }
+        if present == wanted { return }
+        if isOutdated(wanted, present, relationship, of: id) { return }
+        let known = Set(present)
+        for member in present where !kept.contains(member) { try target.unlink(id, relationship, member) }
+        guard relationship.isOrdered else {
+            for member in wanted where !known.contains(member) { try target.link(id, relationship, member) }
+            return
+        }
+        for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
+            if step.isNew {
+                try target.link(id, relationship, step.member, at: step.index)
+            } else {
+                try target.move(id, relationship, step.member, to: step.index)
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Cambium
+import Testing
+
+@Suite("Several copies of a record in one save")
+struct RecordCopyTests {
+    /// Saves three people: Anna is a friend of both others.
+    private func people() throws -> Store {
+        let store = try Library.store()
+        var people = [Person("Anna"), Person("Ben"), Person("Cleo")]
+        try store.save(&people)
+        let ids = people.compactMap { $0.ref?.id }
+        try store.write { transaction in
+            try transaction.link(ids[1], "friends", ids[0])
+            try transaction.link(ids[2], "friends", ids[0])
+        }
+        return store
+    }
+
+    private func check(_ people: [Person]) {
+        #expect(people.map(\.name) == ["Anne", "Ben", "Cleo", "Dora"])
+        #expect(people[0].friends.map(\.name) == ["Dora"])
+        #expect(people[1].friends.map(\.name) == ["Anne"])
+    }
+
+    @Test("an unchanged copy does not undo the changes of another copy")
+    func unchangedCopies() throws {
+        let store = try people()
+        var people = try store.fetch(Person.self)
+        people[0].name = "Anne"
+        people[0].friends = [Person("Dora")]
+        try store.save(&people)
+        check(try store.fetch(Person.self))
+    }
+
+    @Test("an unchanged copy does not undo the changes of another copy in an edit")
+    func unchangedCopiesInEdit() throws {
+        let store = try people()
+        var edit = store.edit()
+        var people: [Person] = try edit.load(try store.fetch(Person.self).compactMap { $0.ref?.id })
+        people[0].name = "Anne"
+        people[0].friends = [Person("Dora")]
+        try edit.save(&people)
+        try store.commit(&edit)
+        check(try store.fetch(Person.self))
+    }
+
+    @Test("the change of a later copy is saved, and the last of two changes wins")
+    func changedCopies() throws {
+        let store = try Companies.store()
+        var shop = Companies.Shop("Carpets", owner: Companies.Employee("Carl", age: 40))
+        try store.save(&shop)
+        let (id, owner) = (try #require(shop.ref?.id), try #require(shop.owner?.ref?.id))
+        try store.write { try $0.link(id, "employees", owner) }
+        shop = try store.graph.load(Companies.Shop.self, id)
+        shop.owner?.name = "Charles"
+        shop.employees[0].age = 41
+        try store.save(&shop)
+        shop = try store.graph.load(Companies.Shop.self, id)
+        #expect(shop.employees.map(\.name) == ["Charles"])
+        #expect(shop.employees.map(\.age) == [41])
+        shop.owner?.name = "first"
+        shop.employees[0].name = "second"
+        try store.save(&shop)
+        #expect(try store.fetch(Companies.Employee.self).map(\.name) == ["second"])
+    }
+}
