@@ -274,7 +274,8 @@ public struct RecordWriter: ~Copyable {
             let reason = ref.id.isProvisional ? "exists only in the edit that inserted it" : "was deleted"
             throw CambiumError(
                 .objectDeleted,
-                "\(entity)/\(ref.id.serialText) \(reason), so the record cannot be saved. Set its ref to nil to insert it again.")
+                "\(entity)/\(ref.id.serialText) \(reason), so no ref to it can be used. Set the ref to nil. A save of a record whose own "
+                    + "ref is nil inserts the record again.")
         }
         return ref.id
     }
