@@ -89,14 +89,15 @@ extension Graph {
         return value
     }
 
-    /// Returns the number of records for each value of a property, such as `{ $0.city.name }`, by ascending value.
+    /// Returns the number of records in a query's answer for each value of a property, such as `{ $0.city.name }`, by ascending value.
     ///
-    /// Throws as `aggregate(_:_:)` does. For other functions, pass `query.query` to `aggregate(_:_:)`.
+    /// Throws as `sum(_:of:)` does. For other functions, pass `query.query` to `aggregate(_:_:)`, which applies sort keys and limits to the
+    /// groups.
     public func counts<Record: EntityRecord, V: PropertyValue>(
         _ query: RecordQuery<Record> = RecordQuery(), by field: (RecordFields<Record>) -> RecordField<V>
     ) throws -> [(value: QueryValue, count: Int)] {
         let grouping = Grouping(by: [field(RecordFields()).operand], [.count])
-        return try aggregate(query.query, grouping).compactMap { row in
+        return try aggregate(query.query.withoutOrder(in: self), grouping).compactMap { row in
             guard let key = row.group.first, case .value(.int(let count))? = row.values.first else { return nil }
             return (key, Int(count))
         }

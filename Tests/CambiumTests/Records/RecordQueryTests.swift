@@ -96,6 +96,8 @@ struct RecordQueryTests {
         #expect(try graph.max(\.price, of: sorted.limited(to: 2, offset: 1)) == .decimal(DecimalNumber(9)))
         #expect(try graph.sum(\.price, of: sorted.limited(to: 2, offset: 3)) == .decimal(DecimalNumber(0)))
         #expect(throws: CambiumError.self) { try graph.sum(\.price, of: sorted.limited(to: -1)) }
+        let counts = try graph.counts(sorted.limited(to: 2)) { $0.writer.name }
+        #expect(counts.map(\.count) == [1, 1])
     }
 
     @Test("a key path that the schema does not list is an error with its name") func unknownProperty() throws {
