@@ -1,15 +1,15 @@
 internal import CambiumModel
 
 /// Reads the transactions of an archive in order, from the segments that contain them. The segments of the archive need not begin at the
-/// same transactions as the segments of the log.
+/// same transactions as the segments of the store's log.
 struct ArchivedRecords {
     private let volume: any Volume
     /// The segments of the archive, ascending.
     private let listed: [TransactionNumber]
     private var records: SegmentRecords?
-    /// The segments whose transactions were returned.
+    /// The segments from which `record` has returned transactions.
     private(set) var segments: [TransactionNumber] = []
-    /// The last transaction that was returned.
+    /// The last transaction that `record` has returned.
     private var last = TransactionNumber.none
 
     init(_ volume: any Volume, _ listed: [TransactionNumber]) {
@@ -26,7 +26,7 @@ struct ArchivedRecords {
         var flaw: CambiumError?
         for segment in listed.reversed() where segment <= number {
             do throws(CambiumError) {
-                // If a later segment begins at or before the transaction, this segment contains the transaction only if segments were
+                // If another segment begins between `segment` and the transaction, `segment` contains the transaction only if segments were
                 // merged into it. A merged segment is sealed.
                 let isCovering = segment != listed.last(where: { $0 <= number })
                 var found = try SegmentRecords(volume, segment, from: number)

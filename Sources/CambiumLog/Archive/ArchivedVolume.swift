@@ -25,7 +25,7 @@ package struct ArchivedVolume: Volume {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }
 
-    /// Combines a store with an archive that is already open. Throws as the other initializer does.
+    /// Combines a store with an archive that is already open. Throws as `init(_:archive:)` does.
     package init(_ store: any Volume, _ source: SegmentArchive) throws {
         let reader = try LogReader(store)
         var listed = try reader.segments()
@@ -102,7 +102,8 @@ package struct ArchivedVolume: Volume {
     package func list(_ directory: String) throws(CambiumError) -> [String] {
         let prefix = directory + "/"
         var names = Set(try store.list(directory).filter { !hidden.contains(prefix + $0) })
-        // If a compaction has retired more segments since this volume was opened, it may also have merged segments and so removed names.
+        // A compaction that has retired segments since this volume was opened may also have merged segments. Their files are then missing
+        // from the list.
         if directory == LogDirectory.name, try reader.retiredEnd() != retiredEnd { throw isCompacted }
         names.formUnion(paths.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

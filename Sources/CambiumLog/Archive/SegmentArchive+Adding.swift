@@ -5,15 +5,15 @@ extension SegmentArchive {
     /// Creates the archive's directories, and calls `body` while this process holds the lock of the archive.
     ///
     /// Throws `.locked` if this process or another process is adding to the archive, and `.ioFailure` if a disk operation fails. Throws
-    /// `.cannotCreate` if the files of the archive would be the store's own files. Also throws the errors of `body`. If nothing was
-    /// archived, removes the lock file and each directory that this call created.
+    /// `.cannotCreate` if the log directory of the archive is the log directory of the store, whose volume is `source`. Also throws the
+    /// errors of `body`. After an error, removes the lock file and each directory that this call created, unless something was archived.
     package func withLock<Result>(apartFrom source: any Volume, _ body: () throws -> Result) throws -> Result {
         try volume.createDirectory("")
         let made = try [LogDirectory.name, StoreFileName.lock].filter { try !volume.exists($0) }
         let lock = try lock(isNew: made.contains(StoreFileName.lock))
         defer { lock.unlock() }
         do {
-            // After the first check, another process may have begun an archive of another store in this directory.
+            // Another process may have begun an archive of another store in this directory since this object was created.
             try checkPlace()
             try volume.createDirectory(LogDirectory.name)
             try volume.syncDirectory("")
@@ -34,11 +34,11 @@ extension SegmentArchive {
         }
     }
 
-    /// Removes the files and directories that this call created, if nothing was archived.
+    /// Removes the files and directories that a call of `withLock` created, if nothing was archived.
     ///
     /// - Parameter made: the names in the archive's directory that did not exist before.
     private func removeIfEmpty(_ made: [String]) {
-        // If a file or a directory cannot be removed, the next call uses it.
+        // If a file or a directory cannot be removed, the next call of `withLock` uses it.
         guard (try? volume.list(LogDirectory.name))?.isEmpty == true else { return }
         if made.contains(LogDirectory.name) { try? volume.removeDirectory(LogDirectory.name) }
         if made.contains(StoreFileName.lock) { try? volume.remove(StoreFileName.lock) }
@@ -91,8 +91,8 @@ extension SegmentArchive {
         return (segmentCount, byteCount)
     }
 
-    /// Returns the result that `add` would have. Throws as `add` does, but not if the archive continues after the segments: the caller may
-    /// add more segments.
+    /// Returns the result that `add` would return for these segments, and copies nothing. Throws as `add` does, but not if the archive
+    /// continues after the segments: the caller may add more segments.
     package func measure(_ segments: [TransactionNumber], of source: any Volume) throws -> (segmentCount: Int, byteCount: Int) {
         var (segmentCount, byteCount) = (0, 0)
         for segment in segments {
@@ -188,7 +188,8 @@ extension SegmentArchive {
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }
 
-    /// Checks that no file of the archive has transactions that its replacement lacks; otherwise, throws `.conflict`.
+    /// Throws `.conflict` if the archive has a sealed file of `segment` that continues after `last`. To replace this file would lose
+    /// transactions.
     private func checkReplaceable(_ segment: TransactionNumber, upTo last: TransactionNumber) throws {
         var end: TransactionNumber?
         guard try volume.exists(LogFileName.path(segment, .segment)) else { return }

@@ -90,7 +90,7 @@ package struct SegmentArchive: Sendable {
         let listed = try LogDirectory.segments(volume)
         var ranges: [ClosedRange<TransactionNumber>] = []
         for (place, segment) in listed.enumerated() {
-            // A later call that needs the segment reports the corruption.
+            // If the segment is corrupt, a later call that needs it reports the corruption.
             let records = try? SegmentRecords(volume, segment)
             if records?.isRetired == true { continue }
             let following = place + 1 < listed.count ? TransactionNumber(rawValue: listed[place + 1].rawValue - 1) : nil
@@ -99,9 +99,10 @@ package struct SegmentArchive: Sendable {
         return ranges
     }
 
-    /// Returns the last transaction of the last segment, which is open or cannot be read.
+    /// Returns the last transaction of the archive's last segment, which is open. Returns the largest possible number if the segment cannot
+    /// be read.
     ///
-    /// A later call that needs a corrupt segment reports the corruption.
+    /// If a frame of the segment is corrupt, a later call that needs the segment reports the corruption.
     private func end(of records: SegmentRecords?) -> TransactionNumber {
         guard var records else { return TransactionNumber(rawValue: Format.transactionMax) }
         var last = records.first
@@ -143,13 +144,13 @@ package struct SegmentArchive: Sendable {
                 throw damage("Transaction \(record.number) of the archive differs from the transaction that the store retired.")
             }
             if case .file(let file) = other.payload { paths.append(file.path) }
-            // A segment of the archive ends here. The retired segment may have been merged from several segments, and it lists the
-            // checksums at their ends.
+            // A segment of the archive ends here if `endChecksum` returns a checksum. The retired segment may have been merged from several
+            // segments, and it lists the checksums at their ends.
             if let checksum = try whole.endChecksum(), checksum != kept.checksum(after: record.number) {
                 throw damage("The file in the archive does not end like the file that the store retired.")
             }
         }
-        // Each checksum depends on the header. So equal checksums prove that the headers are equal, too.
+        // The checksums in a segment depend on its header. So equal checksums also prove that the headers are equal.
         guard try whole.checksum() == kept.lastChecksum else {
             throw damage("The file in the archive does not end like the file that the store retired.")
         }

@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 /// Reads the transactions of one segment, one at a time. Its errors contain the name of the volume, because a store and its archive may
-/// both have a file of this name.
+/// contain files with the same name.
 struct SegmentRecords {
     private let volume: any Volume
     private var reader: SegmentReader

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// The record of a checkpoint: the position of its pages in the file of pages, and everything else that an opening needs.
+/// The record of a checkpoint: the position of its pages in the file of pages, and everything else that is needed to open the store.
 /// Docs/CHECKPOINTS.md describes the bytes.
 package struct CheckpointRecord: Sendable {
     package static let directory = "roots"
@@ -44,7 +44,7 @@ package struct CheckpointRecord: Sendable {
     package var fanOutShift: UInt8
     /// Whether chunks are compressed if this saves disk space.
     package var isPacked: Bool
-    /// A hash of the layout of the schema in pages. A program that computes another hash cannot use the pages.
+    /// A hash of the way in which pages store the objects of the schema. A program that computes another hash cannot use the pages.
     package var layout: UInt64
     /// The position at which the log continues after `transaction`.
     package var logPosition: LogPosition

@@ -34,8 +34,8 @@ enum CheckpointTable {
         }
     }
 
-    /// Returns the number of bytes that precede the table in its first part: the number of the other parts, and a reference to each other
-    /// part.
+    /// Returns the number of bytes that precede the table in its first part. They contain the number of the later parts, and a reference to
+    /// each later part.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {
@@ -77,7 +77,7 @@ enum CheckpointTable {
             chunks.append(chunk)
         }
         try reader.finish()
-        // The chunks of the parts ascend, so no chunk counts twice.
+        // `owned` is ascending, so it contains no chunk twice.
         guard ownedCount == owned.count, owned.allSatisfy({ chunks[$0] == .table }) else {
             throw .invalid("a table whose chunks are not those that it marks as its own", offset: reader.offset)
         }

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 
 /// A lease: a file next to the checkpoint records. It lists the chunks that graphs still map after their store was closed, so that later
-/// writers do not write to these chunks. This object holds a shared lock on the file as long as it exists.
+/// writers do not write to these chunks. The object holds a shared lock on the file, and its deinitializer releases the lock.
 ///
 /// The lock ends with the process, so a lease that no process has locked has no effect. The file is not synced, because a power failure
 /// ends all processes anyway. Docs/CHECKPOINTS.md describes the bytes.
@@ -47,8 +47,8 @@ package final class ChunkLease: Sendable {
     static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) && name.utf8.count == nameDigitCount + suffix.utf8.count }
 }
 
-/// The leases that were in use when this process took the lock of the store. Their graphs have outlived an earlier opening of the store. No
-/// lease is added later.
+/// The leases that were in use when this process took the lock of the store. They belong to graphs that are still in use, although the
+/// store that returned them was closed. No lease is added later, because this process holds the lock.
 package struct ChunkLeases: Sendable {
     /// The records by their paths; `nil` for a lease that does not verify.
     private var records: [String: LeaseRecord?] = [:]

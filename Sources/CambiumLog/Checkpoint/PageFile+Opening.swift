@@ -15,7 +15,7 @@ extension PageFile {
                 recorded = try RecordedCheckpoint(bytes, store: store)
             } catch {
                 throw CambiumError(
-                    .damaged, "The checkpoint is corrupt (\(error)). The next opening of the store uses an older checkpoint, or the log.",
+                    .damaged, "The checkpoint is corrupt (\(error)). Open the store again to use an older checkpoint or the log.",
                     place: .init(file: record))
             }
             let pages = path(recorded.record.pageFile)
@@ -29,7 +29,7 @@ extension PageFile {
                 throw CambiumError(
                     .damaged,
                     "The file with the pages of checkpoint '\(record)' is missing. "
-                        + "The next opening of the store uses an older checkpoint, or the log.",
+                        + "Open the store again to use an older checkpoint or the log.",
                     place: .init(file: pages))
             }
         }

@@ -80,13 +80,13 @@ package final class PageFileMemory: @unchecked Sendable {
     /// Records that these chunks have no disk space until they are stored or mapped again. Returns a closure that releases the disk space,
     /// or `nil` if the file has no space to release.
     ///
-    /// Any thread may call the closure while no thread stores or maps the chunks. If the file system cannot release the space, the file
-    /// keeps it.
+    /// Any thread can call the closure. The caller must ensure that no thread stores or maps the chunks at the same time. If the file
+    /// system cannot release the space, the file keeps it.
     package func discard(_ chunks: Range<Int>) -> (@Sendable () -> Void)? {
         // A file without a name has no disk space before it is opened.
         if chunks.isEmpty || (pageFile == nil && file == nil) { return nil }
         if ahead.overlaps(chunks) { ahead = 0..<0 }
-        // The caller may release the space later, so these chunks must not count as preallocated.
+        // The caller may call the returned closure later, so these chunks must not count as preallocated.
         aheadEnd = max(aheadEnd, chunks.upperBound)
         guard let file = try? opened() else { return nil }  // A file that does not exist has no disk space.
         return {

@@ -8,8 +8,8 @@ package struct PageFileWriter {
     /// The number of bytes that were written.
     package private(set) var byteCount = 0
 
-    /// The maximum number of neighbouring chunks that are written together: 32 chunks of 64 KiB have the size of one huge page. Some
-    /// kernels cache files in pages of several sizes, and choose the size by the offset and the length of a write.
+    /// The maximum number of neighbouring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
+    /// choose the size of a cached page by the offset and the length of a write. They can cache these chunks in one huge page.
     private static let runCountMax = 32
 
     /// Opens the file of pages. Creates the file and the directory of checkpoint records if they do not exist.
@@ -36,7 +36,7 @@ package struct PageFileWriter {
     /// The checksum of a chunk in the file, and its compressed length; 0 for a chunk that is not compressed.
     package typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
 
-    /// Writes chunks. No stored graph may use any of these chunks.
+    /// Writes chunks. The caller must ensure that no checkpoint uses any of these chunks.
     ///
     /// - Parameters:
     ///   - chunks: ascending.

@@ -109,7 +109,7 @@ struct RecordedCheckpoint {
             throw error
         } catch {
             throw CambiumError(
-                .damaged, "The checkpoint is corrupt (\(error)). The next opening of the store uses an older checkpoint, or the log.",
+                .damaged, "The checkpoint is corrupt (\(error)). Open the store again to use an older checkpoint or the log.",
                 place: .init(file: CheckpointRecord.path(record.transaction)))
         }
     }

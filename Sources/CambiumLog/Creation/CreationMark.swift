@@ -11,13 +11,13 @@ struct CreationMark: Equatable {
     private(set) var names: Set<String> = []
     /// Whether the store was complete and durable when the creation ended.
     private(set) var isFinished = false
-    /// The CRC of the header or of the last entry. The CRC of the next entry continues from it.
+    /// The checksum of the last entry, or of the header if there is no entry. The checksum of the next entry includes it.
     private var checksum: UInt32 = 0
 
     /// The content of a file that has the name of a mark.
     enum Content: Equatable {
         case mark(CreationMark)
-        /// The first write of a mark did not reach the disk. The creation had written no other file at that time.
+        /// The first write of a mark did not reach the disk completely. The creation had written no other file at that time.
         case torn
         /// The file is not a mark.
         case foreign

@@ -4,7 +4,7 @@ internal import CambiumModel
 /// The directory of a store that is being created. Before this volume creates a file, it durably writes the name of the file into the
 /// creation mark.
 ///
-/// The mark itself is not visible through this volume. The lock of this volume is the lock that the creation already holds.
+/// The mark itself is not visible through this volume. `lock` takes no lock, because the creation already holds the lock of the directory.
 final class CreationVolume: Volume {
     private let base: any Volume
     private let state: Guarded<State>
@@ -55,7 +55,7 @@ final class CreationVolume: Volume {
             state.byteCount += entry.count
             try state.file.sync()
         }
-        // A complete mark does no harm: the next opening for writing removes it.
+        // A complete mark does no harm: the next opening of the store for writing removes it.
         try? base.remove(CreationMark.fileName)
         try? base.syncDirectory("")
     }

@@ -26,7 +26,7 @@ package enum StoreCreation {
         let hasLock = try target.exists(StoreFileName.lock)
         let lock = try lock(target)
         do {
-            // After the first check, another process may have created a store.
+            // Another process may have created a store since the directory was first checked.
             try Place(target).clear()
         } catch {
             lock.unlock()
@@ -64,7 +64,7 @@ package enum StoreCreation {
         }
     }
 
-    /// The files of each store, which an interrupted creation may have left.
+    /// The files that every creation writes.
     private static let files = [
         LogFileName.path(TransactionNumber(rawValue: 1), .segment), Head.fileName, StoreSettings.fileName,
         StoreSettings.fileName + LogFileName.replacementSuffix,
@@ -122,7 +122,7 @@ package enum StoreCreation {
             defer { file.close() }
             try file.sync()
         } catch {
-            guard error.code == .notFound else { throw error }  // Another process has removed it.
+            guard error.code == .notFound else { throw error }  // Another process has removed the mark.
         }
     }
 

@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A file in a store with the path of its archive, which contains everything that was retired from the log. FORMAT.md 1.
+/// A file in a store with the path of the archive that received the store's retired transactions. FORMAT.md 1.
 ///
 /// The note only helps users to find a moment that is no longer in the store; nothing else depends on it.
 package struct ArchiveNote: Equatable, Sendable {

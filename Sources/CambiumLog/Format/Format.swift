@@ -92,7 +92,8 @@ enum Format {
         static let chunkEntryByteCount = 6
         /// The size of an entry in a record whose chunks may be compressed.
         static let packedEntryByteCount = 8
-        /// A chunk that would take more bytes is stored uncompressed, because disk space comes in blocks of 4 KiB.
+        /// A chunk that would have more bytes than this when compressed is stored uncompressed, because compression would save less than a
+        /// quarter.
         static let packedByteCountMax = 49_152
         static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20

@@ -1,8 +1,8 @@
 /// The sizes and times that control the files of a log and its checkpoints. The format does not depend on them; tests make them small.
 package struct LogTuning: Sendable {
-    /// A transaction whose ops have at least this number of bytes gets a separate file for them.
+    /// The ops of a transaction go to a separate file if they have at least this number of bytes.
     package var largeByteCount = 4 << 20
-    /// The number of bytes of ops at which a frame of a separate file is complete.
+    /// The number of bytes of ops at which a frame in a separate file of ops is complete, and another frame follows.
     package var opsFrameByteCount = 1 << 20
     /// The number of bytes at which a segment is complete and another segment follows.
     package var segmentByteCount = 64 << 20
@@ -32,8 +32,8 @@ package struct LogTuning: Sendable {
     /// The maximum size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
     /// they are first read.
     package var checkedByteCountMax = 8 << 20
-    /// The maximum size of a stored graph whose pages and values are proven to be valid when it is opened. The proof takes about 3 ms for
-    /// each MiB.
+    /// The maximum size of a stored graph whose pages and values are all proven to be valid when it is opened. The limit keeps an opening
+    /// short: the proof takes about 3 ms for each MiB.
     package var provenByteCountMax = 1 << 20
     /// The maximum size of a schema and a table of chunks that are stored in the checkpoint record itself, if the record has enough space.
     package var recordedTableByteCountMax = 4096
@@ -43,7 +43,7 @@ package struct LogTuning: Sendable {
     package var chunkCountMax = 1 << 20
     /// The number of checkpoints that are always kept: the newest one, and one more in case the newest is corrupt.
     package var newestCheckpointCount = 2
-    /// The number of bytes that checkpoints for time travel may always take, even if the newest checkpoint is small.
+    /// The limit for the pages that only time travel needs is at least this number of bytes, unless the setting `pastPercent` is 0.
     package var pastByteCountMin = 64 << 20
 
     package static let standard = LogTuning()

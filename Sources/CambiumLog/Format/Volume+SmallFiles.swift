@@ -21,7 +21,7 @@ extension Volume {
         return try file.byteCount()
     }
 
-    /// Opens a file for reading and writing. Creates it if it does not exist. Two threads may call this method at the same time.
+    /// Opens a file for reading and writing. Creates it if it does not exist. Two threads can call this method at the same time.
     func openOrCreate(_ path: String) throws(CambiumError) -> any VolumeFile {
         do throws(CambiumError) {
             return try open(path, try exists(path) ? .update : .create)
@@ -37,8 +37,8 @@ extension Volume {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in try rename(newPath, to: path) }
     }
 
-    /// Replaces a file as `replace` does, unless a holder has a shared lock on it. In that case returns `false`, and the file stays
-    /// unchanged.
+    /// Replaces a file as `replace` does, unless a process or a thread has a shared lock on it. In that case returns `false`, and the file
+    /// stays unchanged.
     func replaceUnlessShared(_ path: String, _ bytes: [UInt8]) throws(CambiumError) -> Bool {
         try withReplacement(of: path, bytes) { newPath throws(CambiumError) in
             if try renameUnlessShared(newPath, to: path) { return true }

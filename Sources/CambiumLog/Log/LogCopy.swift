@@ -84,14 +84,14 @@ package struct LogCopy {
             try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
         }
         if try source.segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
-        // The checkpoints are listed first, and then the segment after the last transaction is searched. A checkpoint of the last
-        // transaction may need this segment.
+        // The checkpoints are listed before the code looks for the segment after the last transaction. A checkpoint of the last transaction
+        // may need this segment.
         let roots = try CheckpointRecord.list(source.volume).filter { $0 <= lastTransaction }
         // If a segment was sealed during the copy, another segment must follow it. The header of the following segment is enough.
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
-            // If a segment is missing between the copied segments and this one, a writer has merged it with others in the meantime.
+            // If a segment is missing between the copied segments and `next`, a writer has merged it into another segment during the copy.
             if last.isSealed, next != copied.end.next { return nil }
             if try !copyBeginning(of: next) { try copySegment(next, byteCount: Format.Segment.headerByteCount) }
         }
@@ -146,7 +146,7 @@ package struct LogCopy {
     }
 
     /// Checks that the copy has the file of ops of a transaction; otherwise, throws `.ioFailure`. A compaction may have retired the segment
-    /// and removed the file during the copy.
+    /// of the transaction and removed the file during the copy.
     private func checkOps(of number: TransactionNumber) throws(CambiumError) {
         let path = LogFileName.path(number, .ops)
         if try target.exists(path) { return }
@@ -170,7 +170,7 @@ package struct LogCopy {
 
     // MARK: Checkpoints
 
-    /// Copies checkpoints. Omits a checkpoint that cannot be opened, and a checkpoint whose position is not in the copy.
+    /// Copies checkpoints. Omits a checkpoint that cannot be opened, and a checkpoint whose position in the log is not in the copy.
     private mutating func copy(_ roots: [TransactionNumber]) throws(CambiumError) {
         var copied = Set<String>()
         for number in roots {
@@ -187,8 +187,8 @@ package struct LogCopy {
         }
     }
 
-    /// Whether the log in the copy contains the position of a checkpoint. The writer may have appended the joint (a frame without
-    /// transactions that marks the position) after the end of the log was determined.
+    /// Whether the log in the copy contains the position of a checkpoint. A writer marks the position by a joint (a frame without
+    /// transactions). The copy lacks a joint that the writer appended after the end of the log was determined.
     private func has(_ root: CheckpointRecord) throws(CambiumError) -> Bool {
         let position = LogPrefix(root)
         if copied.segments.contains(position.transaction.next) {

@@ -49,7 +49,8 @@ extension LogCursor {
                 return true
             }
             if lastRead != nil || base.position.jointOffset == 0 { return false }
-            // The base is at the end of the segment that precedes the interrupted one, so reading begins in that segment.
+            // The segment that begins after `base` is incomplete. `base` lies at the end of the preceding segment, so reading begins in
+            // that segment.
             unfinished = nil
         }
         try begin(try segment(with: base), from: base)
@@ -109,7 +110,7 @@ extension LogCursor {
                 index = place
                 return next
             } catch let error as CambiumError where lastRead != nil && Self.mayBeElsewhere(error, mayBeWritten) {
-                continue  // If no other segment has the position, the error below is thrown.
+                continue  // If no other segment has the position, the code after the loop throws.
             }
         }
         guard lastRead != nil, index < segments.count else {
@@ -153,8 +154,8 @@ extension LogCursor {
             begin = next.offset
         }
         if let last = next.sealedEnd {
-            // If a merge or split was interrupted, the following segments may contain transactions of this segment. These segments are
-            // skipped.
+            // Segments that begin at or before `last` are skipped. An interrupted merge or split has left them, and this segment contains
+            // their transactions.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }

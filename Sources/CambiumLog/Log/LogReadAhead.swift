@@ -3,17 +3,17 @@ internal import CambiumModel
 
 /// Reads and verifies a long log on a dedicated thread, while the caller uses transactions that were read before.
 final class LogReadAhead: Sendable {
-    /// A log with more bytes is read on a dedicated thread. A writer keeps fewer zeros than this at the end of a segment, so zeros alone
+    /// A log with more bytes than this is read on a dedicated thread. A writer keeps fewer zeros at the end of a segment, so zeros alone
     /// never start the thread.
     static let byteCountMin = 2 << 20
     /// The maximum number of batches that were read and wait for the caller.
     private static let batchCountMax = 2
     /// The maximum number of bytes of ops in the batches that were read, including the batch that the caller is using.
     private static let pendingByteCountMax = 32 << 20
-    /// The maximum number of records in a batch, which takes several MiB of memory.
+    /// The maximum number of records in a batch. A batch of this size takes several MiB of memory.
     static let recordCountMax = 16_384
 
-    /// The transactions of one batch of the cursor, or a part of them.
+    /// A batch of transactions that the cursor has read.
     private struct Batch {
         var records: [LogRecord] = []
         /// The number of bytes of ops.

@@ -56,7 +56,7 @@ package struct LogReader: Sendable {
     /// files, where n is the number of segments.
     package func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
 
-    /// Returns the first transactions of the segments, ascending.
+    /// Returns the number of the first transaction of each segment, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
     /// Whether only the envelope of a transaction remains, and no checkpoint ends with the transaction. Complexity: O(files).
@@ -147,9 +147,9 @@ package struct LogReader: Sendable {
 
     /// Calls `body` with every transaction from `first`, in order.
     ///
-    /// Throws `.damaged` if the log is corrupt, after `body` has received everything that verifies before the corruption. Also throws the
-    /// errors of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`). In a sealed
-    /// segment, only the frames from the one with `first` count.
+    /// Throws `.damaged` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws the errors
+    /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`). In a sealed segment,
+    /// only the frames from the one with `first` count.
     ///
     /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
     ///   that no caller acts on a transaction that a power failure may remove.
@@ -163,7 +163,8 @@ package struct LogReader: Sendable {
         return try scan(from: first, after: base, makesDurable: makesDurable, salvages: salvages, at: &place, body)
     }
 
-    /// Scans the log as the other `scan` does. Begins at the place at which an earlier scan ended, if that place still leads to `first`.
+    /// Scans the log as the `scan` without a `place` does. Begins at the place at which an earlier scan ended, if that place still leads to
+    /// `first`.
     ///
     /// - Parameter place: receives the place at which this scan ends, even if it throws.
     package func scan(

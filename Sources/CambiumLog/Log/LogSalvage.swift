@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Reads everything that verifies in a log that may be corrupt.
+/// Reads the parts of a log that pass verification, even if other parts are corrupt.
 package struct LogSalvage {
     private let log: LogReader
 
@@ -42,7 +42,7 @@ package struct LogSalvage {
         return outcome
     }
 
-    /// Calls `body` with each transaction of a range whose frame verifies, ascending. The preceding log need not verify.
+    /// Calls `body`, in ascending order, with each transaction of `range` whose frame verifies. The log before the range need not verify.
     ///
     /// Throws `.ioFailure` if a segment cannot be read, and the errors of `body`. Complexity: O(bytes of the segments of the range).
     package func readFrames(of range: ClosedRange<TransactionNumber>, _ body: (LogRecord) throws -> Void) throws {

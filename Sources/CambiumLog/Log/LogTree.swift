@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Computes the tree over a log, transaction by transaction.
+/// Computes the Merkle tree over a log, transaction by transaction.
 package struct LogTree: Sendable, Equatable {
     /// The tree. Its leaves are the transactions, beginning with the first one.
     package private(set) var tree: MerkleTree
@@ -17,7 +17,8 @@ package struct LogTree: Sendable, Equatable {
     /// The root of the tree, 32 bytes.
     package var root: [UInt8] { tree.root }
 
-    /// Appends the transactions of a log up to `last`, which is durable. Other threads or processes may append to the log at the same time.
+    /// Appends the transactions of a log up to `last`. The caller ensures that `last` is durable. Other threads or processes may append to
+    /// the log at the same time.
     ///
     /// Throws `.damaged` or `.notFound` if the log does not verify up to `last`, and `.limitExceeded` if the transactions take more than
     /// `byteCountMax` bytes. In these cases, nothing was appended. Complexity: O(bytes that are read), in bounded memory.

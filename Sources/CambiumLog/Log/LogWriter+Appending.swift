@@ -36,7 +36,7 @@ extension LogWriter {
                     + "Split the transaction, or import in batches."
             )
         }
-        precondition(hasCapacity(for: ops), "The staged transactions must be written first if a frame cannot hold these ops, too.")
+        precondition(hasCapacity(for: ops), "The staged transactions must be written first if one frame cannot hold them and these ops.")
         // Makes the file durable before the frame that refers to it: a frame must never be durable without its file.
         if let file = ops.file { try poisoning { () throws(CambiumError) in try file.publish() } }
         if staged.count == 0 {
@@ -161,13 +161,13 @@ extension LogWriter {
             throw isHandedOver && !isJoint ? .outcomeUnknown(nil, error) : error
         }
         if !isFull { poison = error }
-        // If the disk has no space for another segment, there may be nothing to roll back.
+        // There is nothing to roll back if the disk had no space for another segment before any transaction was staged.
         if let mark = staged.mark {
             codec.rollBack(to: mark)
             (lastTransaction, lastTime) = (staged.lastTransaction, staged.lastTime)
         }
         preallocatedEnd = position
-        // If nothing was cut off, the frame may still be on the disk.
+        // If the frame was not cut off, it may still be on the disk, so the files to which it refers are kept.
         clearStaged(keepsFiles: !isFull)
         if isJoint { throw error }
         if !isFull { throw isHandedOver ? .outcomeUnknown(nil, error) : error }
@@ -197,7 +197,7 @@ extension LogWriter {
 
     // MARK: Positions
 
-    /// Returns the end of the log as a position for a checkpoint. No transaction may be staged.
+    /// Returns the end of the log as a position for a checkpoint. The caller ensures that no transaction is staged.
     ///
     /// Writes a joint, unless the log ends with a joint or at the beginning of a segment. If the segment is full or has format 1, begins
     /// another segment instead. Throws as `write` and `sync` do.

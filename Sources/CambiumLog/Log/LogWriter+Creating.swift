@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Creates the files of an empty store, durably. None of them may exist, and the caller holds the lock of the directory.
+    /// Creates the files of an empty store, durably. The caller ensures that none of the files exists, and holds the lock of the directory.
     ///
     /// `StoreCreation` ensures that no program regards the files as a store before the first transaction is durable.
     package static func create(

@@ -2,14 +2,14 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Makes everything that was written durable, and continues in another segment. No transaction may be staged.
+    /// Makes everything that was written durable, and continues in another segment. The caller ensures that no transaction is staged.
     func rotate() throws(CambiumError) {
         try beginRotation()
         try finishRotation()
     }
 
     /// Makes everything that was written durable, and begins another segment. Does nothing if the current segment begins after
-    /// `transaction`. No transaction may be staged.
+    /// `transaction`. The caller ensures that no transaction is staged.
     package func endSegment(with transaction: TransactionNumber) throws(CambiumError) {
         try checkPoison()
         precondition(!hasStaged, "The staged transactions must be written first: they belong to the previous segment.")

@@ -92,7 +92,8 @@ package final class LogWriter: @unchecked Sendable {
         lastTime = end.lastTime
         headSequence = reader.head?.sequence ?? 0
         isHeadOfOldestFormat = reader.head?.isOfOldestFormat ?? false
-        // An older HEAD may belong to a copy of the store that later diverged, so its tree may be wrong for this log.
+        // `headFlaw` means that HEAD is older than the log. Such a HEAD may belong to a copy of the store that has diverged, so its tree
+        // may be wrong.
         headTree = end.headFlaw == nil ? reader.head?.tree : nil
         headTime = end.lastTime
         path = LogFileName.path(tail.header.firstTransaction, .segment)
@@ -114,8 +115,8 @@ package final class LogWriter: @unchecked Sendable {
             try takeOver(tail, end.verdict)
         }
         try Self.removeLeftovers(volume, end)
-        // The process that created the files may have ended before their directory entries were durable. HEAD must not refer to a file that
-        // a power failure can still remove.
+        // The process that created the segments and HEAD may have ended before their directory entries were durable. HEAD must not refer to
+        // a file that a power failure can still remove.
         try volume.syncDirectory(LogDirectory.name)
         try volume.syncDirectory("")
         try noteOpen()
@@ -166,8 +167,8 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes the bytes that may not be durable to the same place once more. After a failed sync, the kernel may have marked their pages as
-    /// written although they never reached the disk. A later sync would then succeed without writing them.
+    /// Writes bytes that are possibly not durable to the same place once more. After a failed sync, the kernel may have marked their pages
+    /// as written although they never reached the disk. A later sync would then succeed without writing them.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {

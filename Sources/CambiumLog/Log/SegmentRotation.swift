@@ -7,7 +7,7 @@ internal import CambiumModel
 /// the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before both are done.
 package final class SegmentRotation: Sendable {
     struct Outcome {
-        /// Whether everything in the full segment is durable, and the path of the segment still leads to it.
+        /// Whether the full segment is durable, and its path still leads to its file.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>
@@ -74,7 +74,7 @@ package final class SegmentRotation: Sendable {
         if try !volume.names(ended.path, ended.file) { throw LogWriter.displaced(volume) }
     }
 
-    /// Creates the file of a segment, and makes the file and its entry durable.
+    /// Creates the file of a segment, and makes the file and its directory entry durable.
     static func make(_ volume: any Volume, _ path: String, _ header: [UInt8]) -> Outcome {
         var isReplacement = false
         do throws(CambiumError) {
@@ -85,7 +85,7 @@ package final class SegmentRotation: Sendable {
             return Outcome(synced: .success(()), file: .success(try volume.open(path, .update)), poison: nil)
         } catch {
             var poison = isReplacement || !error.isOutOfSpace ? error : nil
-            // The writer continues in the full segment, so no abandoned segment may follow that segment.
+            // The writer continues in the full segment, so the file of the next segment must not remain.
             do throws(CambiumError) {
                 if !isReplacement, try volume.exists(path) {
                     try volume.remove(path)
@@ -108,8 +108,8 @@ extension LogWriter {
     /// The rotation to a segment whose file the writer does not have yet; `nil` if there is no rotation.
     package var pendingRotation: SegmentRotation? { rotation }
 
-    /// Ends the current segment in memory. Transactions that are staged from now on belong to the next segment. No transaction may be
-    /// staged when this method is called.
+    /// Ends the current segment in memory. Transactions that are staged from now on belong to the next segment. The caller ensures that no
+    /// transaction is staged when it calls this method.
     func beginRotation() throws(CambiumError) {
         if isAsClosed { try noteOpen() }
         let ended = SegmentRotation.Ended(

@@ -3,7 +3,7 @@ package import CambiumModel
 
 /// Neighbouring segments that get no more frames, and that the sealer merges into one segment.
 package struct SegmentRun: Sendable, Equatable {
-    /// The first transactions of the segments, ascending.
+    /// The number of the first transaction of each segment, ascending.
     package private(set) var segments: [TransactionNumber]
     package private(set) var byteCount: Int
     /// Whether the segments are retired.

@@ -23,7 +23,7 @@ extension SegmentSealer {
         guard let checksum = reader.index?.checksum(after: last.rawValue - segment.rawValue + 1) else {
             throw CambiumError(
                 .damaged,
-                "The log file cannot be split after transaction \(last), because it has no boundary there. "
+                "The log file cannot be split after transaction \(last), because it has no joint (a marked position) there. "
                     + "Run 'cambium verify' to find the cause.",
                 place: .init(file: reader.path))
         }
@@ -43,8 +43,8 @@ extension SegmentSealer {
         return try before - LogDirectory.byteCount(volume, segment) - LogDirectory.byteCount(volume, last.next)
     }
 
-    /// Removes segments whose transactions the preceding sealed segment also contains. An interrupted split or merge leaves such covered
-    /// segments.
+    /// Removes covered segments: the sealed segment that precedes a covered segment also contains its transactions. An interrupted split or
+    /// merge leaves covered segments.
     ///
     /// Throws `.damaged` if the transactions differ. Complexity: O(segments) if no segment is covered.
     ///

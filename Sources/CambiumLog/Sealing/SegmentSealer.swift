@@ -30,8 +30,8 @@ package struct SegmentSealer: Sendable {
         try replace(segment, by: .sealed)
     }
 
-    /// Replaces a segment by a retired segment, and then removes the files of ops. The retired segment contains only the envelope of each
-    /// transaction and the hash of its payload. So the place of each transaction in the tree can still be proven.
+    /// Replaces a segment by a retired segment, and then removes the files with the ops of its transactions. The retired segment contains
+    /// only the envelope of each transaction and the hash of its payload. So the place of each transaction in the tree can still be proven.
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///
@@ -100,7 +100,7 @@ package struct SegmentSealer: Sendable {
         guard try volume.exists(path), try FrameReader(volume, path: path).header.previousChecksum == checksum else {
             throw CambiumError(
                 .damaged,
-                "No matching log file follows transaction \(last), so the earlier log files stay unchanged. "
+                "The log file after transaction \(last) is missing, or does not continue the log. The earlier log files stay unchanged. "
                     + "Run 'cambium verify' to find the cause.",
                 place: .init(file: path))
         }

@@ -10,7 +10,7 @@ struct Frame {
     let durableOffset: Int
     let transactionCount: Int
     /// The transactions, uncompressed. If the file stores them uncompressed, the slice shares memory with all bytes that were read
-    /// together.
+    /// together. So a slice that is kept also keeps the other bytes in memory.
     let region: ArraySlice<UInt8>
 
     var end: Int { offset + byteCount }
@@ -70,7 +70,7 @@ struct Frame {
                 guard end < min(bytes.count, Format.Frame.lengthByteCountMax) else { return nil }
                 count |= Int(bytes[end] & 0x7F) << (7 * end)
                 isComplete = bytes[end] < 0x80
-                // Each number has exactly one encoding, which does not end with a zero byte. `ByteReader.readVarint` has the same rule.
+                // A length that ends with a superfluous zero byte is refused, so that each length has only one encoding.
                 if isComplete, bytes[end] == 0, end > 0 { return nil }
                 end += 1
             }

@@ -89,7 +89,8 @@ package struct Head: Equatable, Sendable {
         return transaction == .none ? nil : Tree(transaction, root)
     }
 
-    /// Reads the HEAD of a volume. If a slot is not valid, reads it up to two more times, because another process may be writing the slot.
+    /// Reads the HEAD of a volume. If a slot is not valid, reads the file up to two more times, because another process may be writing the
+    /// slot.
     static func read(_ volume: any Volume, store: [UInt8]) throws(CambiumError) -> (head: Head?, flaws: [String]) {
         var found: (head: Head?, flaws: [String]) = (nil, ["is missing"])
         for _ in 0..<3 {

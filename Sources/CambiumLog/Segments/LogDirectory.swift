@@ -4,7 +4,7 @@ package import CambiumModel
 package enum LogDirectory {
     package static let name = LogFileName.directory
 
-    /// Returns the first transactions of the segments, ascending.
+    /// Returns the number of the first transaction of each segment, ascending.
     package static func segments(_ volume: any Volume) throws(CambiumError) -> [TransactionNumber] {
         try volume.list(name).compactMap { name in
             LogFileName.parse(name).flatMap { $0.suffix == .segment ? $0.number : nil }

@@ -5,7 +5,7 @@ package struct LogPrefix: Sendable {
     package let transaction: TransactionNumber
     let time: Int64
     let position: LogPosition
-    /// Whether the checksum of the position is lost. If so, the next segment need not state it.
+    /// Whether the checksum of the position is lost. If so, the next segment need not state the checksum.
     let isChecksumLost: Bool
 
     package init(transaction: TransactionNumber, time: Int64, position: LogPosition, isChecksumLost: Bool = false) {

@@ -75,6 +75,6 @@ final class OpsFileWriter: @unchecked Sendable {
         try volume.syncDirectory(LogDirectory.name)
     }
 
-    /// Keeps the file, because the log refers to it or may refer to it.
+    /// Keeps the file when the writer is released, because a frame of the log refers to the file, or possibly refers to it.
     func keep() { isKept = true }
 }

@@ -12,7 +12,7 @@ struct SealedSegmentWriter {
     private var codec: TransactionCodec
     private var writer = ByteWriter()
     private var count = 0
-    /// The salt seed of the transactions in the frame.
+    /// The salt seed of the transactions in the frame that is being filled.
     private var saltSeed: [UInt8]
     private var firstTime: Int64
     private var lastFirstTime: Int64

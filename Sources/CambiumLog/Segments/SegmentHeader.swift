@@ -16,8 +16,8 @@ struct SegmentHeader: Equatable {
     /// The checksum of the last frame of the preceding segment.
     var previousChecksum: UInt32
 
-    /// Whether the segment may have joints (frames without transactions that mark positions of the log). The frames of a sealed segment
-    /// that may have joints also have salt seeds.
+    /// Whether the segment may have joints (frames without transactions that mark positions of the log). If so, and if the segment is
+    /// sealed, its frames also have salt seeds.
     var hasJoints: Bool { version > Format.oldestVersion }
 
     func encode() -> [UInt8] {

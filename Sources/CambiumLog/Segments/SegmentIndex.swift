@@ -12,7 +12,7 @@ struct SegmentIndex: Equatable {
         var interval: UInt64
     }
 
-    /// A position between two transactions, or after the last transaction, at which a checkpoint or a reader may continue.
+    /// A position between two transactions, or after the last transaction, at which a reader can continue after a checkpoint.
     struct Joint: Equatable {
         /// The number of transactions of the segment before the joint; 1 or more.
         var transactionCount: UInt64

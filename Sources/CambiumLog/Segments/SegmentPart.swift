@@ -85,15 +85,15 @@ struct SegmentPart {
         if joints.last?.transaction != transaction { joints.append((transaction, checksum)) }
     }
 
-    /// Returns the joints for the index of the new segment, and the checksum at its end. They are known after all transactions have been
-    /// read.
+    /// Returns the joints for the index of the new segment, and the checksum at the end of the segment. The caller must first read all
+    /// transactions.
     ///
-    /// Throws `.damaged` if the log has no joint at the end of the range, so that it cannot be cut there.
+    /// Throws `.damaged` if the log has no joint at the end of the range. The log cannot be split at such a position.
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
         guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
             throw CambiumError(
                 .damaged,
-                "The log cannot be split after transaction \(range.upperBound), because it has no boundary there. "
+                "The log cannot be split after transaction \(range.upperBound), because it has no joint (a marked position) there. "
                     + "Run 'cambium verify' to find the cause.")
         }
         let within = joints.filter { $0.transaction >= range.lowerBound && $0.transaction < range.upperBound }

@@ -68,7 +68,7 @@ struct TransactionCodec {
     ///   the log), in microseconds since 1970.
     init(time: Int64) { self.time = time }
 
-    /// The part of the state that encoding changes, so that a writer can roll back to it.
+    /// The part of the state that encoding changes. A writer keeps this part to roll back later.
     struct Mark {
         fileprivate let internedCount: Int
         fileprivate let time: Int64

@@ -103,8 +103,8 @@ final class MemoryFile: VolumeFile {
     func read(at offset: Int, count: Int) throws(CambiumError) -> [UInt8] {
         content.withLock { bytes in
             let start = min(offset, bytes.count)
-            // The bytes are copied. An array of all bytes would share the storage of the file, which a writer changes in place once it
-            // holds the only reference.
+            // The bytes are copied, because an array of all bytes would share the storage of the file. A writer changes this storage in
+            // place as soon as no array shares it.
             return bytes.withUnsafeBufferPointer { [UInt8](UnsafeBufferPointer(rebasing: $0[start..<min(start + count, $0.count)])) }
         }
     }

@@ -27,8 +27,8 @@ package struct SystemError: Error, Hashable, Sendable {
 
     package init(code: Int32) { self.code = code }
 
-    /// Whether no space is left: the disk or the user's quota is full, or the file has its maximum length. The process limits this length
-    /// (`RLIMIT_FSIZE`), and must ignore `SIGXFSZ`.
+    /// Whether no space is left: the disk or the user's quota is full, or the file has the maximum length (`RLIMIT_FSIZE`). The process
+    /// must ignore `SIGXFSZ`, because this signal would end it.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 }
 

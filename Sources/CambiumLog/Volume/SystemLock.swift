@@ -34,7 +34,7 @@ final class SystemLock: VolumeLock {
     }
 }
 
-/// A lock that several holders may share at the same time. A holder's lock ends when its file is closed.
+/// A lock that several threads and processes can hold at the same time. The lock of each of them ends when its file is closed.
 final class SystemShare: VolumeLock {
     private let file: Guarded<SystemFile?>
 

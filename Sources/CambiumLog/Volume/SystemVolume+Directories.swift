@@ -7,7 +7,7 @@ package import CambiumModel
 extension SystemVolume {
     package func createDirectory(_ path: String) throws(CambiumError) {
         _ = try makeDirectories(full(path))
-        // The volume's own directory may be a link to a directory.
+        // The kind of the volume's own directory is not checked, because it may be a link to a directory.
         if !path.isEmpty, try kind(of: path) != .directory { throw SystemFailure.irregular(full(path), "directory") }
     }
 
@@ -71,7 +71,7 @@ extension SystemVolume {
         throw Self.taken(path)
     }
 
-    /// Checks that a directory exists or can be created at the root; otherwise, throws `.cannotCreate`.
+    /// Checks that the path of the volume is a directory, or that a directory can be created there. Otherwise, throws `.cannotCreate`.
     package func checkIsPlace() throws(CambiumError) {
         if root.isEmpty { throw Self.emptyName }
         var status = stat()

@@ -46,7 +46,7 @@ extension SystemVolume {
             guard error.code == .notFound else { throw error }
             return false
         }
-        // Closing the descriptor releases the lock if this call took it. A process that shares the file at this moment waits until then.
+        // If this call takes the lock, closing the descriptor releases it. A process that tries to share the file in the meantime waits.
         defer { Glibc.close(descriptor) }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return false }
         let code = errno
@@ -65,8 +65,8 @@ extension SystemVolume {
         try unlessShared(newPath) { () throws(CambiumError) in try rename(path, to: newPath) }
     }
 
-    /// Calls `body` while this process holds an exclusive lock on the file. If another holder shares the file, or a signal interrupts the
-    /// call, returns `false` and does not call `body`.
+    /// Calls `body` while this process holds an exclusive lock on the file. If another thread or process shares the file, or a signal
+    /// interrupts the call, returns `false` and does not call `body`.
     private func unlessShared(_ path: String, _ body: () throws(CambiumError) -> Void) throws(CambiumError) -> Bool {
         let descriptor = try descriptor(path, O_RDONLY)
         defer { Glibc.close(descriptor) }

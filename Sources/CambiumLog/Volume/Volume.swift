@@ -30,15 +30,15 @@ package protocol Volume: Sendable {
     /// Takes a lock that ends with the process, and writes the process id to the file. Throws `.locked` if this process or another process
     /// holds the lock. The error contains the id of the other process if it is known.
     func lock(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Takes a shared lock on an existing file. Many holders may share the file, and each lock ends with its process. Throws `.notFound` if
-    /// the file no longer exists.
+    /// Takes a shared lock on an existing file. Several threads and processes can share the file, and each lock ends with its process.
+    /// Throws `.notFound` if the file no longer exists.
     func share(_ path: String) throws(CambiumError) -> any VolumeLock
-    /// Whether any holder has a shared lock on a file. Returns `false` if there is no such file.
+    /// Whether any thread or process has a shared lock on a file. Returns `false` if there is no such file.
     func isShared(_ path: String) throws(CambiumError) -> Bool
-    /// Removes a file, unless a holder has a shared lock on it. In that case returns `false`, and the file stays.
+    /// Removes a file, unless a thread or a process has a shared lock on it. In that case returns `false`, and the file stays.
     func removeUnlessShared(_ path: String) throws(CambiumError) -> Bool
-    /// Renames a file to replace another file, unless a holder has a shared lock on the other file. In that case returns `false`, and both
-    /// files stay.
+    /// Renames a file to replace another file, unless a thread or a process has a shared lock on the other file. In that case returns
+    /// `false`, and both files stay.
     func renameUnlessShared(_ path: String, to newPath: String) throws(CambiumError) -> Bool
     /// Opens a new file without a name, which disappears when it is closed. Returns `nil` if the volume does not support such files.
     func openNameless() throws(CambiumError) -> (any VolumeFile)?
@@ -61,7 +61,7 @@ extension Volume {
     package func diskByteCount(of path: String) throws(CambiumError) -> Int { try byteCount(of: path) }
 }
 
-/// The kind of file that a name in a directory refers to.
+/// The kind of the file to which a name in a directory refers.
 package enum FileKind: Sendable {
     case regularFile
     case directory
@@ -96,8 +96,8 @@ package protocol VolumeFile: AnyObject, Sendable {
     func isSame(as other: any VolumeFile) -> Bool
     /// Maps the beginning of the file for reading. Returns `nil` if a file of this volume cannot be mapped.
     func map(byteCount: Int) throws(CambiumError) -> FileMapping?
-    /// Maps the file from its beginning for reading and writing, possibly beyond its end. Only parts that have disk space may be touched.
-    /// Returns `nil` if a file of this volume cannot be mapped.
+    /// Maps the file from its beginning for reading and writing, possibly beyond its end. The caller must touch only parts that have disk
+    /// space. Returns `nil` if a file of this volume cannot be mapped.
     func mapWindow(byteCount: Int) throws(CambiumError) -> FileMapping?
     /// Preallocates disk space for a part of the file. Extends the file if that part lies beyond its end.
     func preallocate(offset: Int, byteCount: Int) throws(CambiumError)
