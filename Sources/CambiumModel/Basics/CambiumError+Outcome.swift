@@ -1,6 +1,6 @@
 extension CambiumError {
-    /// Returns the error for a disk failure that leaves the result of a write unknown. The next opening may or may not find the written
-    /// bytes.
+    /// Returns the error for a disk failure that leaves the result of a write unknown. When the store is opened again, it may or may not
+    /// contain the written bytes.
     ///
     /// - Parameter transaction: The transaction that was written, or `nil` if this is not known.
     package static func outcomeUnknown(_ transaction: TransactionNumber?, _ cause: CambiumError) -> CambiumError {

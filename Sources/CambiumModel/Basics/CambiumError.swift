@@ -35,7 +35,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
         /// The disk failed while a transaction was being made durable, so the next opening may or may not find the transaction. Open the
         /// store again and look for the change. Or repeat the write with the same request id, because a store applies a request only once.
         public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
-        /// The caller may not make the call in this context, such as a write inside the closure of a write of the same store.
+        /// The call is not allowed in this context, such as a write inside the closure of a write of the same store.
         public static let misuse = Code(rawValue: "misuse")
         /// A lease has ended, or compaction has retired transactions that an observer needs. The requested graphs are no longer available.
         public static let expired = Code(rawValue: "expired")

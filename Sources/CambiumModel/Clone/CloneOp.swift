@@ -99,8 +99,8 @@ package struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// The value that a request gives to an attribute of the roots' copies. It applies to all roots of one hierarchy that have the
-    /// attribute.
+    /// The value that a request gives to an attribute of the roots' copies. It applies to the roots that have the attribute and belong to
+    /// one hierarchy.
     package struct RootValue: Sendable, Equatable {
         package let root: EntityNumber
         package let attribute: PropertyNumber

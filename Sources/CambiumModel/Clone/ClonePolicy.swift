@@ -25,7 +25,7 @@ package struct ClonePolicy: Sendable {
     /// Combines the rules of the schema with the rules of a request. Throws `.invalidInput` if a rule of the request would remove objects
     /// from the original.
     ///
-    /// A request can also rename the keys of `userInfo`. Throws `.invalidInput` if the schema has a value under a new key that is not a
+    /// A request can also rename the keys of `userInfo`. Throws `.invalidInput` if the schema has, under a new key, a value that is not a
     /// rule.
     package init(_ schema: Schema, _ options: CloneOptions) throws(CambiumError) {
         var requested: [Key: CloneRule] = [:]

@@ -73,7 +73,7 @@ struct SchemaComparison {
         }
     }
 
-    /// Records a change for each key whose value differs between two objects.
+    /// Records a change for each key whose value differs between two JSON objects.
     private mutating func compare(
         _ before: JSONValue, _ after: JSONValue, _ entity: String, _ property: String?, isRenamed: Bool, _ old: SchemaChange.Subject,
         _ new: SchemaChange.Subject

@@ -133,7 +133,7 @@ struct SchemaMatcher {
     }
 
     /// Finds properties that moved to another entity of the hierarchy. If an entity newly declares a property, the old property of a
-    /// relative matches it. If several matches are possible, the new property replaces an old one instead.
+    /// relative (an ancestor or a descendant) matches it. If several matches are possible, the new property replaces an old one instead.
     private mutating func matchMoved() {
         let known = Set(properties.values).union(replaced.values.map(\.old))
         let relatives = OldRelatives(self)
@@ -229,7 +229,7 @@ struct SchemaMatcher {
         return isToMany && isToOne ? "its inverse is to-one, but several objects may lead to the same object" : nil
     }
 
-    /// Returns the relationship at the other end, or `nil` if the schema names no inverse.
+    /// Returns the inverse of a relationship, or `nil` if the schema names no inverse.
     func inverse(_ relationship: Relationship, _ schema: Schema) -> Key? {
         guard let number = relationship.inverse, let found = schema.relationship(number, ofRoot: relationship.destinationRoot),
             let entity = schema.entity(found.entity)

@@ -61,8 +61,8 @@ package struct LinkBlock: Sendable, Equatable {
         /// For each object, the number of removed members and the number of added members. `removed` and `added` have the serials of these
         /// members, object by object.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, the number of members at the front that stay, and the number of members after them. `suffixes` has the serials
-        /// of the members that follow those that stay.
+        /// For each object, the number of members at the front that stay, and the number of members after these. `suffixes` has the serials
+        /// of the members after these, object by object.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 

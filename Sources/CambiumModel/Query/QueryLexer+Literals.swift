@@ -90,7 +90,7 @@ extension QueryLexer {
 
     /// Whether a text is a number as in JSON.
     static func isNumber(_ text: String) -> Bool {
-        guard let lexer = try? QueryLexer(text) else { return false }  // The text is longer than any number may be.
+        guard let lexer = try? QueryLexer(text) else { return false }  // The text is too long to be a number.
         var rest = lexer
         if rest.peek(0) == UInt8(ascii: "-") { rest.index += 1 }
         return rest.takeWhole() && rest.takeFraction() && rest.takeExponent() && rest.peek(0) == nil

@@ -85,8 +85,8 @@ struct QueryLexer: Sendable {
 
     // MARK: Names
 
-    /// Whether the name of an entity or a property may contain the character as its first or a later character. `_id` and `_entity` begin
-    /// with `_`.
+    /// Whether the name of an entity or a property can contain the character. If `first` is `true`, whether such a name can begin with it.
+    /// `_id` and `_entity` begin with `_`.
     func isInName(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
         if scalar == "_" { return true }
         if scalar.value < 0x80 {

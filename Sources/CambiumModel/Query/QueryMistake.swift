@@ -23,7 +23,8 @@ package struct QueryMistake: Error {
             at: comparison.right.offset)
     }
 
-    /// Whether this mistake is later in the text of the query than another mistake.
+    /// Whether this mistake is later in the text of the query than another mistake. At the same offset, the mistake after more resolved
+    /// names is later.
     package func isFarther(than other: Self) -> Bool {
         (offset.value ?? 0, resolvedCount) > (other.offset.value ?? 0, other.resolvedCount)
     }

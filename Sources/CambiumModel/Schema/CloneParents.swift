@@ -1,4 +1,4 @@
-/// Finds the attributes whose values an object may take with `followParent`: the attributes of its possible parents. A parent is an entity
+/// Finds the attributes whose values an object can take with `followParent`: the attributes of its possible parents. A parent is an entity
 /// with a relationship to the object's entity, to one of its ancestors, or to one of its descendants.
 ///
 /// A schema may have many entities with many parents each. Therefore, this type counts its steps and limits their number.
@@ -26,7 +26,7 @@ struct CloneParents {
         }
     }
 
-    /// Returns the types of all attributes with a name that parents of an entity may have.
+    /// Returns the types of all attributes with a name that the parents of an entity can have.
     mutating func types(of name: String, above place: Int) throws(CambiumError) -> Set<AttributeType> {
         let positions = try positions(ofParentsOf: place)
         var types: Set<AttributeType> = []

@@ -1,4 +1,4 @@
-/// Checks the sides of comparisons, and the constants on them.
+/// Checks the sides of comparisons, and the constants on these sides.
 extension ConditionCheck {
     /// The properties of an operand that are known before the parameters have values.
     struct Side {

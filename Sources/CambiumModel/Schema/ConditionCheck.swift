@@ -1,6 +1,6 @@
 /// Checks the names and the types of a condition before its parameters have values.
 ///
-/// A condition that passes the check can be bound to any graph with this schema, if the values of its parameters have the right types.
+/// A condition that passes the check can be used with any graph of this schema, if the values of its parameters have the right types.
 package struct ConditionCheck {
     let schema: Schema
     /// The entity of the object that `$source` means.
@@ -59,7 +59,7 @@ package struct ConditionCheck {
             let mistake = "'any', 'all' and 'none' need a list of constants. Write values instead of paths."
             throw QueryMistake(mistake, at: comparison.right.offset)
         }
-        // A list of constants is checked as one comparison. In any other list, each element is a comparison of its own.
+        // A list of constants is checked as one comparison. In any other list, each element is checked as a separate comparison.
         let each: Comparison.Relation = comparison.relation == .isIn ? .equal : .lessOrEqual
         let relation = isConstant ? comparison.relation : each
         if elements.isEmpty { try check(left, relation, Side(comparison.right), comparison) }

@@ -18,7 +18,7 @@ package struct DerivationCheck {
         return mistakes.all.first?.message
     }
 
-    /// Returns the types that a derived attribute of an entity may have. The list is empty if the expression has a mistake.
+    /// Returns the types that a derived attribute of an entity can have. The list is empty if the expression has a mistake.
     package mutating func types(_ attribute: AttributeDefinition, of index: Int) -> [AttributeType] {
         attribute.derivation.map { resolver.types($0, of: index) } ?? []
     }

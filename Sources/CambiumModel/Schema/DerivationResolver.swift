@@ -114,7 +114,7 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns whether the expression of an attribute may have no value. Such an attribute is optional, even if its definition does not
+    /// Returns whether the value of an attribute's expression can be null. Such an attribute is optional, even if its definition does not
     /// state that.
     mutating func mayBeNull(_ attribute: AttributeDefinition, of index: Int) -> Bool {
         switch attribute.derivation?.function {
@@ -126,7 +126,8 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that the attribute may have. The list is empty if the expression cannot read an attribute of the source's type.
+    /// Returns the types that the derived attribute can have. The list is empty if the function cannot read an attribute of the source's
+    /// type.
     private func types(_ function: ResolvedDerivation.Function, _ source: AttributeDefinition?) -> [AttributeType] {
         switch (function, source?.type) {
         case (.count, _): [.int64, .int32, .int16]
@@ -143,7 +144,7 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns the types that an attribute with this expression may have. The list is empty if the expression has a mistake.
+    /// Returns the types that an attribute with this expression can have. The list is empty if the expression has a mistake.
     mutating func types(_ derivation: Derivation, of index: Int) -> [AttributeType] {
         do throws(Mistake) {
             return types(derivation.function, try operands(derivation, index).source)

@@ -14,7 +14,7 @@ public final class Relationship: Sendable {
     package let destinationRoot: EntityNumber
     public let isToMany: Bool
     public let isOrdered: Bool
-    /// The relationship at the other end, in the hierarchy of `destinationRoot`. It is `nil` if the schema names no inverse.
+    /// The relationship at the other end of the link, in the hierarchy of `destinationRoot`. It is `nil` if the schema names no inverse.
     package let inverse: PropertyNumber?
     public let deleteRule: DeleteRule
     /// The minimum number of members; 0 if the relationship is optional.
@@ -59,7 +59,7 @@ package struct Link: Sendable, Hashable {
     package struct End: Sendable, Hashable {
         /// The root entity whose table contains the objects at this end.
         package let root: EntityNumber
-        /// The property at this end, or `nil` for a hidden end.
+        /// The property at this end, or `nil` if the schema names no inverse for the other end.
         package let property: PropertyNumber?
         package let isToMany: Bool
         package let isOrdered: Bool

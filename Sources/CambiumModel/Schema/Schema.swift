@@ -4,7 +4,8 @@
 public final class Schema: Sendable {
     /// The entities in declaration order.
     public let entities: [Entity]
-    /// The links. Each link is a relationship with its inverse, which is hidden if the schema names no inverse.
+    /// The links. Each link consists of a relationship and its inverse. If the schema names no inverse, the second end of the link has no
+    /// property.
     package let links: [Link]
     /// The definition of the schema, with the assigned numbers.
     package let definition: SchemaDefinition

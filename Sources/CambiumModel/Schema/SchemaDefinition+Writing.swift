@@ -13,7 +13,7 @@ extension SchemaDefinition {
     }
 }
 
-/// Collects the members of an object, and omits default values.
+/// Collects the members of a JSON object, and omits default values.
 private struct Members {
     private(set) var all: [JSONValue.Member] = []
 

@@ -38,7 +38,7 @@ public enum DefinitionBuilder<Definition> {
 ///         AttributeDefinition("name", .string)
 ///     }
 public struct EntityDefinition: Sendable, Hashable {
-    /// Whether a store may contain objects of the entity itself, or only of its sub-entities.
+    /// Whether a store can contain objects of the entity itself, or only of its sub-entities.
     public enum Kind: Sendable, Hashable { case concrete, abstract }
 
     package var name: String
@@ -91,5 +91,5 @@ public struct EntityDefinition: Sendable, Hashable {
     }
 }
 
-/// A definition that an entity's definition may contain: `AttributeDefinition`, `RelationshipDefinition` or `QueryDefinition`.
+/// A definition that an entity's definition can contain: `AttributeDefinition`, `RelationshipDefinition` or `QueryDefinition`.
 public protocol PropertyDefinition: Sendable {}

@@ -183,7 +183,7 @@ enum NumberText {
     }
 
     static func double(_ text: UnsafeRawBufferPointer) -> Double? {
-        // Up to 15 digits are exact, and so are the powers of ten up to the 22nd. So only the quotient is rounded.
+        // A `Double` represents up to 15 digits, and the powers of ten up to the 22nd, exactly. So only the quotient is rounded.
         if text.count <= 16, let fast = fastDouble(text) { return fast }
         return isNumber(text) ? Double(String(decoding: text, as: UTF8.self)) : nil
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The bytes that represent a value when it is stored, hashed or logged: either up to 16 bytes in two words, or any number of bytes.
 ///
-/// A whole number has the two's complement bits in the width of its column, extended with zeros. A date has the bits of its seconds since
+/// A whole number has its two's complement bits in the width of its type, extended with zeros. A date has the bits of its seconds since
 /// 2001. A UUID has its 16 bytes in the order of RFC 9562, with the first byte in the lowest byte of `low`.
 package enum StoredForm: Hashable, Sendable {
     case fixed(_ low: UInt64, _ high: UInt64)
@@ -43,7 +43,7 @@ extension StoredForm {
 }
 
 extension AttributeType {
-    /// The stored bits of -0.0, which equals 0.0 as a number. The bits are zero for types that have no -0.0.
+    /// The stored bits of -0.0, which equals 0.0 as a number. The bits are zero for types that are not stored as floating-point numbers.
     package var negativeZero: UInt64 {
         switch self {
         case .float: 1 << 31
