@@ -25,8 +25,8 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
 
     // MARK: Producer
 
-    /// Waits until the queue has fewer than `countMax` elements and less weight than `weightMax` is in use. Returns `false` if the consumer
-    /// has closed the queue.
+    /// Waits until the queue has fewer than `countMax` elements, and until the weight in use is less than `weightMax`. Returns `false` if
+    /// the consumer has closed the queue.
     public func waitForCapacity() -> Bool {
         wait { state in
             if state.isClosed { return false }

@@ -2,7 +2,7 @@ internal import CMachine
 
 /// The checksum CRC-32C, which iSCSI (RFC 3720, appendix B.4) and ext4 also use.
 public enum CRC32C {
-    /// Returns the checksum of bytes. If other bytes precede them, `previous` is the checksum of these bytes.
+    /// Returns the checksum of bytes. `previous` is the checksum of the bytes that precede them, or 0 if no bytes precede them.
     public static func checksum(_ bytes: UnsafeRawBufferPointer, from previous: UInt32 = 0) -> UInt32 {
         cmachine_crc32c(previous, bytes.baseAddress, bytes.count)
     }

@@ -22,8 +22,8 @@ public enum LZ4 {
     ///
     /// The function allocates `byteCount` bytes, so the caller must first compare a number from a file with a limit.
     public static func decompress(_ block: UnsafeRawBufferPointer, byteCount: Int) -> [UInt8]? {
-        // No block has 0 original bytes. Such a number is refused here, because all empty arrays share memory, which must not be
-        // overwritten.
+        // A `byteCount` of 0 is refused, because no block has 0 original bytes. LZ4 could otherwise overwrite the memory that all empty
+        // arrays share.
         guard byteCount > 0, byteCount <= byteCountMax, block.count <= byteCountMax else { return nil }
         var result: Int32 = -1
         let bytes = [UInt8](unsafeUninitializedCapacity: byteCount) { target, initialized in
