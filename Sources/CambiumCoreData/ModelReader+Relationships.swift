@@ -55,7 +55,7 @@ extension ModelReader {
         if !isOptional {
             relationship.minCount = relationship.cardinality == .toOne ? 1 : max(1, least)
         } else if least > 1 {
-            // In Core Data, an optional relationship may be empty even if its minimum count is 1. So a minimum count of 1 has no effect.
+            // A minimum count of 1 needs no warning. In Core Data, an optional relationship with this minimum count can be empty, too.
             warnings.add(place, "'minCount' is ignored; the relationship is optional, so it may have any number of members")
         }
         let most = count(element, "maxCount", place) ?? 0

@@ -65,7 +65,7 @@ struct ModelSets {
 
     // MARK: Identity
 
-    /// Reads the identity that the user info states. The schema later checks that its names are attributes.
+    /// Reads the identity that the user info states. The check of the schema later verifies that the names in the identity are attributes.
     private mutating func readIdentity(_ index: Int) {
         guard let text = entities[index].userInfo[Self.identityKey] else { return }
         let identity = text.split(separator: ",").map { name in

@@ -37,7 +37,8 @@ enum ModelXML {
         return root
     }
 
-    /// Rejects text that the XML parser might read differently from the checks here, which search for declarations in the bytes.
+    /// Rejects text that is dangerous for the XML parser: declarations, processing instructions, and elements with too many XML attributes.
+    /// Also rejects encodings in which a search for declarations would not find them.
     private static func checkText(_ bytes: [UInt8], file: String) throws(CambiumError) {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw CambiumError(
