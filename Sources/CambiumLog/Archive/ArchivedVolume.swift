@@ -86,7 +86,7 @@ package struct ArchivedVolume: Volume {
         guard mode == .read else { throw refusal }
         if paths.contains(path) { return try archive.open(path, .read) }
         if hidden.contains(path) {
-            throw CambiumError(.notFound, "The archive has these transactions in another file.", place: .init(file: path))
+            throw CambiumError(.notFound, "The archive contains the transactions of this file in other files.", place: .init(file: path))
         }
         let file = try store.open(path, .read)
         if path.hasPrefix(LogDirectory.name + "/"), try Self.isRetired(file) { throw isCompacted }
@@ -95,7 +95,7 @@ package struct ArchivedVolume: Volume {
 
     private static func isRetired(_ file: any VolumeFile) throws(CambiumError) -> Bool {
         let bytes = try file.read(at: 0, count: Format.Segment.headerByteCount)
-        // If the header cannot be read, the reader of the segment reports the corruption later.
+        // If the header of the segment cannot be read, the reader of the segment reports the corruption later.
         return (try? SegmentHeader.decode(bytes, file: ""))?.header.kind == .retired
     }
 

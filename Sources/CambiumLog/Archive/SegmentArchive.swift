@@ -11,8 +11,8 @@ package struct SegmentArchive: Sendable {
 
     /// Opens the archive of a store to add to it. The archive need not exist yet.
     ///
-    /// Throws `.conflict` if the archive belongs to another store, and `.cannotCreate` if something else is in its place. Complexity:
-    /// O(segments).
+    /// Throws `.conflict` if the archive belongs to another store. Throws `.cannotCreate` if the path is not a directory, or if the
+    /// directory is a store or contains files that are not an archive. Complexity: O(segments).
     ///
     /// - Parameter store: the id of the store, 16 bytes.
     package init(adding volume: any Volume, of store: [UInt8]) throws {

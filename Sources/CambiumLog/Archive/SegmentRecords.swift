@@ -56,7 +56,7 @@ struct SegmentRecords {
     /// Returns the next transaction, or `nil` at the end. Throws `.damaged` if a frame does not verify, or if bytes follow the last frame.
     mutating func next() throws(CambiumError) -> LogRecord? {
         do {
-            // A joint has no transactions.
+            // A joint has no transactions, so the loop continues with the next frame.
             while rest.isEmpty, let records = try reader.nextFrame() { rest = records.filter { $0.number >= begin }.reversed() }
         } catch {
             throw Self.named(error, volume, reader.path)

@@ -18,7 +18,7 @@ package final class PageFileMemory: @unchecked Sendable {
     private var file: (any VolumeFile)?
     private var window: FileMapping?
     private var isWindowRefused = false
-    /// The chunks whose disk space was preallocated.
+    /// The chunks for which the last growth of the file preallocated disk space.
     private var ahead = 0..<0
     private var aheadEnd: Int
 
@@ -27,7 +27,7 @@ package final class PageFileMemory: @unchecked Sendable {
     private static let aheadCountMax = 128
 
     /// - Parameters:
-    ///   - pageFile: the file in which checkpoints are stored; `nil` for pages that are never stored.
+    ///   - pageFile: the number of the file in which checkpoints are stored; `nil` for pages that are never stored.
     ///   - chunkCount: the number of chunks in the file. Disk space for these chunks is allocated one by one.
     package init(_ volume: any Volume, _ pageFile: UInt64?, chunkCount: Int = 0) {
         self.volume = volume
@@ -37,7 +37,7 @@ package final class PageFileMemory: @unchecked Sendable {
 
     deinit { file?.close() }
 
-    /// Returns the memory of a chunk, or `nil` if the disk is full or the volume's files cannot be mapped.
+    /// Returns the memory of a chunk, or `nil` if the disk is full, or if the file cannot be mapped up to this chunk.
     package func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard let window = openedWindow(), (chunk + 1) * PageFile.chunkByteCount <= window.byteCount else { return nil }
         if !ahead.contains(chunk), !takeSpace(from: chunk) { return nil }

@@ -44,7 +44,7 @@ struct CreationMark: Equatable {
         return entry(name)
     }
 
-    /// Marks the store as complete. Returns the bytes of the entry.
+    /// Marks the store as complete. Returns the bytes of the entry that states this.
     mutating func finish() -> [UInt8] {
         isFinished = true
         return entry("")

@@ -41,18 +41,18 @@ enum Format {
     }
 
     enum Joint {
-        /// The number of bytes of a transaction number and a time.
+        /// The number of bytes of the region of a joint: a transaction number and a time.
         static let regionByteCount = 16
     }
 
     enum Head {
-        /// The magic of version 1, whose slots have no tree.
+        /// The magic of HEAD in version 1, whose slots have no tree.
         static let oldestMagic = Array("CAMBHEAD".utf8)
         static let oldestSlotByteCount = 64
         static let magic = Array("CAMBHED2".utf8)
         static let slotByteCount = 128
         static let sequenceOffset = 8
-        /// The maximum sequence number. It is lower than the type allows, so that the next number always exists.
+        /// The maximum sequence number of a slot. It is lower than the type allows, so that the next number always exists.
         static let sequenceMax: UInt64 = 1 << 63 - 1
         static let segmentOffset = 16
         static let positionOffset = 24
@@ -79,18 +79,18 @@ enum Format {
     enum Root {
         static let magic = Array("CAMBROOT".utf8)
         static let storeOffset = 12
-        /// The number of bytes before the first field that depends on the version. In version 1, this field is the length of the schema. In
-        /// later versions, it is the offset of a joint.
+        /// The number of bytes of a checkpoint record before the first field that depends on the version. In version 1, this field is the
+        /// length of the schema. In later versions, it is the offset of a joint.
         static let headerByteCount = 80
-        /// The maximum length of a whole record, except in version 1.
+        /// The maximum length of a whole checkpoint record, except in version 1.
         static let recordByteCountMax = 4096
-        /// The length of a record without a table and a tree, except in version 1.
+        /// The length of a checkpoint record without a table and a tree, except in version 1.
         static let fixedByteCount = 96
         /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20
         static let jointOffsetMax: UInt64 = 1 << 48
         static let chunkEntryByteCount = 6
-        /// The size of an entry in a record whose chunks may be compressed.
+        /// The size of an entry for a chunk in a checkpoint record whose chunks may be compressed.
         static let packedEntryByteCount = 8
         /// A chunk that would have more bytes than this when compressed is stored uncompressed, because compression would save less than a
         /// quarter.
@@ -98,7 +98,7 @@ enum Format {
         static let byteCountMax = 1 << 30
         static let schemaByteCountMax = 64 << 20
 
-        /// The bits of the byte that describes a record.
+        /// The bits of the byte that states the kind of a checkpoint record.
         enum Kind {
             static let packed: UInt8 = 1
             static let tableInChunks: UInt8 = 2
@@ -109,7 +109,7 @@ enum Format {
 
     enum Lease {
         static let magic = Array("CAMBLEAS".utf8)
-        /// Enough for a lease of two files of pages in which every second chunk is mapped.
+        /// The maximum length of a lease. It is enough for two files of pages in which every second chunk is mapped.
         static let byteCountMax = 16 << 20
         /// The number of chunks that a page reference can address.
         static let chunkCountMax = 1 << 20

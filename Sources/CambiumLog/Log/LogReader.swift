@@ -6,7 +6,8 @@ package struct LogReader: Sendable {
     package let volume: any Volume
     package let settings: StoreSettings
     let head: Head?
-    /// The harmless flaws: a corrupt slot of HEAD, or a file in the directory of the log that does not belong to the log.
+    /// The flaws that lose no transaction. They are a corrupt slot of HEAD, or a file in the directory of the log that does not belong to
+    /// the log.
     package let flaws: [String]
 
     /// Opens the log of a store. Throws `.notFound` if there is no store, and `.damaged` if its settings cannot be read.
@@ -109,7 +110,7 @@ package struct LogReader: Sendable {
             if lastTransaction == .none { throw LogReader.withoutTransaction(volume) }
         }
 
-        /// The corruption that was skipped.
+        /// The corruption that the scan skipped, one text for each corrupt part.
         package var flaws: [String] = []
         /// The flaw of HEAD if the log itself verifies; `nil` if HEAD has no flaw.
         package internal(set) var headFlaw: String?
@@ -120,7 +121,7 @@ package struct LogReader: Sendable {
         let headerChecksum: UInt32
         let position: Int
         let lastChecksum: UInt32
-        /// Whether the checksum of the last frame is lost. If so, the next segment need not state it.
+        /// Whether the checksum of the last frame is lost. If so, the next segment need not state the checksum.
         let isChecksumLost: Bool
         /// The offset up to which the segment was durable according to HEAD or a frame.
         let durableOffset: Int

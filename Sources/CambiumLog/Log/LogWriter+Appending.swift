@@ -59,7 +59,7 @@ extension LogWriter {
 
     /// Stages a transaction of another log. Keeps its salt, so that the hash of its payload stays the same. If its time is earlier than the
     /// time of the last transaction, the transaction gets that later time. First writes the staged transactions if they take more than 1
-    /// MiB, or if the frame has no space for this transaction.
+    /// MiB, or if one frame has no space for them and this transaction.
     package func append(_ record: LogRecord) throws {
         var writer = makeOpWriter(lastTransaction.next)
         try record.forEachOp { writer.append($0) }
@@ -69,8 +69,8 @@ extension LogWriter {
         try append(metadata, writer.finish(), salt: record.saltBytes)
     }
 
-    /// Stages a transaction. First writes the staged transactions if they take more than 1 MiB, or if the frame has no space for this
-    /// transaction.
+    /// Stages a transaction. First writes the staged transactions if they take more than 1 MiB, or if one frame has no space for them and
+    /// this transaction.
     package func append(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws {
         if !hasCapacity(for: ops) || writer.count > Format.Frame.blockByteCount { try write() }
         try stage(metadata, ops, salt: salt)

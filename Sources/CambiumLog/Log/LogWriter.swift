@@ -158,7 +158,8 @@ package final class LogWriter: @unchecked Sendable {
             let isLeftover: Bool =
                 switch LogFileName.parse(name) {
                 case (_, .pending)?: true
-                // A frame may refer to a file with a lower number. A file with a higher number was never committed, or its frame was torn.
+                // A frame can refer to a file of the last transaction or of an earlier one. A later file was never committed, or its frame
+                // was torn.
                 case (let transaction, .ops)?: transaction > end.lastTransaction
                 case (_, .segment)?: false
                 case nil: name.hasSuffix(LogFileName.replacementSuffix)

@@ -49,7 +49,7 @@ package struct OpWriter {
         relieve(log)
     }
 
-    /// Moves the ops in memory to the file.
+    /// Moves the ops in memory to the file of ops. Creates the file at the first call.
     private mutating func relieve(_ log: LogWriter) {
         let overflow = self.overflow ?? Overflow()
         do throws(CambiumError) {

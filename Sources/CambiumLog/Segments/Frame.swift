@@ -83,7 +83,7 @@ struct Frame {
             checksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self))
         }
 
-        /// Whether the bytes of a whole frame have its checksum.
+        /// Whether the bytes of a whole frame have the checksum that the start of the frame states.
         func verifies(_ frame: UnsafeRawBufferPointer, at offset: Int, headerChecksum: UInt32) -> Bool {
             checksum
                 == Frame.checksum(

@@ -25,7 +25,7 @@ package struct LogRecord: Sendable {
 
     /// Calls `body` with each of the ops. At most the ops of one frame are in memory.
     ///
-    /// Throws `.damaged` if the ops cannot be decoded, `.notFound` if they were redacted or retired, and the errors of `body`.
+    /// Throws `.damaged` if the ops cannot be decoded, `.notFound` if a compaction removed the ops, and the errors of `body`.
     package func forEachOp(_ body: (Op) throws -> Void) throws {
         switch payload {
         case .present(let bytes): try forEachOp(in: bytes, body)
@@ -115,7 +115,7 @@ package enum Payload: Sendable, Equatable {
 
     /// Calls `body` with the parts of the payload, in order. Each part consists of whole ops.
     ///
-    /// Throws `.damaged` if the parts do not verify, `.notFound` if the ops were redacted or retired, and the errors of `body`.
+    /// Throws `.damaged` if the parts do not verify, `.notFound` if a compaction removed the ops, and the errors of `body`.
     package func forEachPart(_ body: (ArraySlice<UInt8>) throws -> Void) throws {
         switch self {
         case .present(let bytes): try body(bytes)

@@ -16,7 +16,7 @@ struct SegmentIndex: Equatable {
     struct Joint: Equatable {
         /// The number of transactions of the segment before the joint; 1 or more.
         var transactionCount: UInt64
-        /// The checksum of the log up to the joint, before the segment was sealed.
+        /// The checksum that the log had at the joint before the segment was sealed.
         var checksum: UInt32
     }
 

@@ -21,8 +21,8 @@ extension SegmentReader {
             codec: codec, jointOffset: jointOffset)
     }
 
-    /// Moves to a place, if the segment is not sealed, and the place belongs to the segment and does not follow `transaction`. Later, a
-    /// frame at the place verifies only if it is the same frame as before.
+    /// Moves to a place, if the segment is not sealed, and the place belongs to the segment and does not follow `transaction`. The checksum
+    /// of a frame depends on the header and the offset. So a frame at the place verifies only if it belongs to this segment.
     ///
     /// - Returns: `false` if the reader does not move.
     mutating func resume(at place: SegmentPlace, notAfter transaction: TransactionNumber) -> Bool {

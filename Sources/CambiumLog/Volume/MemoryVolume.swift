@@ -14,7 +14,7 @@ package final class MemoryVolume: Volume {
     /// The current files: the bytes of each path.
     package var contents: [String: [UInt8]] { files.withLock { $0.mapValues(\.bytes) } }
 
-    /// Creates a volume with these files.
+    /// Creates a volume with the given files: the bytes of each path.
     package init(contents: [String: [UInt8]]) {
         files.withLock { $0 = contents.mapValues { MemoryFile(bytes: $0) } }
     }

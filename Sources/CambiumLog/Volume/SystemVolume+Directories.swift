@@ -61,7 +61,7 @@ extension SystemVolume {
         return made
     }
 
-    /// Examines the failure of `mkdir`. Throws unless a directory already exists.
+    /// Examines the failure of `mkdir`. Throws unless the path is already a directory.
     ///
     /// - Parameter code: the error number of `mkdir`.
     private static func checkIsDirectory(_ path: String, _ code: Int32) throws(CambiumError) {

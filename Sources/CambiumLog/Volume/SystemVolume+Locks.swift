@@ -35,7 +35,8 @@ extension SystemVolume {
             let file = SystemFile(descriptor: descriptor, path: full(path), calls: calls)
             let code = SystemCalls.uninterrupted { flock(descriptor, LOCK_SH) }
             if code != 0 { throw SystemFailure.error("lock", full(path), code) }
-            // A process that had locked the file exclusively may have removed the file, or replaced it by another file.
+            // While this call waited, a process that held an exclusive lock may have removed or replaced the file. The call then begins
+            // again.
             if try hasName(descriptor, path) { return SystemShare(file: file) }
         }
     }
