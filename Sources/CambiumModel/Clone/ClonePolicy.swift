@@ -9,7 +9,7 @@ package struct ClonePolicy: Sendable {
 
     package struct Member: Sendable {
         package let entity: Entity
-        /// One branch for each relationship, in declaration order.
+        /// One branch for each relationship of the entity, in declaration order.
         package let branches: [Branch]
         package let attributes: [(attribute: Attribute, rule: CloneAttributeRule)]
 

@@ -14,7 +14,7 @@ struct NameMatch {
     init(old: [Name], new: [Name]) {
         let formerNames = Dictionary(old.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
         let wanted = Dictionary(new.map { ($0.name, $0.formerName) }, uniquingKeysWith: { first, _ in first })
-        // If the old schema has this name with the same former name, an earlier migration has already renamed it.
+        // If the old schema has the name with the same former name, an earlier migration has already applied the renaming.
         for name in new where name.formerName != nil && formerNames[name.name] == .some(name.formerName) { take(name.name, name.name) }
         for name in new where oldNames[name.name] == nil {
             guard let former = name.formerName, former != name.name, formerNames[former] != nil, !taken.contains(former) else { continue }

@@ -178,7 +178,7 @@ struct SchemaMatcher {
             }
             if before.type.widens(to: attribute.type) { continue }
             if attribute.isDerived {
-                // The store computes the values of a derived attribute again if its type changes, so no value is lost.
+                // The attribute counts as new. The store computes its values again, so no value is lost.
                 properties[key] = nil
                 continue
             }

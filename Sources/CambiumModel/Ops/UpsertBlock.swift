@@ -53,10 +53,10 @@ package struct AttributeColumn: Sendable, Equatable {
     }
 }
 
-/// The members of one relationship for many objects, after the change.
+/// The changes of one relationship for many objects.
 package struct LinkBlock: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
-        /// The serial of each object's target, or 0 for no target.
+        /// The serial of each object's target after the change, or 0 for no target.
         case toOne([UInt64])
         /// For each object, the number of removed members and the number of added members. `removed` and `added` have the serials of these
         /// members, object by object.

@@ -76,7 +76,7 @@ public enum QueryLiteral: Hashable, Sendable {
     case bool(Bool)
     /// The digits of a number in the syntax of JSON.
     case number(String)
-    /// A text. It may also be a date, a UUID, a URI or data, in the forms that imports accept.
+    /// A text. It can also be a date, a UUID, a URI or data, in the forms that imports accept.
     case string(String)
     /// An object by the name of its entity and its serial: `Note/42`.
     case object(entity: String, serial: UInt64)

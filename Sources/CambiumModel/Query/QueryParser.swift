@@ -31,7 +31,7 @@ struct QueryParser: Sendable {
         return true
     }
 
-    /// Checks that the text ends here; otherwise, throws the error for an unexpected token.
+    /// Checks that `token` is the end of the text; otherwise, throws the error for an unexpected token.
     func finish(_ expectation: String) throws(CambiumError) {
         guard token.kind == .end else { throw expected("\(expectation) or the end") }
     }
@@ -58,7 +58,7 @@ struct QueryParser: Sendable {
             at: offset, code: .limitExceeded)
     }
 
-    /// Counts one more comparison with a pattern. The pattern begins at `token`.
+    /// Counts one more comparison with a pattern. `token` is the relation of the comparison, such as `like`.
     mutating func notePattern() throws(CambiumError) {
         patternCount += 1
         if patternCount > Condition.patternCountMax {

@@ -70,8 +70,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(negative: isNegative, coefficient: coefficient, exponent: exponent)
     }
 
-    /// Parses a number in JSON syntax, as `-12.50` or `1e3`. Returns `nil` for any other text, for more than 38 significant digits, and for
-    /// a power of ten out of range.
+    /// Parses a number in JSON syntax, such as `-12.50` or `1e3`. Returns `nil` for any other text, for more than 38 significant digits,
+    /// and for a power of ten out of range.
     public init?(_ text: String) { self.init(text.utf8) }
 
     public static func < (left: Self, right: Self) -> Bool {
