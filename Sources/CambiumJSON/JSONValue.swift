@@ -52,7 +52,7 @@ public indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The value of a member of an object.
+    /// The value of the member with a key. It is `nil` if this value is not an object, or if the object has no such member.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
