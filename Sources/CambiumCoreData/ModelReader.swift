@@ -22,7 +22,7 @@ struct ModelReader {
             switch child.name {
             case "entity": entities.append(try entity(child))
             case "fetchRequest": try fetchRequest(child)
-            // The element contains only the positions of the entities in the editor's diagram.
+            // The element `elements` contains only the positions of the entities in the editor's diagram.
             case "elements": break
             default: warnings.addUnsupported(child: child, "The model")
             }

@@ -8,7 +8,7 @@ internal import Foundation
 /// Reads XML that may come from an attacker. The parser accepts no XML entities and no external resources, and its input is limited in size
 /// and depth.
 enum ModelXML {
-    /// The maximum depth. Models have 5 levels; the limit bounds the recursion when a tree is released.
+    /// The maximum depth of nested elements. Models have 5 levels. The limit bounds the recursion when a tree is released.
     static let depthMax = 64
     static let elementCountMax = 100_000
     /// The maximum number of attributes of an element. XML parsers compare each attribute with every other attribute of the element.
