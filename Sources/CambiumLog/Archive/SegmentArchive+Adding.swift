@@ -188,7 +188,7 @@ extension SegmentArchive {
         guard try archived.checksum() == records.lastChecksum else { throw conflict(archived.segments.last ?? last, last) }
     }
 
-    /// Throws `.conflict` if the archive has a sealed file of `segment` that continues after `last`. To replace this file would lose
+    /// Throws `.conflict` if the archive has a sealed file of `segment` that continues after `last`. Replacing this file would lose
     /// transactions.
     private func checkReplaceable(_ segment: TransactionNumber, upTo last: TransactionNumber) throws {
         var end: TransactionNumber?

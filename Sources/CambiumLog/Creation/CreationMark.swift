@@ -38,7 +38,7 @@ struct CreationMark: Equatable {
         return (mark, writer.bytes)
     }
 
-    /// Adds a name. Returns the bytes of its entry.
+    /// Adds the name of a file to the mark. Returns the bytes of the entry, which the caller writes.
     mutating func add(_ name: String) -> [UInt8] {
         names.insert(name)
         return entry(name)

@@ -91,7 +91,7 @@ package struct LogCopy {
         while let next = try source.segments().first(where: { $0 > max(last.segment, copied.end) }),
             last.isSealed || next == lastTransaction.next
         {
-            // If a segment is missing between the copied segments and `next`, a writer has merged it into another segment during the copy.
+            // If a segment is missing between the copied segments and `next`, a writer has merged the missing segment into another one.
             if last.isSealed, next != copied.end.next { return nil }
             if try !copyBeginning(of: next) { try copySegment(next, byteCount: Format.Segment.headerByteCount) }
         }

@@ -15,7 +15,8 @@ package struct LogReader: Sendable {
         try self.init(volume, settings: try StoreSettings.read(volume))
     }
 
-    /// Derives the settings of a store from its segments and checkpoints, if its own settings cannot be read.
+    /// Derives the settings of a store from its segments and checkpoints. A repair uses these settings if the file of the settings is
+    /// corrupt or missing.
     ///
     /// Throws `.damaged` if no header of a segment and no checkpoint record can be read.
     package static func impliedSettings(_ volume: any Volume) throws(CambiumError) -> StoreSettings {

@@ -88,7 +88,7 @@ struct SegmentPart {
     /// Returns the joints for the index of the new segment, and the checksum at the end of the segment. The caller must first read all
     /// transactions.
     ///
-    /// Throws `.damaged` if the log has no joint at the end of the range. The log cannot be split at such a position.
+    /// Throws `.damaged` if the log has no joint at the end of the range. The log can be split only at a joint.
     func index() throws(CambiumError) -> (joints: [SegmentIndex.Joint], end: UInt32) {
         guard let end = joints.first(where: { $0.transaction == range.upperBound }) else {
             throw CambiumError(
