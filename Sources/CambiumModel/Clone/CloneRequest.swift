@@ -8,7 +8,7 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
     case share = 2
 }
 
-/// The options of a deep clone, in addition to the rules of the schema. Docs/CLONE.md has the rules.
+/// The options of a deep clone, in addition to the rules in the schema. Docs/CLONE.md describes the options and the rules.
 ///
 ///     let request = CloneRequest(excluding: ["tags"], rootValues: ["title": .string("A copy")])
 ///     try store.write { try $0.clone(note, request) }

@@ -58,11 +58,11 @@ package struct LinkBlock: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         /// The serial of each object's target after the change, or 0 for no target.
         case toOne([UInt64])
-        /// For each object, the number of removed members and the number of added members. `removed` and `added` have the serials of these
-        /// members, object by object.
+        /// For each object, `removedCounts` and `addedCounts` have the numbers of removed and added members. `removed` and `added` have the
+        /// serials of these members, object by object.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, the number of members at the front that stay, and the number of members after these. `suffixes` has the serials
-        /// of the members after these, object by object.
+        /// For each object, `keptCounts` has the number of members at the front that stay, and `suffixCounts` has the number of members
+        /// after them. `suffixes` has the serials of the members after them, object by object.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 

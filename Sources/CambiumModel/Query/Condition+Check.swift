@@ -5,7 +5,8 @@ extension Condition {
     /// Checks that the condition obeys the rules of the language. Throws `.limitExceeded` for a tree that is too deep, and for a list or a
     /// path that is too long. Throws `.invalidInput` for a part in the wrong place.
     ///
-    /// Complexity: O(operands). The check uses its own stack instead of recursion, so the depth of the tree is not limited.
+    /// Complexity: O(operands). The check keeps its own stack instead of using recursion. So a tree of any depth cannot exhaust the stack
+    /// of the thread.
     package func check() throws(CambiumError) {
         var stack = [(condition: self, depth: 0)]
         var patternCount = 0
@@ -51,7 +52,7 @@ extension Condition {
         return names
     }
 
-    /// Calls `body` with each comparison of the condition, in no particular order. The depth of the condition is not limited.
+    /// Calls `body` with each comparison of the condition, in no particular order. Uses no recursion, so a condition of any depth is safe.
     private func forEachComparison(_ body: (Comparison) -> Void) {
         var stack = [self]
         while let condition = stack.popLast() {

@@ -32,9 +32,9 @@ package struct AttributeConstraints: Sendable {
         isEmpty = min == nil && max == nil && minLength == nil && maxLength == nil && regex == nil && allowed == nil
     }
 
-    /// Returns the violation, or `nil` if the value is valid. The violation is the end of a sentence that begins with the name of the
-    /// attribute. Null is always valid here, because another rule decides whether a value may be missing. Complexity: O(bytes of the
-    /// value).
+    /// Returns the violation of a constraint by a value, or `nil` if the value is valid. The violation is the end of a sentence that begins
+    /// with the name of the attribute. Null is always valid here, because another rule decides whether a value may be missing. Complexity:
+    /// O(bytes of the value).
     package func check(_ value: Value) -> String? {
         if let flaw = Self.flaw(of: value) { return flaw }
         if isEmpty || value.isNull { return nil }
@@ -59,8 +59,8 @@ package struct AttributeConstraints: Sendable {
     /// The maximum number of allowed values that a message lists.
     private static let shownCountMax = 50
 
-    /// Returns the reason why no attribute can hold the value, or `nil` if an attribute can. Such a value could not be written as JSON and
-    /// read back.
+    /// Returns the reason why no attribute can hold the value, or `nil` if an attribute can. For example, an infinite number could not be
+    /// written as JSON and read back.
     private static func flaw(of value: Value) -> String? {
         switch value {
         case .double(let value) where !value.isFinite: "is \(value), which is not a finite number"
