@@ -17,8 +17,8 @@
             }
         }
 
-        /// Reports `.exclude` for a mandatory property without a default. Skips types that the macro does not know, because they may have a
-        /// default.
+        /// Reports `.exclude` for a mandatory property without a default. Skips a property whose type the macro does not know, because the
+        /// property may have a default.
         private func checkExclusion(_ option: Option, _ findings: inout Findings) {
             let names = Set(property.options.compactMap(\.name))
             let hasDefault = DefaultValue(property) != nil || !names.isDisjoint(with: ["default", "derived"])

@@ -1,7 +1,7 @@
 #if Macros
     extension [String] {
-        /// Returns the only element that becomes a given name by correcting a few typing errors. Returns `nil` if there is no such element,
-        /// or several.
+        /// Returns the element that differs from a given name by one or two typing errors. Returns `nil` if there is no such element, or
+        /// more than one.
         func closest(to name: String) -> String? {
             let limit = name.count < 5 ? 1 : 2
             let near = filter { $0.distance(toName: name) <= limit }
@@ -10,8 +10,8 @@
     }
 
     extension String {
-        /// The number of letters to insert, remove or replace. Letters that differ only in case count as equal. Complexity: O(m × n) for
-        /// names of m and n letters.
+        /// The number of letters to insert, remove or replace, so that the text becomes another name. Letters that differ only in case
+        /// count as equal. Complexity: O(m × n) for names of m and n letters.
         fileprivate func distance(toName other: String) -> Int {
             let (left, right) = (Array(lowercased()), Array(other.lowercased()))
             var row = Array(0...right.count)

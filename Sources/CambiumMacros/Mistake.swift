@@ -17,7 +17,7 @@
         var diagnosticID: MessageID { MessageID(domain: "Cambium", id: kind) }
     }
 
-    /// The mistakes, in the order in which they were found.
+    /// The mistakes in a declaration, in the order in which they were found.
     struct Findings {
         private(set) var diagnostics: [Diagnostic] = []
 

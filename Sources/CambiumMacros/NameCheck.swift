@@ -22,7 +22,8 @@
             }
         }
 
-        /// The source of the stored name: the option that sets it, or else the name in Swift.
+        /// The place in the source that determines the stored name: the argument of `.named`, or the name in Swift if the option is
+        /// missing.
         private func place(of property: StoredProperty) -> Syntax {
             property.options.first { $0.name == "named" }?.firstArgument.map { Syntax($0) } ?? Syntax(property.identifier)
         }

@@ -2,7 +2,7 @@
     import SwiftDiagnostics
     import SwiftSyntax
 
-    /// Reports options that a property of this role or type cannot have.
+    /// Reports options that do not fit the role or the type of a property.
     struct OptionCheck {
         private let property: StoredProperty
         private let marker: Marker

@@ -1,6 +1,6 @@
 #if Macros
-    /// The rules of the store for the names of entities and properties. `SchemaResolver` in `CambiumModel` has the same rules, because a
-    /// macro cannot call it.
+    /// The rules of the store for the names of entities and properties. A macro cannot call `SchemaResolver` in `CambiumModel`, so its
+    /// rules are repeated here.
     enum StoreName {
         private static let byteCountMax = 200
 
@@ -13,7 +13,7 @@
             return name.utf8.count > byteCountMax ? "a name has at most \(byteCountMax) bytes" : nil
         }
 
-        /// Returns the name without the characters that the store refuses. Returns `nil` if no character is left.
+        /// Returns the name without the characters that the store refuses. Returns `nil` if the result is empty or too long.
         static func repaired(_ name: String) -> String? {
             var scalars = Substring(name).unicodeScalars
             while let first = scalars.first, !first.properties.isXIDStart { scalars.removeFirst() }

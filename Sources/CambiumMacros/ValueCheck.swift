@@ -15,8 +15,8 @@
             checkDefault(&findings)
         }
 
-        /// Reports a transient property without an initial value. A variable with an optional type needs none, because it is `nil`
-        /// initially.
+        /// Reports a transient property without an initial value. A variable with an optional type needs no initial value, because it is
+        /// `nil` at first.
         private func checkTransient(_ findings: inout Findings) {
             let isNil = property.isOptional && !property.isConstant
             guard property.initialValue == nil, !isNil else { return }
