@@ -101,7 +101,7 @@ struct ApplyRun {
     private func compare(_ record: LogRecord, _ last: LogRecord) throws {
         if try record.commitment() == last.commitment() { return }
         let isFirst = record.number.rawValue == 1
-        // A target that contains only the same schema counts as empty.
+        // A target that contains only the first schema of the source counts as empty.
         if isFirst, let schema = try Self.onlySchema(last), try Self.onlySchema(record) == schema { return }
         let difference =
             isFirst
@@ -118,8 +118,8 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Compares the graphs after the target's last transaction. The graphs may differ although the last transactions are equal, if both
-    /// stores are changed copies of one store.
+    /// Compares the graphs of both stores as they are after the target's last transaction. The graphs may differ although the last
+    /// transactions are equal, if both stores are changed copies of one store.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

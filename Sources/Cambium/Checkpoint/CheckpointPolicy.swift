@@ -22,7 +22,7 @@ public struct CheckpointPolicy: Sendable, Hashable {
         /// Pages are stored as they are in memory. They are mapped from the file.
         case none
         /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. In this form, pages take
-        /// about half of the disk space, and additional memory for each chunk that is touched.
+        /// about half as much disk space as with `none`, and additional memory for each chunk that is touched.
         case lz4
     }
 
@@ -53,12 +53,13 @@ public struct CheckpointPolicy: Sendable, Hashable {
     }
 }
 
-/// A checkpoint that is kept, and its cost.
+/// A kept checkpoint, with the numbers that determine its cost.
 struct KeptCheckpoint {
     let pageFile: UInt64
     /// For each chunk, whether the checkpoint owns it.
     let chunks: [Bool]
-    /// The chunks whose bytes in the file differ from those in memory: compressed chunks, and chunks with the checkpoint's table.
+    /// The chunks whose bytes in the file differ from the bytes in memory: compressed chunks, and chunks with a part of the checkpoint's
+    /// table of chunks.
     let packed: Set<Int>
     /// The number of bytes of the checkpoint record.
     let recordByteCount: Int
@@ -114,7 +115,7 @@ extension CheckpointPolicy {
     }
 }
 
-/// The disk space that becomes free if all checkpoints that may be dropped are dropped.
+/// The disk space that the checkpoints take that are not fixed. It becomes free if all of them are dropped.
 private struct ChunkShares {
     private(set) var byteCount = 0
     /// For each chunk of a file, the number of checkpoints that own it. If one of them must stay, the number is `fixed`, which no count

@@ -6,7 +6,8 @@ import Dispatch
 
 /// Decides when checkpoints are made, and makes them in the background while other threads write. See Docs/CHECKPOINTS.md.
 ///
-/// A write rings the alarm of the `WriterState` when a checkpoint may be due. The scheduler then examines the numbers, and sets new limits.
+/// A write rings the alarm of the `WriterState` when a checkpoint may be due. The scheduler then decides whether to make a checkpoint, and
+/// sets new limits for the alarm.
 final class CheckpointScheduler: Sendable {
     let checkpointer: Checkpointer
     private let upkeep: GraphUpkeep
@@ -16,8 +17,8 @@ final class CheckpointScheduler: Sendable {
     private let queue = DispatchQueue(label: "cambium.store.checkpoint", qos: .utility)
 
     private struct State {
-        /// The number of logged bytes at the time when the last automatic checkpoint failed; `nil` if it did not fail. The growth of the
-        /// log that triggers the next attempt is counted from this number.
+        /// The number of logged bytes at the time when an automatic checkpoint last failed; `nil` if no automatic checkpoint has failed.
+        /// The growth of the log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
         /// The time from which the age of the last checkpoint is counted, in microseconds since 1970. It is the time of the first commit
         /// after the last automatic attempt, or after the opening; `nil` before that commit. If the clock is set back, it is the time of
@@ -70,7 +71,7 @@ final class CheckpointScheduler: Sendable {
 
     /// Makes a checkpoint before the store is closed, if the next opening would take long without it.
     func makeAtClosing() {
-        // The log before a failed checkpoint counts, too, because the next opening must replay it.
+        // This number includes the log before a failed checkpoint, because the next opening must replay that log.
         let tailByteCount = writer.alarm.loggedByteCount - checkpointer.newest.loggedByteCount
         if tailByteCount >= tuning.closingCheckpointByteCount { attempt() }
     }
@@ -91,7 +92,7 @@ final class CheckpointScheduler: Sendable {
     // MARK: Timing
 
     private func consider(_ reading: UpkeepAlarm.Reading) {
-        // A queued block must not keep the store alive before it begins.
+        // A block that waits in the queue must not keep the store alive, so it captures `self` weakly.
         if isDue(reading) { queue.async { [weak self] in self?.attempt() } }
     }
 
@@ -106,7 +107,8 @@ final class CheckpointScheduler: Sendable {
             let tailByteCount = tailByteCount(state, newest)
             let isMemoryShort = reading.isMemoryTight && reading.heapByteCount > heapByteCountMax(newest)
             let isOld = tailByteCount >= tuning.oldByteCount && reading.time &- doneTime >= tuning.checkpointInterval
-            // After a failed checkpoint, memory stays scarce. Another attempt after each commit would pack and write as many pages again.
+            // After a failed checkpoint, memory stays scarce. If every later commit caused an attempt, each attempt would pack and write as
+            // many pages as the failed one. So the next attempt waits for more log.
             let canRelieve = state.failure == nil || tailByteCount >= tuning.oldByteCount
             state.isQueued = tailByteCount >= tailByteCountMax(newest) || isMemoryShort && canRelieve || isOld || reading.isFull
             setAlarm(state)
@@ -127,7 +129,7 @@ final class CheckpointScheduler: Sendable {
             limits.oldByteCount = Self.sum(begin, tuning.oldByteCount)
             (limits.oldBegin, limits.oldTime) = (doneTime, Self.sum(doneTime, tuning.checkpointInterval))
         } else {
-            // The interval begins with the next commit. So that commit rings the alarm regardless of its numbers.
+            // The interval begins with the next commit. Therefore, the next commit rings the alarm, regardless of the amount of log.
             (limits.oldByteCount, limits.oldTime) = (.min, .min)
         }
         writer.alarm.set(limits)
@@ -147,10 +149,10 @@ final class CheckpointScheduler: Sendable {
         writer.alarm.loggedByteCount - tailBegin(state, newest)
     }
 
-    /// The number of bytes of log that trigger a checkpoint.
+    /// If the log after the newest checkpoint has this number of bytes, another checkpoint is made.
     private func tailByteCountMax(_ newest: NewestCheckpoint) -> Int { max(tuning.checkpointByteCount, newest.storedByteCount / 16) }
 
-    /// The number of bytes of pages on the heap above which a checkpoint is made, if memory is scarce.
+    /// If memory is scarce and the pages on the heap take more than this number of bytes, a checkpoint is made.
     private func heapByteCountMax(_ newest: NewestCheckpoint) -> Int {
         Self.sum(newest.heapByteCount, writer.timeline.budget.byteCount / 8)
     }

@@ -15,8 +15,8 @@ struct CheckpointTree {
         (self.tree, end) = (tree, LogPrefix(root))
     }
 
-    /// Appends the transactions up to a position to the tree. They must already be durable. Writers continue at the same time. Throws if a
-    /// disk operation fails.
+    /// Appends the transactions up to a position to the tree. The transactions must already be durable. Writers continue at the same time.
+    /// Throws if a disk operation fails.
     ///
     /// Complexity: O(bytes of the log since the last checkpoint with a tree).
     mutating func advance(to position: LogPrefix, in volume: any Volume) throws {
@@ -26,7 +26,8 @@ struct CheckpointTree {
             try known.append(LogReader(volume), after: end, upTo: position.transaction)
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
-            // A corrupt log stays corrupt, and each further attempt would read all of it again. So later checkpoints have no tree, either.
+            // A corrupt log stays corrupt, and each further attempt would read all of it again. So this checkpoint and all later ones have
+            // no tree.
             self.tree = nil
         }
     }

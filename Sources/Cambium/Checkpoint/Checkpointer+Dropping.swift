@@ -9,7 +9,8 @@ extension Checkpointer {
 
     /// Sets the policy for later checkpoints, and writes it to `store.json`.
     func replacePolicy(_ policy: CheckpointPolicy) throws {
-        // A checkpoint removes the files of interrupted replacements, so no checkpoint may be made during this replacement.
+        // Making a checkpoint removes new versions of `store.json` as remains of an interrupted replacement. So no checkpoint may be made
+        // while this method replaces the file.
         try whileNoneIsMade {
             try writer.lock.hold {
                 try writer.checkOpen()
@@ -21,8 +22,9 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the checkpoints that could not be used, because there is now a checkpoint that can be used. A process that opened one of
-    /// them earlier keeps its file of pages open. Removes the mark of corruption if all pages of the new checkpoint were checked.
+    /// Removes the checkpoints that could not be used when the store was opened, because `newest` can be used. A process that has opened
+    /// one of these checkpoints keeps its file of pages open. Removes the mark of corruption if all pages of the new checkpoint were
+    /// checked.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {
@@ -34,7 +36,7 @@ extension Checkpointer {
         try syncRecords()
         passedOver = []
         // A checkpoint that continues a file shares chunks with earlier checkpoints. If a process has found corruption in these chunks,
-        // only an opening can check them, so the mark stays.
+        // only the next opening of the store can check the chunks, so the mark of corruption stays.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }
@@ -93,8 +95,8 @@ extension Checkpointer {
         return droppedCount
     }
 
-    /// Makes the removal and the replacement of records durable. A record that reappears after a power failure must not refer to chunks
-    /// that were used again.
+    /// Makes the removal and the replacement of records durable. Otherwise, a removed record could reappear after a power failure, and
+    /// refer to chunks that contain other pages by then.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)

@@ -2,10 +2,10 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Reuses chunks that no owner needs. Call the methods only while the lock `making` is held, except `reclaimChunks`.
+/// Reuses chunks that no checkpoint and no graph needs. Call the methods only while the lock `making` is held, except `reclaimChunks`.
 extension Checkpointer {
-    /// Makes those chunks available again that only dropped checkpoints owned. Releases all disk space without an owner, and removes files
-    /// to which no checkpoint refers.
+    /// Makes those chunks available again that only dropped checkpoints owned. Releases the disk space of all chunks without an owner, and
+    /// removes files to which no checkpoint refers.
     func reclaimChunks() throws {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
     }
@@ -13,13 +13,13 @@ extension Checkpointer {
     /// Makes unneeded chunks available again, and removes unneeded files. Call it only while the lock `making` is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
-    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, which new pages then need not
-    ///   allocate.
+    /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use it
+    ///   immediately.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
-        // If a record is corrupt, a process may have opened that checkpoint while the record was sound. So no chunk is used again until the
+        // If a record is corrupt, a process may have opened its checkpoint while the record was sound. So no chunk is used again until the
         // record has been removed.
         guard let taken else { return }
-        // An earlier call may have failed after it removed a record.
+        // An earlier call may have removed a record, and then failed before it synced the directory.
         try syncRecords()
         try removeUnnamedFiles()
         try leases.removeEnded(from: volume)
@@ -29,7 +29,7 @@ extension Checkpointer {
         holdsTableChunks = false
         while var step = rest, !step.isDone {
             writer.whileNoThreadWrites { timeline.take(&step) }
-            // This step may take long in the kernel, so writers may take the lock in the meantime.
+            // The kernel can take long to release memory, so the writer's lock is free in the meantime.
             step.releaseTaken()
             rest = step
         }
@@ -46,7 +46,7 @@ extension Checkpointer {
     ///
     /// - Parameter taken: for each chunk, whether a checkpoint owns it, including checkpoints that only earlier moments need.
     func releaseMemory(of taken: [Bool]) {
-        // A compressed chunk cannot be mapped, because its bytes in the file differ from its bytes in memory.
+        // The chunks in `packed` cannot be mapped, because their bytes in the file differ from their bytes in memory.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
         let stored = taken.indices.filter { taken[$0] && !packed.contains($0) }
         let isShort = timeline.budget.isTight
@@ -58,6 +58,6 @@ extension Checkpointer {
         writer.whileNoThreadWrites { note { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
-    /// The number of chunks that one step replaces: 1 MiB.
+    /// The number of chunks that one step replaces. These chunks take 1 MiB.
     private static let replacedCountMax = 16
 }

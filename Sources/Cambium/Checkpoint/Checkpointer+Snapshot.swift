@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The state to store, recorded while no thread writes.
+/// The state that a checkpoint stores, recorded while no thread writes.
 struct CheckpointSnapshot {
     let frozen: FrozenPages
     let transaction: TransactionNumber
@@ -10,7 +10,7 @@ struct CheckpointSnapshot {
     let layout: UInt64
     let logPosition: LogPosition
     let schema: SchemaCatalog
-    /// The number of bytes that the store had logged.
+    /// The number of bytes that the store had logged when the snapshot was made.
     let loggedByteCount: Int
 }
 
@@ -20,7 +20,7 @@ extension Checkpointer {
     func syncLog() throws(CambiumError) {
         let pending = writer.lock.hold(as: .checkpoint) { queue.join(nil, timeline.head, .synced, .thread) }
         _ = try queue.settle(pending)
-        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. In that case, this call
+        // If another thread's sync failed during the wait, the log may lack bytes although this sync succeeded. In that case, `beginSync`
         // throws.
         _ = try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.beginSync() }
     }
@@ -33,8 +33,8 @@ extension Checkpointer {
         try writer.checkOpen()
         guard log.lastTransaction != stored else { return nil }
         try queue.writeOthers()
-        // If there is an unconfirmed version, the log must be durable before readers see that version. Otherwise, the log must only be
-        // durable before the checkpoint record is, so the sync can wait.
+        // If there is an unconfirmed version, the log must be durable before readers see that version. Otherwise, it is sufficient if a
+        // later sync makes the log durable before the checkpoint record is written.
         let position = try log.endPosition(syncs: timeline.isUnconfirmed)
         if let ended = log.takeEndedSegment() { queue.sealing?.add(ended) }
         let graph = timeline.head
@@ -51,7 +51,7 @@ extension Checkpointer {
             loggedByteCount: writer.alarm.loggedByteCount)
     }
 
-    /// Returns the number of chunks that the table of a checkpoint takes.
+    /// Returns the number of chunks that a checkpoint needs for its table of chunks.
     private func tableChunkCount(_ transaction: TransactionNumber, _ schema: SchemaCatalog, chunkCount: Int) throws(CambiumError) -> Int {
         try CheckpointRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
     }

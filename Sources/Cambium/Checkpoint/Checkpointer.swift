@@ -19,7 +19,7 @@ final class Checkpointer: @unchecked Sendable {
     private let making = WriterLock()
     private let progress: Guarded<NewestCheckpoint>
 
-    // These properties are accessed only while `making` is held.
+    // The following properties are accessed only while `making` is held.
     /// The chunks of the newest checkpoint, with their checksums.
     @exclusivity(unchecked) var chunks: [CheckpointRecord.Chunk]
     /// The chunks that are frozen and not yet stored.
@@ -29,7 +29,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the store was closed, so that nothing more is written and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
     /// Whether the last checkpoint failed. If the kernel cannot write memory that is mapped from a file, it reports the failure only once,
-    /// and then treats the bytes as written. So the next checkpoint writes these bytes itself.
+    /// and then treats the bytes as written. So the checkpoint after a failed one writes the bytes of mapped chunks to the file itself.
     @exclusivity(unchecked) private var hasFailed = false
     /// The Merkle tree over the log up to the last checkpoint. After `end` was called, any thread may read the tree.
     @exclusivity(unchecked) var tree: CheckpointTree
@@ -41,12 +41,12 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var beginsFile: Bool
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
-    /// The leases of graphs that were still in use when earlier stores were closed.
+    /// The leases of graphs that readers still used after an earlier writer of the store had closed it.
     @exclusivity(unchecked) var leases: ChunkLeases
     /// Whether records were removed or replaced since their directory was last synced. Until it is synced, a power failure may restore the
     /// old records.
     @exclusivity(unchecked) var hasUnsyncedRecords = false
-    /// Whether chunks were taken for the table of a checkpoint after `reclaim` last ran.
+    /// Whether chunks were taken for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false
 
     /// - Parameter tailByteCount: the number of bytes of log after the checkpoint from which the store was opened.
@@ -87,8 +87,8 @@ final class Checkpointer: @unchecked Sendable {
 
     static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
-    /// Waits until no checkpoint is being made, and refuses all later checkpoints. After the store is closed, another writer may open the
-    /// files.
+    /// Waits until no checkpoint is being made, and refuses all later checkpoints. Call it when the store is closed, because another writer
+    /// can open the files after that.
     func end() { making.hold { isEnded = true } }
 
     /// Calls `body` while no checkpoint is being made. Throws `.notWritable` if the store was closed.
@@ -104,7 +104,7 @@ final class Checkpointer: @unchecked Sendable {
         // Syncs before the writer's lock is taken, so that a sync under that lock has little left to write.
         if !(writer.lock.hold { writer.isClosed }) { try syncLog() }
         return try whileNoneIsMade {
-            // Chunks were taken for a table, and `reclaim` has not run since then, for example because the last checkpoint failed. The
+            // If chunks were taken for a table of chunks, and `reclaim` has not run since then, the last checkpoint probably failed. The
             // chunks that no record names become available again.
             if holdsTableChunks { try reclaim(keptChunks()) }
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {

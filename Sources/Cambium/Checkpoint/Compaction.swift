@@ -50,7 +50,7 @@ public struct Compaction: Sendable, Equatable {
 }
 
 extension Compaction {
-    /// Puts segments into an archive before they are retired.
+    /// Puts segments into an archive before they are retired, and counts them. In a dry run, only counts them.
     mutating func keep(
         _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, isDryRun: Bool, _ reader: LogReader
     ) throws {
@@ -58,8 +58,8 @@ extension Compaction {
         let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
         (archivedSegmentCount, archivedByteCount) = added
         if isDryRun { return }
-        // If a retired moment is requested later, the error names the archive in this note. So the note is written only if the archive is
-        // complete.
+        // If a caller later requests a retired moment, the error names the archive that this note contains. So the note is written only if
+        // the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }

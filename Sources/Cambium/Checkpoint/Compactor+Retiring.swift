@@ -55,8 +55,8 @@ extension Compactor {
                 .damaged, "No file of the log begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
-        // The retirement of the last retired segment may have been interrupted before its files of ops were removed. So that segment is
-        // retired again.
+        // The retirement of the last retired segment may have been interrupted before its files of ops were removed. Therefore, the last
+        // retired segment is retired again.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
@@ -124,13 +124,13 @@ extension Compactor {
             let before = EarlierMoment(number: TransactionNumber(rawValue: anchor.rawValue - 1))
             replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
         } catch {
-            // A part of the log before the checkpoint was retired. The compaction that began to retire this part has already made the
-            // comparison.
+            // `.notFound` means that a part of the log before the checkpoint was retired. The compaction that retired this part has already
+            // made the comparison.
             if error.code == .notFound { return }
             throw error
         }
-        // If a part of the log between the two checkpoints is retired, no replay is possible. The compaction that retired this part has
-        // already made the comparison.
+        // If a part of the log between the beginning of the replay and `anchor` is retired, no replay is possible. The compaction that
+        // retired this part has already made the comparison.
         if try replay.origin.flaws.isEmpty && replay.origin.transaction < reader.retiredEnd() { return }
         _ = try replay.run(makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == graph.digest() else {

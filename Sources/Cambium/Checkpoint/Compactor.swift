@@ -15,7 +15,7 @@ struct Compactor {
         // Checks the retention first, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)
         let archive = try volume.map { try SegmentArchive(adding: $0, of: checkpointer.store) }
-        // The earlier graphs in memory share checkpoints, and a shared checkpoint cannot be dropped. So these graphs are released.
+        // A checkpoint cannot be dropped while a kept graph of an earlier moment reads it. So all kept graphs are released.
         past.forget()
         if isDryRun { return try retireLog(upTo: anchor, archive, isDryRun: true) }
         let compaction =
@@ -32,7 +32,8 @@ struct Compactor {
         let before = try PageFile.byteCount(checkpointer.volume)
         var isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
         _ = try scheduler.store(again: isPacked)
-        // Packing leaves holes in the chunks that it writes. The checkpoint has frozen these chunks, so the next round can empty them, too.
+        // Packing leaves holes in the chunks to which it writes. The new checkpoint has frozen these chunks, so a further round of packing
+        // can empty them.
         for _ in 0..<Self.packingRoundCountMax where isPacked {
             isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
             if isPacked { _ = try scheduler.store(again: true) }
@@ -58,8 +59,8 @@ struct Compactor {
         }
     }
 
-    /// Returns the anchor that a retention selects. Throws `.notFound` if there is no such moment, or if it is after the newest
-    /// transaction. Throws `.invalidInput` for an invalid retention.
+    /// Returns the anchor that a retention selects. Throws `.notFound` if the moment of the retention does not exist, or if it is after the
+    /// newest transaction. Throws `.invalidInput` for an invalid retention.
     private func anchor(for retention: Retention) throws -> CompactionAnchor {
         switch retention {
         case .all: return .none
@@ -69,7 +70,7 @@ struct Compactor {
             do {
                 return .newest(notAfter: try EarlierView(checkpointer.volume, at: point, memory: .standard).graph.transaction)
             } catch let error as CambiumError where error.code == .notFound {
-                // All transactions that remain in the log are later than this time, so there is nothing to retire.
+                // All transactions that remain in the log are later than the given time, so there is nothing to retire.
                 if case .time = point { return .none }
                 throw error
             }

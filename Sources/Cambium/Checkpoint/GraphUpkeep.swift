@@ -8,7 +8,7 @@ struct GraphUpkeep: Sendable {
     private var timeline: Timeline { writer.timeline }
 
     /// Builds incomplete ordered indexes in short steps, between which other threads write. Stops if the newest transactions may still be
-    /// rolled back. Each transaction also builds a part of the indexes.
+    /// rolled back. The remaining parts are then built by later transactions, because each transaction also builds a part of the indexes.
     func buildIndexes() throws {
         while true {
             let hasMore = try writer.lock.hold(as: .indexing) {
@@ -27,7 +27,7 @@ struct GraphUpkeep: Sendable {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
         var (hasGained, vainCount) = (false, 0)
-        // Before a plan empties chunks, there is one plan that saves nothing for each table whose rows cannot be gathered.
+        // For each table whose rows cannot be gathered, one plan saves nothing. Only after these plans, a plan can empty chunks.
         let vainCountMax = Self.vainPlanCountMax + writer.graph.schema.entities.count
         while found.packingStepCount < stepCountMax, vainCount < vainCountMax, var plan = packingPlan(limits) {
             while !plan.isDone, found.packingStepCount < stepCountMax {
@@ -50,8 +50,8 @@ struct GraphUpkeep: Sendable {
         guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = writer.graph
         let plan = planned.flatMap { PackingPlan($0, survey) }
-        // The lock orders these reads before the writes of later transactions, which may reuse the pages. Reference counts also order them,
-        // but the thread sanitizer does not see that.
+        // The lock orders the reads of the planned graph before the writes of later transactions, which may reuse its pages. Reference
+        // counts also order them, but the thread sanitizer does not see that.
         writer.lock.hold(as: .packing) { planned = nil }
         return plan
     }
@@ -59,8 +59,8 @@ struct GraphUpkeep: Sendable {
     /// The maximum number of packing steps before a checkpoint. These steps move several hundred thousand rows, or copy 256 MiB of pages.
     static let stepCountMax = 1024
 
-    /// The maximum number of consecutive plans that save nothing, in addition to one for each entity. Without this limit, packing might
-    /// never end while writers change everything.
+    /// The maximum number of consecutive plans that save nothing, in addition to one such plan for each entity. Without this limit, packing
+    /// might never end while writers change everything.
     private static let vainPlanCountMax = 4
 
     /// Does one step of a plan. Call it only while the writer's lock is held.

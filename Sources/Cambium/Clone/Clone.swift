@@ -43,10 +43,10 @@ extension WriteTransaction {
     ///     let clone = try store.write { try $0.clone([note]) }
     ///     print(clone.root, clone.summary.objectCount)
     ///
-    /// Throws `.notFound` if there is no such object, `.unknownName` if the request contains an unknown name, and `.invalidInput` if the
-    /// rules do not allow the request. Throws `.limitExceeded` if there are more objects than the request allows. Throws `.ruleViolated` if
-    /// an attribute follows a parent that its object does not have, or if a unique set would be repeated. Violations that depend on the
-    /// values, such as two copies with the same value, are reported at the end of the transaction.
+    /// Throws `.notFound` for a missing object, `.unknownName` if the request contains an unknown name, and `.invalidInput` if the rules do
+    /// not allow the request. Throws `.limitExceeded` if there are more objects than the request allows. Throws `.ruleViolated` if an
+    /// attribute takes its value from a parent that the object does not have, or if a unique set would be repeated. Violations that depend
+    /// on values, such as two copies with the same unique value, are reported at the end of the transaction.
     ///
     /// Complexity: O(objects that are copied and their links).
     public mutating func clone(_ ids: [ObjectID], _ request: CloneRequest = CloneRequest()) throws(CambiumError) -> Clone {

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// While no task waits, ringing is one relaxed load. The load cannot miss a task: a task first adds itself to the waiters, and then reads
 /// the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the task reads the
-/// new graph, or the ring finds the task.
+/// new graph, or the writer that rings finds the task.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]

@@ -22,7 +22,7 @@ final class CommitGroup: @unchecked Sendable {
     /// The newest graph of the group.
     @exclusivity(unchecked) var graph: Graph?
     @exclusivity(unchecked) var transactionCount = 0
-    /// The number of threads that have joined and will call `wait`.
+    /// The number of threads that have joined the group and will call `wait`.
     @exclusivity(unchecked) var threadCount = 0
     /// The number of commits in the group for which no thread waits. The outcome of such a commit goes to a listener or a ticket.
     @exclusivity(unchecked) var listenerCount = 0

@@ -2,8 +2,8 @@ import CambiumGraph
 import CambiumModel
 
 extension CommitPipeline {
-    /// Commits the digest of the newest graph. The digest is computed while other threads write. Under the lock, it is only updated for the
-    /// transactions that were committed in the meantime.
+    /// Commits the digest of the newest graph. The digest is computed while other threads write. While the writer's lock is held, the
+    /// digest is only updated for the transactions that were committed in the meantime.
     func recordDigest(_ author: Author) throws -> Receipt {
         try writer.checkOutsideOfWrites("recordDigest")
         return try record(KnownDigest { writer.graph }, author)

@@ -22,7 +22,7 @@ final class CommitPipeline: Sendable {
     /// Throws `.misuse` inside the closure of another write of the store.
     ///
     /// - Parameters:
-    ///   - use: the purpose for which the time of the lock is counted. For a commit, the time of `body` does not count.
+    ///   - use: the purpose for which the metrics count the time that the lock is held. For a commit, the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
     ///   - body: makes the changes. It is not called if the author's request was applied before. In that case, `settle` throws.
     func commit(
@@ -39,7 +39,8 @@ final class CommitPipeline: Sendable {
             // Before the closure, only the search for a request takes notable time, so only that search is counted.
             if author.requestID != nil { lock.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
-                // The transaction of the request may not be durable yet. The calling thread waits for it, even in `enqueue`.
+                // The transaction of the request may not be durable yet. The calling thread waits until that transaction is durable, even
+                // in `enqueue`.
                 var pending = queue.join(nil, timeline.head, level, .thread)
                 pending.refusal = refusal
                 return pending
@@ -165,7 +166,7 @@ final class CommitPipeline: Sendable {
     private func metadata(_ author: Author, at now: Timestamp, as record: LogRecord?) -> TransactionMetadata {
         let time = writer.lastTime
         var metadata = TransactionMetadata(time: time)
-        // Most transactions have no such texts, and even copying `nil` takes time.
+        // Most transactions have no actor, message or request. Even copying `nil` takes time, so only existing texts are copied.
         if author.actor != nil { metadata.actor = author.actor }
         if author.message != nil { metadata.message = author.message }
         if author.requestID != nil { metadata.requestID = author.requestID }
@@ -188,7 +189,7 @@ final class CommitPipeline: Sendable {
         guard asked.covers(own) else {
             throw CambiumError(
                 .invalidInput,
-                "The transaction asks for the durability \(asked), which is weaker than \(own) of the store. Ask for \(own) or more.")
+                "The transaction asks for the durability \(asked), which is weaker than the store's. Ask for \(own) or a stronger one.")
         }
         if own == .memory { throw CambiumError(.invalidInput, "A store in memory cannot be made durable. Use a store on disk.") }
         return asked

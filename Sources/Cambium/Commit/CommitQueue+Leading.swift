@@ -2,7 +2,7 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Writes the transactions of groups, and settles them.
+/// Writes the transactions of groups, and then settles the groups.
 extension CommitQueue {
     /// Writes the open group and syncs. Then chooses a leader for the group that formed during the sync.
     ///
@@ -84,7 +84,7 @@ extension CommitQueue {
         case .success:
             lastSyncTime.store(writer.environment.now().microsecondsSince1970, ordering: .relaxed)
             if let graph = group.graph {
-                // Packing may have made another version of the same transaction in the meantime.
+                // During the sync, packing may have made another version of the group's last transaction.
                 let newest = writer.timeline.head
                 let isPacked = newest.transaction == graph.transaction
                 writer.timeline.confirm(isPacked ? newest : graph)
@@ -94,8 +94,8 @@ extension CommitQueue {
             isSyncing = !openGroup.isEmpty
             return (outcome, nil, isSyncing ? openGroup : nil)
         case .failure:
-            // Transactions that arrived during the sync build on the lost transactions. They are never written, because the log refuses all
-            // writes after a failed sync.
+            // Transactions that arrived during the failed sync build on transactions that the sync has lost. The log refuses all writes
+            // after a failed sync, so the later transactions are never written.
             rollBack()
             let failed = openGroup
             openGroup = CommitGroup()
@@ -147,7 +147,8 @@ extension CommitQueue {
     /// Call it only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }
-        // Only the outcome of the other transactions is unknown. The caller's own transaction is certainly not in the log.
+        // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so it gets
+        // another code.
         guard error.code == .outcomeUnknown else { throw error }
         throw CambiumError(
             .ioFailure, "Earlier transactions could not be written, so this transaction was not written. \(error.message)",

@@ -16,7 +16,7 @@ final class CommitQueue: @unchecked Sendable {
     let writer: WriterState
     /// Seals the segments that the log has ended; `nil` for a store in memory.
     let sealing: Sealing?
-    /// The maximum time between two syncs, in microseconds, that the store's own durability allows.
+    /// The maximum time between two syncs that the store's own durability allows, in microseconds.
     private let ownInterval: Int64
     /// The queue on which a group is led if no thread waits for it. A block on the queue keeps this object alive, and with it the lock of
     /// the store.
@@ -24,7 +24,7 @@ final class CommitQueue: @unchecked Sendable {
     /// The time of the last sync, or of the opening if there was no sync yet, in microseconds since 1970.
     let lastSyncTime: Atomic<Int64>
 
-    // These properties are accessed only while the writer's lock is held, so no two accesses overlap.
+    // The following properties are accessed only while the writer's lock is held, so no two accesses overlap.
     @exclusivity(unchecked) var openGroup = CommitGroup()
     @exclusivity(unchecked) var isSyncing = false
     /// The fate of the staged transactions.
@@ -37,8 +37,8 @@ final class CommitQueue: @unchecked Sendable {
     /// The time at which the timer is due, in microseconds since 1970; `nil` if the timer is not set.
     @exclusivity(unchecked) var timerTime: Int64?
 
-    /// The kind of caller that waits for a commit. If no thread waits, `queue` leads the group, even if no caller ever requests the
-    /// outcome.
+    /// The kind of caller that waits for a commit. If no thread waits, a block on `queue` leads the group, even if no caller ever requests
+    /// the outcome.
     enum Waiter {
         /// A thread that calls `settle`.
         case thread

@@ -41,7 +41,7 @@ final class OpEncoding: @unchecked Sendable {
         while let op = queue.take() { writer.append(op) }
     }
 
-    /// Waits until the writer has received all appended ops, and returns it.
+    /// Waits until the writer has received all appended ops, and returns the writer.
     func finish() -> OpWriter {
         queue.end()
         thread?.join()

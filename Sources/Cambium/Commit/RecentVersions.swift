@@ -60,7 +60,7 @@ final class RecentVersions: Sendable {
             state = State()
             return old
         }
-        // The graphs are released outside of the lock, because this may free all pages of a store.
+        // The graphs are released outside of the lock, because their release may free all pages of a store.
         _ = consume released
     }
 
@@ -113,8 +113,8 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Replaces the last version by a packed version of the same transaction. The version before it may still use the pages that packing
-    /// superseded. The bytes of these pages then count for that earlier version.
+    /// Replaces the last version by a packed version of the same transaction. The version before the last one may still use the pages that
+    /// packing superseded. The bytes of these pages then count for that earlier version.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
         state.moments[place(number)]?.graph = packed
@@ -149,7 +149,7 @@ final class RecentVersions: Sendable {
                 released.append(remove(number, from: &state))
                 state.numbers = state.numbers.lowerBound..<number
             }
-            // The next transaction will supersede other pages of the last version, so the recorded number is no longer valid.
+            // The next transaction will supersede other pages of the last version, so the recorded number of bytes is no longer valid.
             if let number = state.numbers.last {
                 state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
                 state.moments[place(number)]?.byteCount = 0

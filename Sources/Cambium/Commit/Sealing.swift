@@ -42,7 +42,7 @@ final class Sealing: Sendable {
     }
 
     /// Removes segments whose transactions another segment also contains (covered segments). Seals those open segments that other segments
-    /// follow. Then merges one run of retired segments, and one run of other segments.
+    /// follow. Then merges one series of consecutive retired segments, and one series of consecutive other segments.
     ///
     /// For merging, one call therefore writes at most twice `LogTuning.mergedByteCountMax`.
     func tidy() { run { $0.tidyNow() } }
@@ -67,7 +67,7 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Calls `body`, and records its error. If the store is being closed, calls it only if few bytes must be written
+    /// Calls `body`, and records its error. If the store is being closed, calls `body` only if few bytes must be written
     /// (`LogTuning.closingMergeByteCountMax`).
     ///
     /// - Returns: `false` if `body` was not called or failed.

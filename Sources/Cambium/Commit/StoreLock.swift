@@ -17,8 +17,8 @@ struct StoreLock: Sendable {
         (self.pageFile, self.sourceFile) = (pageFile, sourceFile)
     }
 
-    /// Lets another writer open the store. A lease lists the chunks that graphs of this store map, so that no process overwrites them. If
-    /// the lease cannot be created, the store stays locked until the last of these graphs has been released.
+    /// Lets another writer open the store. A lease (a small file) lists the chunks that graphs of this store map, so that no process
+    /// overwrites these chunks. If the lease cannot be created, the store stays locked until the last such graph has been released.
     ///
     /// - Parameters:
     ///   - mapped: the chunks that versions of this process map from files.
@@ -35,8 +35,8 @@ struct StoreLock: Sendable {
     /// Releases the lock without a lease, as the death of the process would.
     func abandon() { lock.unlock() }
 
-    /// Creates a lease that lists the mapped chunks, so that later writers do not use them as long as the lease exists. Returns `nil` if no
-    /// chunk is mapped.
+    /// Creates a lease that lists the mapped chunks, so that later writers overwrite none of these chunks while the lease exists. Returns
+    /// `nil` if no chunk is mapped.
     private func lease(_ name: UInt64, _ mapped: (ofSource: [Int], ofStorage: [Int])) throws(CambiumError) -> ChunkLease? {
         var chunks = [pageFile: mapped.ofStorage]
         if let sourceFile { chunks[sourceFile] = (chunks[sourceFile, default: []] + mapped.ofSource).sorted() }

@@ -4,10 +4,11 @@ import Synchronization
 
 /// Informs the background work of a store that there may be something to do.
 ///
-/// A write compares its numbers with limits, without taking a lock. If a limit is reached, the write rings the alarm after it has released
-/// the writer's lock. The closure that is then called decides whether there is work, and sets new limits.
+/// A write compares numbers such as the number of logged bytes with limits, and takes no additional lock for this. If a limit is reached,
+/// the write rings the alarm after it has released the writer's lock. The closure of `onRing` then decides whether there is work, and sets
+/// new limits.
 final class UpkeepAlarm: Sendable {
-    /// The numbers that a write compares with the limits.
+    /// The numbers of a write from which the background work decides whether there is something to do.
     struct Reading {
         /// The time of the write, in microseconds since 1970.
         let time: Int64

@@ -30,7 +30,7 @@ final class WriterState: @unchecked Sendable {
     private let storeLock: StoreLock?
     private let visible: Guarded<Graph>
 
-    // These properties are accessed only while `lock` is held, so no two accesses overlap.
+    // The following properties are accessed only while `lock` is held, so no two accesses overlap.
     @exclusivity(unchecked) private(set) var isClosed = false
     /// The time of the last transaction.
     @exclusivity(unchecked) var lastTime: Timestamp

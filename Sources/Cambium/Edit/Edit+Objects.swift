@@ -82,7 +82,7 @@ extension Edit {
         try set(id, try requiredEntity(of: id).requiredAttribute(attribute), to: value)
     }
 
-    /// Changes several attributes of an object in one step. Throws as `set(_:_:to:)` does. In that case, no attribute is changed.
+    /// Changes several attributes of an object in one step. Throws as `set(_:_:to:)` does. After an error, no attribute is changed.
     public mutating func set(_ id: ObjectID, _ values: [(Attribute, Value)]) throws(CambiumError) {
         let checked = try check(values, try requiredEntity(of: id))
         group { edit in for (attribute, value) in checked { edit.assign(value, to: attribute, of: id) } }

@@ -2,11 +2,11 @@ public import CambiumGraph
 public import CambiumModel
 
 extension Edit {
-    /// Moves the edit to a newer graph of the same store, whose pages replace those of the base. The changes stay, except those that the
-    /// policy discards.
+    /// Moves the edit to a newer graph of the same store, which becomes the base. The edit releases the pages of the old base. The changes
+    /// stay, except those that the policy discards.
     ///
     /// Provisional ids stay the same. The steps of undo are kept if the newer graph has changed none of the objects that the edit has
-    /// touched. Otherwise, they are cleared.
+    /// touched. Otherwise, the steps are cleared.
     ///
     ///     try edit.rebase(onto: store.graph, policy: .theirs)
     ///

@@ -24,8 +24,8 @@ extension Edit {
 
     func text(of id: ObjectID) -> String { "\((knownEntity(of: id) ?? schema.entity(id.root))?.name ?? "?")/\(id.serialText)" }
 
-    /// Returns the entity of this edit's schema that corresponds to an entity of another version of the schema. Returns `nil` if there is
-    /// no such entity.
+    /// Returns the entity of this edit's schema that corresponds to an entity of another version of the schema. Returns `nil` if the edit's
+    /// schema has no corresponding entity.
     func own(_ entity: Entity) -> Entity? {
         guard let found = schema.entity(entity.number) else { return nil }
         return found === entity || (found.root == entity.root && found.schemaName.isSame(as: entity.schemaName)) ? found : nil

@@ -39,7 +39,7 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     public let base: State
     /// The state in the edit.
     public let mine: State
-    /// The state in the newer graph.
+    /// The state in the graph with which the edit was compared.
     public let theirs: State
     /// The schema of the base.
     let schema: Schema

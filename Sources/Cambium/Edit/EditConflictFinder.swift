@@ -76,8 +76,8 @@ struct EditConflictFinder {
         add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
     }
 
-    /// Returns whether the edit gives an object a value, a member or another order. The store has deleted the object, so removed members do
-    /// not count: the deletion removes them, too.
+    /// Returns whether the edit gives an object a value, a member or another order of members. The store has deleted the object, so removed
+    /// members do not count: the deletion removes them, too.
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
         if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
         if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }

@@ -10,7 +10,7 @@ struct EditDrops {
     var objects = Set<ObjectID>()
     /// The ordered relationships that get exactly the edit's members, although the store has changed them.
     var forced = Set<EditPlace>()
-    /// The newer graph of the store; `nil` if no conflicts were resolved.
+    /// The graph of the store with which the edit was compared; `nil` if no conflicts were resolved.
     private var theirs: Graph?
 
     init() {}

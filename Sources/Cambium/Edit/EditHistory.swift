@@ -1,4 +1,4 @@
-/// The steps of an edit that can be undone and redone.
+/// The steps of an edit, for undo and redo.
 struct EditHistory: Sendable {
     private(set) var done: [[EditWrite]] = []
     private(set) var undone: [[EditWrite]] = []
@@ -17,7 +17,7 @@ struct EditHistory: Sendable {
     /// The number of groups in progress.
     var depth: Int { groups.count }
 
-    /// Begins a step, or a part of the step in progress. Returns the number of writes before it.
+    /// Begins a step, or a part of the step in progress. Returns the number of writes that the step already has.
     mutating func begin() -> Int {
         groups.append(Group(mark: open.count))
         return open.count
@@ -35,7 +35,7 @@ struct EditHistory: Sendable {
         open.append(write)
     }
 
-    /// Ends a step or a part of a step. If there are no writes, there is no step.
+    /// Ends a step or a part of a step. Discards a step without writes.
     mutating func end() {
         if let ended = groups.popLast(), !groups.isEmpty {
             let writes = Array(open.suffix(max(0, open.count - ended.mark)))

@@ -3,13 +3,13 @@ import CambiumModel
 
 /// The net changes of an edit, in the order in which they are applied.
 ///
-/// Links are removed before objects are deleted, so that cascades do not reach the members that the edit removed first. Links with a
-/// deleted object are made before the deletion, so that `deny` rules see them. The order of members comes last.
+/// Links are removed before objects are deleted, so that cascades do not reach the objects that the edit has unlinked. Links with a deleted
+/// object are made before the deletion, so that `deny` rules see them. The order of members comes last.
 struct EditPlan {
     private let edit: Edit
     private let drops: EditDrops
     private let removed: [EditLink]
-    /// The links to or from objects that the edit deletes later.
+    /// The added links to or from objects that the edit also deletes.
     private let early: [EditLink]
     private let added: [EditLink]
 
@@ -82,7 +82,8 @@ struct EditPlan {
             if let deletion = state.deletion { calls[deletion, default: []].append(id) }
         }
         for (_, ids) in calls.sorted(by: { $0.key < $1.key }) {
-            // The cascade of an earlier call may have reached objects of this call, because the store now has other links.
+            // The cascade of an earlier call of `delete` may already have deleted objects of this call, because the links in the store have
+            // changed.
             let living = ids.filter { target.liveEntity(of: $0) != nil }
             try target.delete(living)
         }
@@ -166,8 +167,8 @@ struct EditPlan {
         let current = target.currentMembers(relationship, of: id)
         let (known, wantedIDs) = (Set(current), Set(wanted))
         let own = wanted.filter(known.contains)
-        // If the members that the edit knows are already in the edit's order, the other members keep their positions. These can be objects
-        // that the edit deleted, if the deletion was dropped.
+        // If the members that the edit knows are already in the edit's order, the other members keep their positions. The other members can
+        // include objects that the edit deleted, if their deletion was dropped.
         if own == current.filter(wantedIDs.contains) { return }
         let goal = own + current.filter { !wantedIDs.contains($0) }
         for step in MemberOrder.steps(from: current, to: goal) { try target.move(id, relationship, step.member, to: step.index) }

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// Translates queries: they may contain the provisional ids of the edit, but the graph of a preview has other ids.
+/// Translates queries and conditions. They can contain provisional ids of the edit, but the graph of a preview has other ids.
 extension EditPreview {
     /// Returns a query with the ids of the graph in place of provisional ids. Throws as a query does if its condition is too deep.
     borrowing func resolved(_ query: Query) throws(CambiumError) -> Query {
@@ -26,7 +26,7 @@ extension EditPreview {
 }
 
 extension QueryValue {
-    /// Returns the value with other ids of objects.
+    /// Returns the value, with each object id that is a key of `ids` replaced by its value in `ids`.
     func replacing(_ ids: [ObjectID: ObjectID]) -> QueryValue {
         switch self {
         case .object(let id): .object(ids[id] ?? id)

@@ -20,7 +20,7 @@ public struct EditPreview: ~Copyable {
     }
 
     /// Returns the objects of a query's answer, in the order of the query. Throws as `Graph.find(_:)` does. If the query has a cursor, the
-    /// cursor must come from a graph and not from a preview, because previews return other ids.
+    /// cursor must come from a graph and not from a preview, because the results of a preview contain provisional ids.
     public borrowing func find(_ query: Query) throws -> [ObjectID] {
         let provisionalIDs = provisionalIDs
         return try graph.find(resolved(query)).map { provisionalIDs[$0] ?? $0 }
@@ -29,7 +29,7 @@ public struct EditPreview: ~Copyable {
     /// Returns the number of objects in the answer of a query. Throws as `Graph.count(_:)` does.
     public borrowing func count(_ query: Query) throws -> Int { try graph.count(resolved(query)) }
 
-    /// Returns one row for each group of the objects that satisfy a condition. Throws as `Graph.aggregate(_:_:)` does.
+    /// Returns one row for each group of the objects that satisfy the query. Throws as `Graph.aggregate(_:_:)` does.
     public borrowing func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
         var own = grouping
         own.having = try grouping.having.map { try resolved($0) }

@@ -2,7 +2,8 @@ import CambiumModel
 
 /// The changes of an edit to one object: the parts of the object that differ from the base.
 ///
-/// A deleted object keeps its other parts, as they were before its deletion. Readers skip deleted objects wherever they are members.
+/// A deleted object keeps its other parts, as they were before its deletion. Reads of the edit omit deleted objects from the members of
+/// relationships.
 struct EditState: Sendable {
     /// The entity of an object that the edit inserted; `nil` for an object of the base.
     var inserted: EntityNumber?
@@ -10,11 +11,11 @@ struct EditState: Sendable {
     var deletion: Int?
     /// The attributes whose values differ from the base or, for an inserted object, from their defaults.
     var values: [PropertyNumber: Value] = [:]
-    /// The to-one relationships that lead to another object, or to no object.
+    /// The to-one relationships whose target differs from the base, each with its new target.
     var targets: [PropertyNumber: EditTargetID] = [:]
-    /// The ordered relationships with other members or another order, each with all of its members.
+    /// The ordered relationships whose members or order differ from the base, each with all of its members.
     var lists: [PropertyNumber: [ObjectID]] = [:]
-    /// The unordered to-many relationships with other members: `true` for an added member, `false` for a removed member.
+    /// The unordered to-many relationships whose members differ from the base: `true` for an added member, `false` for a removed member.
     var differences: [PropertyNumber: [ObjectID: Bool]] = [:]
 
     var isEmpty: Bool {

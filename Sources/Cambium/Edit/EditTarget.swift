@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The destination of an edit's changes: a transaction, or an edit on a newer graph.
+/// The destination of an edit's changes: a transaction, or a new edit on the graph to which the edit is rebased.
 protocol EditTarget: ~Copyable {
     var schema: Schema { get }
 

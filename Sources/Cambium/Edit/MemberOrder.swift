@@ -3,7 +3,7 @@ import CambiumModel
 /// The steps that put the members of an ordered relationship into another order. The members of a longest run that is already in that order
 /// stay in place.
 enum MemberOrder {
-    /// A member that is inserted at an index, or moved to it. `index` is the position directly after the step.
+    /// A member that is inserted at an index, or moved to it. `index` is the position of the member directly after the step.
     struct Step: Equatable {
         let member: ObjectID
         let index: Int

@@ -10,8 +10,8 @@ extension Store {
     /// Commits an edit in one transaction. The comparison with the store is a part of that transaction, so no change by another writer is
     /// lost between the comparison and the commit. Afterwards, the edit is empty and based on the graph after the commit.
     ///
-    /// The comparison is done under the writer's lock. A caller with an old base should rebase the edit first, which needs no lock. An edit
-    /// without changes writes nothing.
+    /// The comparison is done under the writer's lock. If the base is old, call `rebase(onto:policy:)` first, because a rebase needs no
+    /// lock. An edit without changes writes nothing.
     ///
     ///     let committed = try store.commit(&edit, policy: .mine, author: Author(actor: "jane"))
     ///

@@ -7,7 +7,7 @@ public import CambiumModel
 ///     let repair = try Store.repair(at: "notes", to: "notes-repaired")
 ///     for finding in repair.findings { print(finding) }
 public struct Repair: Sendable {
-    /// The number of transactions in the new store. Each of them has the same number as in the old store.
+    /// The number of transactions that the repair saved in the new store. Each of them has the same number as in the corrupt store.
     public internal(set) var transactionCount = 0
     public internal(set) var objectCount = 0
     public internal(set) var linkCount = 0
@@ -40,13 +40,13 @@ public struct Repair: Sendable {
             do throws(CambiumError) {
                 return (try LogReader(volume, settings: try LogReader.impliedSettings(volume)), error.description)
             } catch let other {
-                // A directory without any file of a store is not a store.
+                // A directory without any file of a store is not a corrupt store, so the error stays `.notFound`.
                 throw isMissing && other.code == .damaged ? error : other
             }
         }
     }
 
-    /// Returns the log together with its archive, if there is one for this store.
+    /// Returns the log together with its archive, if an archive is known and can be used.
     fileprivate static func whole(_ reader: LogReader, _ archive: String?) throws -> (log: LogReader, flaw: String?) {
         guard let path = try archive ?? reader.archive() else { return (reader, nil) }
         do {

@@ -9,7 +9,8 @@ struct RepairGap {
     /// request, the transaction's entry contains that request.
     private var metadata: [TransactionNumber: TransactionMetadata] = [:]
 
-    /// The maximum number of transactions in a gap. Each of them takes some bytes of the new log.
+    /// The maximum number of transactions in a gap. Each transaction takes some bytes of the new log, so a gap without a limit could fill
+    /// the disk.
     static let countMax: UInt64 = 100_000_000
     static let lostMessage = "The changes of this transaction are lost (cambium repair)."
     static let stateMessage = "The state of a checkpoint, in place of changes that are lost (cambium repair)."

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// One attempt to repair a store: the state that was verified so far, and the new log to which its transactions are written.
+/// One attempt to repair a store: the state that was verified so far, and the new log to which the verified transactions are written.
 struct RepairRun {
     private let log: LogReader
     private let salvage: LogSalvage

@@ -27,14 +27,14 @@ package struct Statistics: Sendable {
     /// The versions of the graph that readers hold although there is a newer version.
     package struct Pins: Sendable, Hashable {
         package let versionCount: Int
-        /// The number of bytes of pages that only these old versions reach.
+        /// The number of bytes of pages that only superseded versions reach.
         package let byteCount: Int
         package let leaseCount: Int
         /// The time at which the oldest lease began; `nil` if there is no lease.
         package let oldestLeaseTime: Timestamp?
     }
 
-    /// Reads the statistics of a store from its files. The graph is that of a moment; the files are counted as they are now.
+    /// Reads the statistics of a store from its files. Counts the objects in the graph at `point`, but counts the files as they are now.
     ///
     /// Throws `.notFound` if there is no store or no such moment, `.damaged` if its log is corrupt. Complexity: O(log that follows the
     /// checkpoint + objects).

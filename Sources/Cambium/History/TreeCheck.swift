@@ -3,8 +3,8 @@ import CambiumModel
 
 /// Compares the Merkle trees that checkpoints and HEAD contain with the tree over the transactions of the log.
 ///
-/// A checksum only shows that a transaction did not change after it was written. If a transaction from another history replaces it, the
-/// checksums may match. But its leaf in the tree differs, and so do all later trees.
+/// A checksum only shows that a transaction did not change after it was written. If a transaction from another history replaces one of the
+/// log, the checksums may match. But the leaf of the replacement differs, and so do all later trees.
 struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of those checkpoints whose transactions have not been appended yet.
@@ -12,7 +12,7 @@ struct TreeCheck {
     private let head: Head.Tree?
     /// The last transaction at which the tree of a checkpoint or of HEAD equals the tree over the log.
     private var matched = TransactionNumber.none
-    /// The first difference; `nil` if there is no difference.
+    /// The first difference between a stored tree and the tree over the log; `nil` if there is no difference.
     private(set) var finding: String?
 
     /// Reads the trees of all checkpoints. Complexity: O(checkpoints).
@@ -43,7 +43,7 @@ struct TreeCheck {
             matched = number
             return
         }
-        let range = matched < number ? "from \(matched.next) to \(number)" : "up to \(number)"
-        finding = "the hash tree of the log differs from that of \(source), so a transaction \(range) has changed"
+        let range = matched < number ? "one of the transactions \(matched.next) to \(number)" : "a transaction up to \(number)"
+        finding = "the hash tree of the log differs from that of \(source), so \(range) has changed"
     }
 }

@@ -20,8 +20,8 @@ public struct Verification: Sendable {
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws { noteCorruption(flaw) }
-            // A concurrent compaction may retire a part that is being replayed. The replay then starts again with the checkpoint that
-            // replaces that part.
+            // A concurrent compaction may retire a part of the log that is being replayed. The replay then starts again with the checkpoint
+            // that replaces that part.
             while try !replay(reader) {}
         } catch let error as CambiumError where error.code == .damaged || error.code == .unsupportedFormat {
             noteCorruption(error.description)

@@ -21,7 +21,7 @@ struct ImportRun {
     /// The rows that broke a rule that is checked only after the rows are applied. The next run of the batch omits these rows.
     private var refused: [Int: ImportReport.RowError] = [:]
 
-    /// The maximum number of rows in `refused`. If more rows break such rules, the import fails.
+    /// The maximum number of rows in `refused`. If the import must refuse more rows, it fails.
     static let refusedCountMax = 1000
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
@@ -140,7 +140,7 @@ struct ImportRun {
         return isAtEnd
     }
 
-    /// Applies one row and calls a hook.
+    /// Applies one row. If the row results in an object, calls `finish` with the object.
     private func apply(
         _ rows: borrowing RowBatch, _ value: JSONValue, _ finish: ImportHooks.Finish, _ batch: inout ImportBatch,
         _ planner: inout RowPlanner, to transaction: inout WriteTransaction
@@ -199,8 +199,8 @@ extension Store {
     /// Imports JSON rows as objects of an entity. If an object with the identity of a row exists, it is updated. Otherwise, the row inserts
     /// an object.
     ///
-    /// All rows of all sources form one transaction, unless the options request batches. If nothing changes, nothing is written. Only the
-    /// author's request, if there is one, is remembered.
+    /// All rows of all sources form one transaction, unless the options request batches. If nothing changes, nothing is written, except the
+    /// author's request, if there is one.
     ///
     /// Throws `.invalidInput` with the row, line and pointer of a value that cannot be imported. An import that deletes absent objects
     /// throws `.invalidInput` if no row can be imported, or if the scope does not fit the entity. It throws `.limitExceeded` if more

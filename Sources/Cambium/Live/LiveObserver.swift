@@ -54,7 +54,7 @@ final class LiveObserver {
     }
 
     private func advance(_ news: LiveRegistry.News, _ number: Int) throws -> LiveUpdate? {
-        // The result is moved out, so that no copy of it is made.
+        // Moves the result out of the property, so that changing the result does not copy it.
         guard var known = result else { return nil }
         result = nil
         let update = news.isWhole ? try known.reload(in: news.graph) : try known.advance(news.touched, to: news.graph)
@@ -80,8 +80,8 @@ extension Store {
                 }
                 registry.end(nil, from: number)
             } catch {
-                // If the registry has cancelled this task, the call has no effect: the number of the pump is out of date, or no live query
-                // remains.
+                // If the registry has cancelled this task, this call has no effect: `number` is the number of an earlier task, or no live
+                // query remains.
                 registry.end(error, from: number)
             }
         }

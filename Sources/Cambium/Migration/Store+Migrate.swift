@@ -56,8 +56,8 @@ extension Store {
             try transaction.record(.schema(migration.after.catalog))
             try body(before, &transaction)
         }
-        // Completes the indexes, unless newer transactions may still be rolled back. In that case, each transaction builds a part of the
-        // indexes.
+        // Completes the indexes, unless the newest transactions may still be rolled back. In that case, each later transaction builds a
+        // part of the indexes.
         try upkeep.buildIndexes()
         report.transaction = receipt.transaction
         report.logByteCount = receipt.logByteCount
@@ -70,7 +70,7 @@ extension Store {
         let rest = replacements.count > 20 ? ["and \(replacements.count - 20) more"] : []
         throw CambiumError(
             .ruleViolated,
-            "These changes of the schema need a program with a closure that sets the new values (Docs/MIGRATION.md):",
+            "These changes of the schema need a program that migrates with a closure for the new values (Docs/MIGRATION.md):",
             details: lines + rest)
     }
 

@@ -36,7 +36,7 @@ final class CatchUp: Sendable {
         state = Guarded(State(view: view, before: view.graph))
     }
 
-    /// Returns the view after a transaction, or before the first one.
+    /// Returns the view after a transaction, or before the first transaction if `number` is `.none`.
     static func view(_ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget) throws -> EarlierView {
         let reader = try LogReader(volume)
         if number == .none { return try EarlierView(beforeFirst: reader) }

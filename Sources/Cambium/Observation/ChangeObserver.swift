@@ -38,7 +38,7 @@ final class ChangeObserver {
         return found
     }
 
-    /// Waits until readers see a transaction that was not delivered, or until the store is closed. Returns the graph that they see.
+    /// Waits until readers see a transaction that was not delivered yet, or until the store is closed. Returns the graph that readers see.
     private func newest(_ held: inout ObserverSeat.Held) async throws -> Graph {
         let (writer, last) = (store.writer, last)
         while true {
@@ -52,7 +52,8 @@ final class ChangeObserver {
                         + "Read its newest graph, and continue after its transaction.")
             }
             if isEnded || newest.transaction > last { return newest }
-            // The wait may be long, so the replay is released. It is not needed again: the store keeps the versions from now on.
+            // The wait may be long, so the replay is released. The observer does not need the replay again, because from now on the store
+            // keeps each new version for the observer.
             held.catchUp = nil
             if delivery == .coalesced, held.graph == nil { held.graph = newest }
             await writer.bell.wait { writer.graph.transaction > last }

@@ -10,7 +10,7 @@ public struct CommittedChanges: Sendable {
     /// The difference between the graph of the previous delivery and the graph after `transaction`. It is empty if the transactions cancel
     /// each other out, or if a transaction only recorded a request.
     public let changes: Changes
-    /// The time, author and reason of the transaction; `nil` if transactions are coalesced, even if there is only one.
+    /// The time, author, message and request of the transaction; `nil` if transactions are coalesced, even if there is only one.
     public let metadata: TransactionMetadata?
 
     init(_ changes: Changes, _ metadata: TransactionMetadata?) { (self.changes, self.metadata) = (changes, metadata) }

@@ -3,12 +3,12 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The versions that one observer keeps between two deliveries. They are released with the last reference to the seat, or if the observer
-/// does not return in time.
+/// The versions that one observer keeps between two deliveries. The versions are released with the last reference to the seat, or if the
+/// observer requests no further delivery within a minute.
 final class ObserverSeat: Sendable {
     /// The content of a seat.
     struct Held: Sendable {
-        /// The graph of the last delivery, if transactions are coalesced; `nil` if it is not known.
+        /// The graph of the last delivery, if transactions are coalesced; `nil` if that graph is not known.
         var graph: Graph?
         /// The replay of an observer that lags too far; `nil` if there is no replay.
         var catchUp: CatchUp?
@@ -30,8 +30,8 @@ final class ObserverSeat: Sendable {
     /// The content, which stays in the seat.
     var held: Held { loan.held ?? Held() }
 
-    /// Takes the content out of the seat. The content is empty if the observer was away for too long. Until the next call of `leave`, the
-    /// store keeps the newest versions for the observer.
+    /// Takes the content out of the seat. The content is empty if it was released because the observer requested no delivery for too long.
+    /// Until the next call of `leave`, the store keeps the newest versions for the observer.
     func take() -> Held { loan.take() ?? Held() }
 
     /// Leaves the content in the seat for a limited time.
@@ -51,11 +51,11 @@ private final class ObserverLoan: Loan {
     /// The versions that the observer needs; `nil` if transactions are coalesced.
     private let recent: RecentVersions?
     private let state = Guarded(State())
-    /// The time at which the observer left, in microseconds since 1970. While the observer waits for a delivery, it is the time
-    /// `Timestamp.max`. It changes only while `state` is locked.
+    /// The time at which the observer last received a delivery, in microseconds since 1970; `Timestamp.max` while the observer waits for a
+    /// delivery. It changes only while `state` is locked.
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
-    /// The time at which the loan ends, in microseconds since 1970. While the observer waits for a delivery, it is the time
-    /// `Timestamp.max`. It changes only while `state` is locked.
+    /// The time at which the loan ends, in microseconds since 1970; `Timestamp.max` while the observer waits for a delivery. It changes
+    /// only while `state` is locked.
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 
     /// The time for which versions are kept for an observer that does not request the next delivery.
@@ -91,7 +91,7 @@ private final class ObserverLoan: Loan {
             return (state.held, state.isInterested)
         }
         if wasInterested { recent?.endInterest() }
-        // The graphs are released outside of the lock, because this may free all pages of a store.
+        // The graphs are released outside of the lock, because their release may free all pages of a store.
         _ = consume held
     }
 

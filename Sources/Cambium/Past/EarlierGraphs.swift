@@ -30,8 +30,8 @@ package final class EarlierGraphs: Sendable {
     ///
     /// - Parameters:
     ///   - viewCountMax: the maximum number of moments that are kept.
-    ///   - byteCountMax: the maximum number of bytes of memory that these moments may hold, not counting mapped pages.
-    ///   - budget: the budget for this memory.
+    ///   - byteCountMax: the maximum number of bytes of memory that the kept moments may hold, not counting mapped pages.
+    ///   - budget: the budget for the memory of the graphs.
     package convenience init(
         of path: String, viewCountMax: Int = 4, byteCountMax: Int = 256 << 20, budget: MemoryBudget = .standard
     ) {

@@ -51,7 +51,8 @@ struct EarlierView {
     /// The number of bytes of memory for pages that no file backs.
     var byteCount: Int { timeline.reservedByteCount }
 
-    /// Advances to a moment that is not earlier. Throws as `init` does. After an error, the view can no longer be used.
+    /// Advances to a moment that is not earlier than the view's present moment. Throws as `init` does. After an error, the view can no
+    /// longer be used.
     mutating func advance(_ reader: LogReader, to moment: EarlierMoment) throws {
         end = try replay.run(reader, to: moment)
         try end?.requireTransaction(in: reader.volume)

@@ -1,7 +1,7 @@
 public import CambiumExchange
 public import CambiumGraph
 
-/// The object of one record. Any encoder can write it, as `ExportedRecords` does for several records.
+/// The exported object of one record, which any encoder can write. Use `ExportedRecords` for several records.
 ///
 ///     let data = try JSONEncoder().encode(ExportedRecord(note, in: store.graph))
 public struct ExportedRecord<Record: EntityRecord>: Sendable {

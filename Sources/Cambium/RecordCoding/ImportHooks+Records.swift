@@ -7,7 +7,7 @@ extension ImportHooks {
     ///         try transaction.set(note.id, "source", to: "feed")
     ///     }
     ///
-    /// `finish` gets a ref, because many hooks need no more. `transaction.load(_:)` reads the record.
+    /// `finish` gets a ref and not the record, because many hooks need only the id. `transaction.load(_:)` reads the record of a ref.
     ///
     /// `prepare` gets the row as the input has it, and no object: the mapping is applied later, and the object is known only after that.
     /// `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call `prepare`,

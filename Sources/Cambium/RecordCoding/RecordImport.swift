@@ -44,11 +44,11 @@ struct RecordImport {
         return value
     }
 
-    /// Imports the rows. An error in a row becomes a `DecodingError` at the row.
+    /// Imports the rows. An error in a row becomes a `DecodingError` whose path leads to the row.
     func records<Record: EntityRecord>(_ rows: Rows) throws -> ImportedRecords<Record> {
         var writer = JSONWriter(escapes: .required)
-        // Writes the rows as an array. Otherwise, if the first row is an array, the import would mistake that row for the array of all
-        // rows.
+        // Writes even a single row into an array. Without the outer array, the import would mistake a row that is an array for the array of
+        // all rows.
         writer.beginArray()
         for (index, row) in rows.all.enumerated() {
             if index > 0 { writer.separateLine() }
@@ -65,9 +65,9 @@ struct RecordImport {
 
     private static let sourceName = "decoder"
 
-    /// Returns the error for the value of a row, or `nil` if the error does not concern a row.
+    /// Returns `error` as a decoding error whose path leads to the value in its row, or `nil` if `error` does not concern a row.
     private func decodingError(_ error: CambiumError, _ rows: Rows) -> DecodingError? {
-        // Each row begins on a line of its own, so the number of the line is the number of the row.
+        // Each row was written on a separate line, so the number of the line is the number of the row.
         guard let place = error.place, place.file == Self.sourceName, let line = place.line, rows.all.indices.contains(line - 1) else {
             return nil
         }

@@ -1,5 +1,6 @@
 extension EditPreview {
-    /// Returns the records of a query's answer, in the order of the query. The refs of these records have the ids of the edit.
+    /// Returns the records of a query's answer, in the order of the query. The refs of inserted objects have the provisional ids of the
+    /// edit.
     ///
     ///     let notes = try store.preview(edit) { try $0.fetch(RecordQuery<Note> { $0.rating >= 4 }) }
     ///

@@ -14,14 +14,15 @@ extension Graph {
     /// Returns the records of a query's answer, in the order of the query. Throws as `fetch(_:where:)` does.
     public func fetch<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> [Record] { try load(find(query.query)) }
 
-    /// Returns the records that can be read, and an error for each record that cannot be read.
+    /// Reads all records of a query's answer. Returns the records that can be read, and an error for each record that cannot hold a value
+    /// of its object.
     ///
     /// Throws as `find(_:)` does, and `.unknownName` if the record does not fit the store's schema.
     public func collect<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> (records: [Record], errors: [any Error]) {
         try collect(query, nil)
     }
 
-    /// - Parameter uncommitted: The origins of refs, if this is the graph of a transaction in progress; otherwise `nil`.
+    /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction in progress; otherwise `nil`.
     func collect<Record: EntityRecord>(
         _ query: RecordQuery<Record>, _ uncommitted: UncommittedOrigins?
     ) throws -> (records: [Record], errors: [any Error]) {

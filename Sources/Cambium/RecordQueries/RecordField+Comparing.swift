@@ -115,8 +115,8 @@ extension Condition {
     public static func || (left: Condition, right: Condition) -> Condition { .or(left.parts(of: false) + right.parts(of: false)) }
     public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 
-    /// Returns the parts of a conjunction (or a disjunction). With them, a long chain of operators becomes one flat list instead of deep
-    /// nesting.
+    /// Returns the parts of a conjunction or a disjunction, or the condition itself if it has another form. So a long chain of operators
+    /// becomes one flat list instead of deep nesting.
     private func parts(of isConjunction: Bool) -> [Condition] {
         switch self {
         case .and(let parts) where isConjunction: parts

@@ -5,7 +5,7 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
 
     /// The property to which a key path of the record leads.
     ///
-    /// If the record's schema does not list the property, each query with it throws `.unknownName`.
+    /// If the record's schema does not list the property, each query with this property throws `.unknownName`.
     public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<Record, V>) -> RecordField<V> {
         RecordField([Record.fieldName(of: keyPath)])
     }
@@ -28,7 +28,7 @@ public struct RecordField<V: PropertyValue>: Sendable {
 }
 
 extension RecordField where V: LinkedValue {
-    /// A property of the record to which the relationship leads. Null if there is no such object.
+    /// A property of the record to which the relationship leads. Null if the relationship leads to no object.
     public subscript<W: PropertyValue>(dynamicMember keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
         RecordField<W>(names + [V.Record.fieldName(of: keyPath)])
     }

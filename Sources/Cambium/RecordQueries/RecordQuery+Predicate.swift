@@ -129,7 +129,7 @@ struct PredicateTranslation {
 /// The comparison of a query. `PredicateExpressions` contains another type with the name `Comparison`.
 typealias FieldComparison = Comparison
 
-/// An expression of a predicate that a query can express.
+/// A type of expression in predicates that can be translated into a part of a query.
 protocol TranslatableExpression {
     func part(_ translation: inout PredicateTranslation) throws -> PredicateTranslation.Part
 }

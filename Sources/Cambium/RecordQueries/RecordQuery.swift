@@ -33,7 +33,7 @@ public struct RecordQuery<Record: EntityRecord>: Sendable {
         sorted(by: RecordFields<Record>()[dynamicMember: keyPath], direction, nulls: nulls, folding: folding)
     }
 
-    /// Returns this query with another sort key at the end of a path, such as `sorted { $0.city.name }`.
+    /// Returns this query with another sort key after the existing ones: a property at the end of a path, as in `sorted { $0.city.name }`.
     public func sorted<V: PropertyValue>(
         _ direction: SortKey.Direction = .ascending, nulls: SortKey.Nulls? = nil, folding: Folding = [],
         by field: (RecordFields<Record>) -> RecordField<V>

@@ -1,7 +1,7 @@
 /// Queries inside of a transaction, with its changes so far.
 ///
-/// If the schema has ordered indexes, each of these calls updates the indexes for the changes so far, on temporary pages. A loop should
-/// therefore not query after each change.
+/// If the schema has ordered indexes, each query updates the indexes for the changes so far, on temporary pages. So a loop should not query
+/// after each of its changes.
 extension WriteTransaction {
     /// Returns the records of an entity that satisfy a condition, by ascending id.
     ///
@@ -23,8 +23,8 @@ extension WriteTransaction {
         try withGraph(Record.self, for: .queries) { try $0.load(try $0.find(query.query), $1) }
     }
 
-    /// Returns the records that can be read, and an error for each record that cannot be read. Throws as `Graph.collect(_:)` and as
-    /// `fetch(_:)` do. Complexity: as `fetch(_:)`.
+    /// Reads all records of a query's answer. Returns the records that can be read, and an error for each record that cannot hold a value
+    /// of its object. Throws as `Graph.collect(_:)` and as `fetch(_:)` do. Complexity: as `fetch(_:)`.
     public mutating func collect<Record: EntityRecord>(
         _ query: RecordQuery<Record>
     ) throws -> (records: [Record], errors: [any Error]) {

@@ -9,7 +9,7 @@
 /// An object that the edit inserted has a provisional ref, which only this edit and its copies know. `EditCommit.ref(of:)` returns the
 /// permanent ref. The refs and `ToMany` of a record hold a copy of the edit as it was when the record was read.
 extension Edit {
-    /// Returns the record of an object. Its properties count as read, if the edit tracks reads.
+    /// Returns the record of an object. If the edit tracks reads, the properties of the record count as read.
     ///
     /// Throws `.objectDeleted` if the edit does not have the object, and `.misuse` for a ref of another store. Throws `.unknownName` if the
     /// record does not fit the schema of the base, and `.unexpectedValue` for a value that the record cannot hold. For example, a mandatory

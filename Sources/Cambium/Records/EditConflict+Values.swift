@@ -1,4 +1,4 @@
-/// The values of one property at the base of an edit, in the edit, and in the newer graph.
+/// The values of one property: at the base of an edit, in the edit, and in the graph with which the edit was compared.
 public struct EditConflictValues<V: Sendable>: Sendable {
     public let base: V
     public let mine: V

@@ -1,4 +1,5 @@
-/// The objects of an edit, as a `RecordReader` reads them. An object that the edit inserted has a place that no graph has.
+/// The objects of an edit, as a `RecordReader` reads them. An object that the edit inserted has no place in the base, so its place is a
+/// number in `inserted`.
 final class EditedRows {
     let edit: Edit
     private var inserted: [ObjectID] = []

@@ -8,7 +8,7 @@ struct EntityDraft {
 
     init(_ name: String) { definition = EntityDefinition(name) }
 
-    /// The names of the properties of this entity's records, except inherited properties that were dropped.
+    /// The names of the properties of this entity's records, except inherited properties, which `drop` removes.
     var declaredNames: Set<String> { Set(declared.keys) }
 
     /// Adds the properties and the options that a record declares.

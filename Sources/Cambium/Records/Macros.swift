@@ -20,7 +20,7 @@
     /// or a case such as `.retail`, it becomes the default of the attribute. Any other initial value, such as `UUID()`, applies only when
     /// the program creates the struct.
     ///
-    /// An initial value that the options refuse is not a default, either. So `@Attribute(.minLength(1)) var title = ""` is possible: the
+    /// An initial value that the options refuse does not become the default. So `@Attribute(.minLength(1)) var title = ""` is possible: the
     /// program must set the title before the first save, which fails otherwise.
     ///
     /// A struct may implement `recordSchema`, `init(from:)` or `write(to:)` itself. The macro then generates only the other requirements.

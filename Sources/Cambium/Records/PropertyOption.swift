@@ -51,7 +51,7 @@ public struct PropertyOption: Sendable {
     public static func regex(_ pattern: String) -> Self { Self(effect: .regex(pattern)) }
     /// The expression by which the store computes the value. A save does not write the property.
     public static func derived(_ derivation: Derivation) -> Self { Self(effect: .derived(derivation)) }
-    /// The name of the property in the schema that a migration replaces.
+    /// For a migration: the name of the property in the old schema.
     public static func renamed(from name: String) -> Self { Self(effect: .renamed(from: name)) }
     /// For the macros: the name of the property in the store, if it differs from the name in Swift.
     public static func named(_ name: String) -> Self { Self(effect: .named(name)) }
@@ -62,14 +62,14 @@ public struct PropertyOption: Sendable {
 
     /// In a clone, the attribute gets a new UUID, or the time at which the clone is made.
     public static func rebuild(_ value: Rebuilt) -> Self { .userInfo(["rebuild": value.rawValue]) }
-    /// In a clone, an attribute gets its default, or null. A clone does not follow a relationship with this option.
+    /// In a clone, an attribute with this option gets its default, or null. A clone does not follow a relationship with this option.
     public static var exclude: Self { .userInfo(["exclude": ""]) }
     /// In a clone, the attribute gets the value that the attribute `name` has in the clone of the parent. `^.^.id` refers to the parent's
     /// parent.
     public static func followParent(_ name: String) -> Self { Self(effect: .followParent(.name(name))) }
     /// In a clone, the attribute gets the value that another attribute, such as `\Note.id`, has in the clone of the parent.
     public static func followParent(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .followParent(.keyPath(keyPath))) }
-    /// The value in a clone that has no parent to follow. Without this option, cloning such an object fails.
+    /// The value in a clone that has no parent to follow. Without this option, cloning an object without a parent fails.
     public static func withoutParent(_ value: WithoutParent) -> Self { .userInfo(["withoutParent": value.rawValue]) }
     /// A clone copies the members, shares them with the original, or has no members.
     public static func clone(_ rule: CloneRule) -> Self {
@@ -84,7 +84,7 @@ public struct PropertyOption: Sendable {
 
     // MARK: Relationships
 
-    /// The relationship through which the members lead back to the object. Only one of the two sides needs this option.
+    /// The relationship through which the members lead back to the object. Only one of the two relationships needs this option.
     public static func inverse(_ name: String) -> Self { Self(effect: .inverse(.name(name))) }
     /// The relationship through which the members lead back to the object, such as `\Item.note`.
     public static func inverse(_ keyPath: any AnyKeyPath & Sendable) -> Self { Self(effect: .inverse(.keyPath(keyPath))) }

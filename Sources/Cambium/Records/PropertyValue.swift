@@ -19,7 +19,7 @@ public enum PropertyForm: Sendable {
     case attribute(AttributeType, isOptional: Bool, allowed: [Value]?)
     case relationship(to: any EntityRecord.Type, RelationshipDefinition.Cardinality, isOptional: Bool)
 
-    /// The same form for an optional property.
+    /// The form of an optional property of the same type.
     var optional: PropertyForm {
         switch self {
         case .attribute(let type, _, let allowed): .attribute(type, isOptional: true, allowed: allowed)

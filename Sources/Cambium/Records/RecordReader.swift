@@ -19,7 +19,7 @@ public struct RecordReader: ~Copyable {
     private var binding: RecordBinding
     /// The places of the records that contain this record, the outermost first.
     private var path: [ObjectPlace] = []
-    /// The index of the property that will probably be read next by name.
+    /// The index of the property at which the next search for a name begins, because properties are usually read in order.
     private var next = 0
     /// The origin of the current record's own ref. In a transaction, `uncommitted` replaces it, except for the containers.
     private var own: RefOrigin
@@ -29,7 +29,7 @@ public struct RecordReader: ~Copyable {
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
 
-    /// The maximum number of records that may be nested in each other.
+    /// The maximum nesting depth of records.
     static let depthMax = 128
 
     /// Creates a reader for the objects of a graph. The reader must move to an object before it reads.
@@ -61,7 +61,7 @@ public struct RecordReader: ~Copyable {
         (next, inside) = (0, nil)
     }
 
-    /// Moves to an object and returns its record. Throws `.objectDeleted` if there is no such object.
+    /// Moves to an object and returns its record. Throws `.objectDeleted` if the graph or the edit has no object with this id.
     mutating func record<Record: EntityRecord>(of id: ObjectID) throws -> Record {
         guard let place = edited == nil ? graph.place(of: id) : edited?.place(of: id) else { throw binding.missing(id) }
         move(to: place)
@@ -119,7 +119,8 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Values of attributes
 
-    /// Whether an optional property is `nil`: its value is null, or it leads to a record that already contains this record.
+    /// Whether an optional property is `nil`: its value is null, or it leads to no object, or to a record that already contains this
+    /// record.
     @usableFromInline
     func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let isNull = isNull(property) { return isNull }
@@ -221,7 +222,7 @@ public struct RecordReader: ~Copyable {
         return places
     }
 
-    /// Returns the values of all members of a relationship, except the objects that contain this record.
+    /// Returns the values of all members of a relationship, without the records that contain this record.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
         guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
         let places = places(relationship, end)
@@ -298,13 +299,13 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Errors
 
-    /// The entity of the object; `nil` if the edit does not have the object.
+    /// The entity of the object that is being read; `nil` if the edit does not have the object.
     private var entity: Entity? { edited.map { $0.edit.entity(of: $0.id(of: place)) } ?? graph.entity(of: place) }
 
-    /// The name of the object, such as `Note/1`.
+    /// The name of the object that is being read, such as `Note/1`.
     private var name: String? { edited.map { $0.edit.name(of: $0.id(of: place)) } ?? graph.name(of: graph.id(of: place)) }
 
-    /// The object and the property, such as `Note/1.title`.
+    /// The names of the object that is being read and of a property, such as `Note/1.title`.
     private func place(of property: Int) -> String {
         "\(name ?? binding.entity.name).\(binding.properties[property].name)"
     }

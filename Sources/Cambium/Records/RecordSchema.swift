@@ -21,7 +21,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`.
     ///   - userInfo: Texts for the entity.
-    ///   - renamedFrom: The name of the entity in the schema that a migration replaces.
+    ///   - renamedFrom: For a migration, the name of the entity in the old schema.
     ///   - properties: The stored properties.
     public init(
         _ entity: String, parent: (any EntityRecord.Type)? = nil, isAbstract: Bool = false, unique: [[String]] = [],

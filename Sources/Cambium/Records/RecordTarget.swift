@@ -95,7 +95,7 @@ struct RecordTarget: ~Copyable {
 
     // MARK: Refs
 
-    /// The outcome that is in the refs to objects of the transaction; `nil` for an edit, or if there are no such refs yet.
+    /// The outcome that refs to inserted objects of the transaction contain; `nil` for an edit, or if no ref contains an outcome yet.
     var outcome: TransactionOutcome? { transaction?.currentOutcome() }
 
     /// Returns the outcome for refs to an object that exists only if the transaction is committed; `nil` for any other object.

@@ -92,7 +92,7 @@ final class RefOrigin: Sendable {
 
     let storeKey: UInt64
     let moment: Moment
-    /// The transaction that inserted the objects; `nil` if the objects were read.
+    /// The outcome of the transaction that inserted the objects; `nil` if the objects were read.
     let outcome: TransactionOutcome?
     /// In the ref of a record that was read or saved inside of other records: their objects. The record omits these objects, so a save of
     /// the record alone must not remove its links to them.

@@ -23,7 +23,7 @@ public struct ToMany<Record: EntityRecord>: Sendable {
 
     init(read refs: [Ref<Record>], of owner: MembersOwner) { source = .read(refs, of: owner) }
 
-    /// Creates a collection whose members are unknown: a save does not change them. The literal `[]` removes them.
+    /// Creates a collection whose members are unknown: a save does not change them. Saving the literal `[]` removes all members.
     public init() { source = .unknown }
 
     /// Creates a collection from refs. If the relationship is ordered, it gets the order of the refs. Duplicates count once.

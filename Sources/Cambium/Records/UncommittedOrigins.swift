@@ -3,7 +3,7 @@
 final class UncommittedOrigins {
     private let original: Graph
     private let read: RefOrigin
-    /// The origin of objects that the transaction inserted: a ref to them is valid only if the transaction is committed.
+    /// The origin of refs to objects that the transaction inserted. Such a ref is valid only if the transaction is committed.
     private let inserted: RefOrigin
     /// The ids that refs get in place of the ids of the graph.
     private let otherIDs: [ObjectID: ObjectID]

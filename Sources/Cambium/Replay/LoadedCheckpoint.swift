@@ -23,7 +23,7 @@ struct LoadedCheckpoint: ~Copyable {
     let pages: PageFile?
     /// The flaws of checkpoints, such as the reason why a checkpoint was skipped.
     let flaws: [String]
-    /// The damaged checkpoints that the opening skipped.
+    /// The corrupt checkpoints that the opening skipped.
     let passedOver: [TransactionNumber]
 
     /// The last transaction in the graph.
@@ -76,7 +76,8 @@ struct LoadedCheckpoint: ~Copyable {
         (self.reader, self.flaws, self.passedOver) = (reader, flaws, passedOver)
     }
 
-    /// Opens the stored graph of one transaction. Throws `.notFound` if there is no such checkpoint, and `.damaged` if it is corrupt.
+    /// Opens the checkpoint of one transaction. Throws `.notFound` if the transaction has no checkpoint, and `.damaged` if the checkpoint
+    /// is corrupt.
     ///
     /// - Parameter checksAll: whether to check all pages and values, regardless of their number.
     init(

@@ -2,21 +2,21 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The file of pages to which a writer writes, and the information that it needs about the existing pages.
+/// The file of pages to which a writer writes, and the information about the existing pages that the writer needs.
 struct OwnedPages {
     /// The stored pages from which the store was opened; `nil` if the whole log was replayed.
     let stored: PageFile?
-    /// The damaged checkpoints that the opening skipped.
+    /// The corrupt checkpoints that the opening skipped.
     let passedOver: [TransactionNumber]
-    /// The leases of graphs that were still in use when earlier stores were closed.
+    /// The leases of graphs that readers still used after an earlier writer of the store had closed it.
     let leases: ChunkLeases
-    /// The existing file to which the next checkpoint is written; `nil` if it begins a new file.
+    /// The existing file to which the next checkpoint is written; `nil` if the checkpoint begins a new file.
     let continuedFile: UInt64?
     /// The existing or new file to which the next checkpoint is written.
     let file: UInt64
 }
 
-/// The second step of an opening for writing: finds the chunks that no owner needs, and the file for new pages.
+/// The second step of an opening for writing: finds the chunks without an owner, and the file for new pages.
 ///
 /// The next step is a `ReplayedStore`. A replay writes pages, so the available chunks must be known before the replay.
 struct OwnedCheckpoint: ~Copyable {
@@ -30,8 +30,8 @@ struct OwnedCheckpoint: ~Copyable {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
         let continuedFile = loaded.continuedFile(leases)
-        // The timeline does not know its file yet, so this call releases no disk space in that file. It need not: the space of unneeded
-        // chunks was released when they were no longer needed.
+        // The timeline does not know its file yet, so this call releases no disk space in that file. It need not do so, because earlier
+        // writers have released the space of unneeded chunks.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
@@ -50,7 +50,8 @@ extension LoadedCheckpoint {
         return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil
     }
 
-    /// Returns the owners of the chunks of a file. The other chunks are used again; otherwise each opening would make the file larger.
+    /// Returns the owners of the chunks of a file. Chunks without an owner are used again; otherwise each opening would make the file
+    /// larger.
     ///
     /// - Parameter pageFile: the file that the next checkpoint continues; `nil` for a new file, in which no chunk has an owner.
     fileprivate borrowing func owners(of pageFile: UInt64?, _ leases: ChunkLeases) -> ChunkOwners {

@@ -35,7 +35,7 @@ public struct RecoveryReport: Sendable, Equatable {
             notes.append(
                 "\(file): \(byteCount) bytes at offset \(offset) are not a whole transaction; the store never reported them as durable")
         case .tornCreation(let file):
-            notes.append("\(file): a writer ended while it created this file of the log, which has no transactions")
+            notes.append("\(file): a writer ended while it created this file of the log, so the file has no transactions")
         }
     }
 }

@@ -34,8 +34,8 @@ struct Replay {
     }
 
     /// Calls `body` with a replay that begins with the newest checkpoint that is not later than a moment. If a writer has retired the
-    /// transactions after that checkpoint in the meantime, another checkpoint replaces them. In that case, `body` is called again with that
-    /// checkpoint.
+    /// transactions after that checkpoint in the meantime, another checkpoint replaces them. In that case, `body` is called again with a
+    /// replay that begins with the replacement.
     ///
     /// - Parameter body: applies transactions; throws `.notFound` if they were retired.
     static func reading<Result>(

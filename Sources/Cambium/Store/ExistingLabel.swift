@@ -2,6 +2,6 @@
 public enum ExistingLabel: Sendable, Hashable {
     /// The call throws `.ruleViolated`.
     case refuse
-    /// The name moves to the other moment.
+    /// The label moves from its present moment to the moment that the call names.
     case move
 }

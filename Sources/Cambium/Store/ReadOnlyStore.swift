@@ -6,10 +6,10 @@ import CambiumModel
 /// lock for which a writer waits. The graph is durable, because the log is synced before it is read.
 public struct ReadOnlyStore: Sendable {
     public let graph: Graph
-    /// The findings of reading the log. Only the part up to the moment was read.
+    /// The findings of reading the log up to the moment of `graph`. The later part of the log was not read.
     public let recovery: RecoveryReport
 
-    /// Reads a store from its newest checkpoint that is not later than the moment, and from the log after it.
+    /// Reads a store from its newest checkpoint that is not later than `point`, and from the log between the checkpoint and `point`.
     ///
     /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log up to the moment is corrupt. Complexity: O(log
     /// between the checkpoint and the moment).

@@ -33,8 +33,8 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
-        // This thread may have to lead the sync. It joins only now, after `end` has waited for the checkpoint in progress, because that
-        // checkpoint waits for syncs, too.
+        // By joining, this thread may become the leader of a sync. A checkpoint in progress may need that sync. So this thread joins only
+        // now, after `end` has waited for the checkpoint.
         let pending = writer.lock.hold {
             commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }

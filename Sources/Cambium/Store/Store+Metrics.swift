@@ -5,7 +5,7 @@ import Synchronization
 extension Store {
     /// The work of the store since it was opened, and its current size.
     ///
-    /// Reading never waits for a writer or for the disk. Complexity: O(1).
+    /// Reading this property never waits for a writer or for the disk. Complexity: O(1).
     public var metrics: StoreMetrics {
         let (lock, metrics) = (writer.lock, writer.metrics)
         var found = StoreMetrics()

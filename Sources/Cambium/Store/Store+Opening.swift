@@ -164,8 +164,8 @@ extension Store {
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
-        // A shared lock on the record keeps a writer from dropping the checkpoint. This store is now the only writer, and knows which
-        // chunks are in use, so it does not need the lock.
+        // A shared lock on the checkpoint record keeps a writer from dropping the checkpoint. This store is now the only writer, and knows
+        // which chunks are in use, so it does not need the shared lock.
         pages.stored?.releaseShare()
         let storeLock = StoreLock(lock, of: log, pageFile: pages.file, sourceFile: pages.stored?.root.pageFile)
         let commits = CommitQueue(WriterState(timeline, log, storeLock, durability, environment), sealing)

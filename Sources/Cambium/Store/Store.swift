@@ -64,8 +64,8 @@ public final class Store: Sendable {
     /// with a message inside the closure of a write.
     package func reserveMemory(byteCount: Int) { writer.reserveMemory(byteCount: byteCount) }
 
-    /// The number of superseded versions that readers hold. Three numbers of bytes follow: of the pages that only these versions reach, of
-    /// all pages, and of the memory taken for pages. Waits for the transaction in progress, and traps with a message inside the closure of
-    /// a write. Complexity: O(versions and pages that readers hold).
+    /// The number of superseded versions that readers hold. The tuple also has three numbers of bytes: of the pages that only these
+    /// versions reach, of all pages, and of the memory taken for pages. Waits for the transaction in progress, and traps with a message
+    /// inside the closure of a write. Complexity: O(versions and pages that readers hold).
     package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { writer.memory }
 }

@@ -32,7 +32,8 @@ public final class StoreFollower: @unchecked Sendable {
         var log: LogFollower
     }
 
-    /// A follower moves to a newer checkpoint if at least this number of newer ones exists. The writer always keeps the newest two.
+    /// A follower moves to a newer checkpoint if at least this number of checkpoints is newer than its own. The writer always keeps the
+    /// newest two.
     private static let newerCountMin = 2
 
     /// Reads a store from its newest checkpoint, and from its log up to the point where the log no longer verifies.
@@ -65,9 +66,9 @@ public final class StoreFollower: @unchecked Sendable {
     /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. If another thread
     /// is executing this method, the call waits for it.
     ///
-    /// If at least two newer checkpoints contain only transactions that have been read, the follower continues from the newest of
-    /// them. The writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed
-    /// with the last graph that uses them.
+    /// The follower continues from the newest checkpoint whose transactions have all been read, if at least two such checkpoints are newer
+    /// than its own. The writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages
+    /// are freed with the last graph that uses them.
     ///
     /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + log after that checkpoint).
     @discardableResult
@@ -95,8 +96,9 @@ public final class StoreFollower: @unchecked Sendable {
         return count
     }
 
-    /// Continues from a newer checkpoint, and returns the number of transactions that were committed in the meantime. Does nothing if that
-    /// checkpoint no longer exists or is corrupt, because the follower's current pages are sound.
+    /// If at least `newerCountMin` newer checkpoints contain only transactions that were read, continues from the newest of them. Returns
+    /// the number of transactions that were committed in the meantime. Does nothing if the checkpoint no longer exists or is corrupt,
+    /// because the follower's current pages are sound.
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
         let newer = try CheckpointRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }

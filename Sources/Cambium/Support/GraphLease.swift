@@ -61,7 +61,7 @@ private final class GraphLoan: Loan {
 
     func release(where isOver: (any Loan) -> Bool) {
         guard isOver(self) else { return }
-        // The graph is released outside of the lock, because this may free all pages of a store.
+        // The graph is released outside of the lock, because its release may free all pages of a store.
         _ = graph.withLock { graph in
             defer { graph = nil }
             return graph

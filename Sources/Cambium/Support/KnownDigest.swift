@@ -6,12 +6,12 @@ struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
     /// The graphs that preceded `graph`. They are released only after this thread has taken the writer's lock, because writers reuse the
-    /// pages of released graphs. The thread sanitizer sees the order of these reads and writes only if a lock establishes it, not if
-    /// reference counts do.
+    /// pages of released graphs. Without the lock, only reference counts would order this thread's reads before those writes, and the
+    /// thread sanitizer does not see that.
     private var followed: [Graph] = []
 
-    /// The maximum number of times that the digest is updated before the lock is taken. Each round processes the transactions that were
-    /// committed during the previous round, so the last rounds are short.
+    /// The maximum number of times that the digest is updated before the writer's lock is taken. Each round processes the transactions that
+    /// were committed during the previous round, so the last rounds are short.
     private static let roundCountMax = 8
 
     /// Computes the digest of the newest graph, and follows the transactions that are committed during that time. Does not take the

@@ -8,14 +8,15 @@ protocol Loan: AnyObject, Sendable {
     /// The time at which the loan is released; `.max` if there is no such time.
     var endTime: Timestamp { get }
 
-    /// If `isOver` returns true, releases the versions, and so ends the loan. Otherwise does nothing: in the meantime, the holder has begun
-    /// to use the versions again.
+    /// If `isOver` returns true, releases the versions, and so ends the loan. Otherwise does nothing, because the holder has begun to use
+    /// the versions again.
     func release(where isOver: (any Loan) -> Bool)
 }
 
 extension Loan {
-    /// If the clock shows a time before this one, the clock was set back, and the loan is over. Without this limit, versions would be kept
-    /// until the clock reached `endTime` again. The limit is as long before `beginTime` as `endTime` is after it; `.min` means no limit.
+    /// If the clock shows a time before `earliestTime`, the clock was set back, and the loan is over. Without this limit, versions would be
+    /// kept until the clock reached `endTime` again. The limit is as long before `beginTime` as `endTime` is after it; `.min` means no
+    /// limit.
     fileprivate var earliestTime: Timestamp {
         // Reads each property once, because another thread may change it in the meantime.
         let (begin, end) = (beginTime, endTime)

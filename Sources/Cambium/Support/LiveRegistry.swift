@@ -4,9 +4,9 @@ import CambiumModel
 
 /// The live queries of one store, by the properties on which their results depend.
 ///
-/// One task, the pump, compares each visible graph with the previous one, and reports the outcome here. Only the queries that the changes
-/// concern are updated and woken. For a consumer that does not request updates, the registry keeps a limited number of references to shared
-/// changes. Beyond that number, it only records that the query must run again.
+/// One task, the pump, compares each visible graph with the previous one, and reports the differences to the registry. Only the queries
+/// that the changes concern are updated and woken. For a consumer that does not request updates, the registry keeps a limited number of
+/// references to shared changes. Beyond that number, it only records that the query must run again.
 final class LiveRegistry: Sendable {
     /// The news for one query since the last request of its consumer.
     struct News {
@@ -43,16 +43,16 @@ final class LiveRegistry: Sendable {
         var numbersByKey: [LiveKey: Set<Int>] = [:]
         /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
-        /// The numbers of the queries whose first graph is later than the last graph that the pump reported. The next reported changes
-        /// begin before that first graph. So they omit a change that the first graph shows and that a later transaction undid.
+        /// The numbers of the queries whose first graph is later than the last graph that the pump task reported. The next report omits a
+        /// change that such a first graph shows, if a later transaction undid the change. So these queries must run again.
         var early: Set<Int> = []
         var nextNumber = 0
-        /// The last graph whose changes the pump has reported; `nil` without a pump.
+        /// The last graph whose changes the pump task has reported; `nil` without a pump task.
         var newest: Graph?
-        /// The last graph of the store, if the store was closed while some query had news.
+        /// The last reported graph when the pump task ended. Queries that still have news get it with this graph.
         var lastGraph: Graph?
         var pump: Task<Void, Never>?
-        /// The number of the last pump that was started. Reports of earlier pumps are ignored.
+        /// The number of the last pump task that was started. Reports of earlier pump tasks are ignored.
         var pumpNumber = 0
     }
 
@@ -72,7 +72,7 @@ final class LiveRegistry: Sendable {
     /// The number of consumers that wait.
     var waitingCount: Int { state.withLock { $0.seats.values.count { $0.waiter != nil } } }
 
-    /// The last transaction whose changes were reported; `nil` if there are no live queries.
+    /// The last transaction whose changes were reported; `nil` without a pump task.
     var noted: TransactionNumber? { state.withLock { $0.newest?.transaction } }
 
     // MARK: Seats
@@ -81,8 +81,8 @@ final class LiveRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - newest: Returns the graph that readers see.
-    ///   - makePump: Creates the pump that reports the changes after a graph. The second argument is the number that the pump passes to
-    ///     `note` and `end`.
+    ///   - makePump: Creates the pump task that reports the changes after a graph. The second argument is the number that the task passes
+    ///     to `note` and `end`.
     func add(_ newest: @Sendable () -> Graph, _ makePump: (Graph, Int) -> Task<Void, Never>) -> (number: Int, graph: Graph) {
         let (number, graph, pumpNumber) = state.withLock { state -> (Int, Graph, Int?) in
             let graph = newest()
@@ -123,7 +123,7 @@ final class LiveRegistry: Sendable {
         }
     }
 
-    /// Removes a query. If it was the last query, cancels the pump.
+    /// Removes a query. If it was the last query, cancels the task that reports changes.
     func remove(_ number: Int) {
         let pump = state.withLock { state -> Task<Void, Never>? in
             state.removeKeys(of: number)
@@ -171,7 +171,7 @@ final class LiveRegistry: Sendable {
     // MARK: Consumers
 
     /// Waits until changes concern a query. Returns `nil` if the store was closed and there is no news. Throws `CancellationError` if the
-    /// task is cancelled. If an error ended the pump, throws that error.
+    /// task is cancelled. If an error ended the task that reports changes, throws that error.
     func news(_ number: Int) async throws -> News? {
         while true {
             try Task.checkCancellation()
@@ -210,8 +210,8 @@ extension LiveRegistry.State {
         seats[number]?.keys = []
     }
 
-    /// Marks the properties of the queries as unknown, because a transaction has changed the schema. A query that already knows the
-    /// transaction is omitted.
+    /// Marks the properties of the queries as unknown, because a transaction has changed the schema. Omits the queries whose consumers
+    /// already know the transaction.
     fileprivate mutating func forgetKeys(before transaction: TransactionNumber) {
         for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }
     }
@@ -235,11 +235,12 @@ extension LiveRegistry.State {
         seats[number] = seat
     }
 
-    /// Records changes for one query. Returns its consumer if the consumer waits.
+    /// Records changes for one query. Returns the query's consumer if the consumer waits.
     fileprivate mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {
-        // An ended query gets no changes from a later pump, because they begin at a later graph and do not continue the query's changes.
+        // An ended query gets no changes from a later pump task, because they begin at a later graph and do not continue the query's
+        // changes.
         guard var seat = seats[number], seat.ending == nil, transaction > seat.last else { return nil }
         seats[number] = nil
         seat.touchedCount += touched.count

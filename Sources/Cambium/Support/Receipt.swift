@@ -53,7 +53,7 @@ public struct Author: Sendable, Hashable {
         if requestID == nil, requestDigest != nil {
             throw CambiumError(.invalidInput, "The digest of a request needs the id of the request. Pass both or neither.")
         }
-        // A script whose variable is not set would pass an empty id with all of its requests.
+        // A script whose variable is not set would pass an empty id with each request. Only its first request would then be applied.
         if requestID?.isEmpty == true {
             throw CambiumError(.invalidInput, "The request id is empty. Use a different id for each request, or none.")
         }

@@ -20,10 +20,10 @@ final class WriterLock: @unchecked Sendable {
     // SAFETY: the memory has one element for each use, is allocated once, and lives as long as the lock. Every access is atomic.
     private let longestTicks = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Use.allCases.count)
 
-    // These properties are accessed only while the lock is held.
+    // The following properties are accessed only while the lock is held.
     /// The tick at which the lock last started to count time; 0 if it is not counting now.
     @exclusivity(unchecked) private var countedSince: UInt64 = 0
-    /// The ticks that were counted during this hold before `countedSince`.
+    /// The ticks that were counted before `countedSince`, since the lock was last taken.
     @exclusivity(unchecked) private var countedTicks: UInt64 = 0
 
     typealias Use = StoreMetrics.LockUse
