@@ -82,7 +82,7 @@
                 name = String(text.dropFirst(isDescending ? 1 : 0).dropLast(isFolded ? 3 : 0))
             }
 
-            /// Returns the text of a component with another name and the same direction.
+            /// Returns the text of a component that has the direction of this component, and the given name.
             func text(_ name: String, isFolded: Bool) -> String { (isDescending ? "-" : "") + name + (isFolded ? "[c]" : "") }
         }
     }

@@ -10,7 +10,7 @@ public struct ApplyReport: Sendable {
     /// The number of written transactions whose time is later than in the source, because the preceding transaction of the target has this
     /// later time.
     package internal(set) var laterTimeCount = 0
-    /// The last transaction of both stores.
+    /// The last transaction, which is the same in both stores after the run.
     public internal(set) var lastTransaction = TransactionNumber.none
     package internal(set) var objectCount = 0
     package internal(set) var linkCount = 0

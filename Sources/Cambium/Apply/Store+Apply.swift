@@ -31,7 +31,7 @@ extension Store {
     /// Applies the changes of one store to the store at a path, as `apply(from:)` does.
     ///
     /// If there is no store at the path, a new store is created. It gets the durability of the source, and its Merkle tree gets the same
-    /// root.
+    /// root as the tree of the source.
     ///
     /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
     /// another process writes to the target.

@@ -115,7 +115,7 @@ extension CheckpointPolicy {
     }
 }
 
-/// The disk space that the checkpoints take that are not fixed. It becomes free if all of them are dropped.
+/// The disk space that becomes free if all checkpoints are dropped, except the fixed ones.
 private struct ChunkShares {
     private(set) var byteCount = 0
     /// For each chunk of a file, the number of checkpoints that own it. If one of them must stay, the number is `fixed`, which no count

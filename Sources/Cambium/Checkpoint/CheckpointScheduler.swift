@@ -144,7 +144,7 @@ final class CheckpointScheduler: Sendable {
     /// The number of logged bytes at the time of the newest checkpoint, or of the last failed automatic checkpoint if that was later.
     private func tailBegin(_ state: State, _ newest: NewestCheckpoint) -> Int { max(newest.loggedByteCount, state.failedByteCount ?? .min) }
 
-    /// The number of bytes of log after the newest checkpoint, or since the last automatic checkpoint failed.
+    /// The number of bytes of log after the newest checkpoint, or after the last failed automatic checkpoint if that was later.
     private func tailByteCount(_ state: State, _ newest: NewestCheckpoint) -> Int {
         writer.alarm.loggedByteCount - tailBegin(state, newest)
     }

@@ -46,8 +46,8 @@ extension Checkpointer {
             isPacked: isPacked, layout: snapshot.layout, logPosition: snapshot.logPosition, pageFile: pageFile,
             epoch: snapshot.frozen.image.epoch, pageDirectory: snapshot.frozen.image.directory, schema: snapshot.schema, chunks: next,
             tree: tree.tree)
-        // If the next step fails, the file of the record may have the old or the new content. So the properties of the old record are
-        // forgotten.
+        // If writing the record fails, its file may have the old or the new content. So the properties of the old record are removed from
+        // `kept`.
         kept[snapshot.transaction] = nil
         hasUnsyncedRecords = true
         guard let recordByteCount = try writer.finish(root, tuning: tuning) else { return nil }

@@ -125,12 +125,12 @@ extension Compactor {
             replay = try Replay(LoadedCheckpoint(reader, notAfter: before))
         } catch {
             // `.notFound` means that a part of the log before the checkpoint was retired. The compaction that retired this part has already
-            // made the comparison.
+            // compared its checkpoint with the log.
             if error.code == .notFound { return }
             throw error
         }
         // If a part of the log between the beginning of the replay and `anchor` is retired, no replay is possible. The compaction that
-        // retired this part has already made the comparison.
+        // retired this part has already compared its checkpoint with the log.
         if try replay.origin.flaws.isEmpty && replay.origin.transaction < reader.retiredEnd() { return }
         _ = try replay.run(makesDurable: true) { $0.number > anchor }
         guard replay.timeline.head.digest() == graph.digest() else {

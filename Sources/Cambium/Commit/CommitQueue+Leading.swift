@@ -10,7 +10,7 @@ extension CommitQueue {
     func lead(as own: CommitGroup? = nil) {
         var led = beginLeading()
         while case .rotation(let rotation) = led {
-            // Transactions that arrive during the rotation join the same group.
+            // Transactions that arrive during the rotation join the open group, which this thread leads next.
             rotation.run()
             led = beginLeading()
         }
@@ -38,7 +38,7 @@ extension CommitQueue {
     private enum Led {
         /// A segment must be created before the open group can be written.
         case rotation(SegmentRotation)
-        /// The former open group, and the sync that makes it durable.
+        /// The group that was open until now, and the sync that makes its transactions durable.
         case group(CommitGroup, Result<LogWriter.PendingSync?, CambiumError>)
     }
 

@@ -18,7 +18,8 @@ struct StoreLock: Sendable {
     }
 
     /// Lets another writer open the store. A lease (a small file) lists the chunks that graphs of this store map, so that no process
-    /// overwrites these chunks. If the lease cannot be created, the store stays locked until the last such graph has been released.
+    /// overwrites these chunks. If the lease cannot be created, the store stays locked until the last graph that maps chunks has been
+    /// released.
     ///
     /// - Parameters:
     ///   - mapped: the chunks that versions of this process map from files.

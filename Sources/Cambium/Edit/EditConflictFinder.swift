@@ -88,8 +88,8 @@ struct EditConflictFinder {
         }
     }
 
-    /// Reports the objects that the edit links and that the store has deleted. `compare` does not find all of them: if the relationship has
-    /// no named inverse, the edit has no changes of the target.
+    /// Reports the objects that the edit links and that the store has deleted. `compare` finds only objects in the overlay of the edit. If
+    /// the relationship has no named inverse, the overlay does not contain the linked object.
     private mutating func compareTargets(of id: ObjectID) {
         guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
         for relationship in entity.relationships where state.hasLinks(relationship.number) {

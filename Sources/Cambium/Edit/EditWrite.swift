@@ -1,6 +1,7 @@
 import CambiumModel
 
-/// The smallest change of an overlay. It contains the changed part before and after the change, so that the change can be undone exactly.
+/// The smallest change of an `EditOverlay`. It contains the changed part before and after the change, so that the change can be undone
+/// exactly.
 enum EditWrite: Sendable {
     case insertion(ObjectID, EntityNumber)
     case deletion(ObjectID, Int)

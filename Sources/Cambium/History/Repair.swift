@@ -7,14 +7,15 @@ public import CambiumModel
 ///     let repair = try Store.repair(at: "notes", to: "notes-repaired")
 ///     for finding in repair.findings { print(finding) }
 public struct Repair: Sendable {
-    /// The number of transactions that the repair saved in the new store. Each of them has the same number as in the corrupt store.
+    /// The number of transactions that the repair saved in the new store. Each transaction has the same number as in the store that was
+    /// read.
     public internal(set) var transactionCount = 0
     public internal(set) var objectCount = 0
     public internal(set) var linkCount = 0
-    /// The root of the Merkle tree over the transactions of the new store, 64 hexadecimal digits. If nothing is missing, the old store has
-    /// the same root.
+    /// The root of the Merkle tree over the transactions of the new store, 64 hexadecimal digits. If nothing is missing, the store that was
+    /// read has the same root.
     public internal(set) var root = ""
-    /// The faults of the old store; empty if nothing is corrupt or missing.
+    /// The faults of the store that was read; empty if nothing is corrupt or missing.
     public internal(set) var findings: [String] = []
     /// The transactions whose changes are missing, ascending.
     ///
@@ -57,11 +58,11 @@ public struct Repair: Sendable {
         }
     }
 
-    /// The maximum number of attempts of a repair. If the old store changed while an attempt found corruption, the corruption may be only
-    /// an unfinished write. In that case, a new attempt begins.
+    /// The maximum number of attempts of a repair. If the store changed while an attempt found corruption, the corruption may be only an
+    /// unfinished write of another process. In that case, a new attempt begins.
     private static let attemptCountMax = 10
 
-    /// Ends an attempt, because the old store changed while the attempt found corruption.
+    /// Ends an attempt, because the store changed while the attempt found corruption.
     private struct Changed: Error {}
 
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {

@@ -22,7 +22,7 @@ struct TreeCheck {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
             } catch {
-                // A writer has dropped the checkpoint after it was listed.
+                // `.notFound` means that a writer has dropped the checkpoint after it was listed.
                 guard error.code == .notFound else { throw error }
             }
         }

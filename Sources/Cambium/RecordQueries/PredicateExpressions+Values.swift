@@ -110,7 +110,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     }
 }
 
-/// The properties of collections that have a translation in queries.
+/// The collection properties that can be translated into queries.
 enum CollectionStep { case count, isEmpty }
 
 /// A type whose key paths `count` and `isEmpty` can be recognized. A key path equals only a key path of the same concrete type, so each

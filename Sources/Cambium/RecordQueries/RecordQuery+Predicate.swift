@@ -65,7 +65,7 @@ struct PredicateTranslation {
 
     /// Translates an expression.
     ///
-    /// - Parameter place: The position of the expression in its owner, for errors.
+    /// - Parameter place: The position of the expression in the enclosing expression, for errors.
     mutating func part(_ expression: any PredicateExpression, _ place: String) throws -> Part {
         way.append(place)
         defer { way.removeLast() }

@@ -118,8 +118,8 @@ struct Replay {
         return end
     }
 
-    /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call can
-    /// continue.
+    /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call
+    /// continues after the last applied transaction.
     ///
     /// Throws as `run(makesDurable:until:observe:)` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
     ///

@@ -8,7 +8,7 @@ import CambiumModel
 /// that the changes concern are updated and woken. For a consumer that does not request updates, the registry keeps a limited number of
 /// references to shared changes. Beyond that number, it only records that the query must run again.
 final class LiveRegistry: Sendable {
-    /// The news for one query since the last request of its consumer.
+    /// The changes that concern one query since the last request of the query's consumer.
     struct News {
         /// The graph to which the changes lead.
         let graph: Graph
@@ -34,7 +34,7 @@ final class LiveRegistry: Sendable {
         var ending: Ending?
 
         var hasNews: Bool { isWhole || !touched.isEmpty }
-        /// Whether the query may read other properties after the news.
+        /// Whether the result of the query may depend on other properties after the news.
         var mayHaveOtherKeys: Bool { isWhole || touched.contains { $0.changesSchema } }
     }
 
