@@ -3,7 +3,8 @@
 #include "cmachine.h"
 #include <string.h>
 
-// The compiler turns these loops into vector instructions. On x86-64 it makes a second version for AVX2, and the linker chooses one.
+// The compiler turns these loops into vector instructions. On x86-64 it makes a second version for AVX2, and the dynamic linker chooses one
+// of the two versions.
 #if defined(__x86_64__) && defined(__linux__)
 #define FAST __attribute__((target_clones("avx2", "default")))
 #else
@@ -70,13 +71,13 @@ FAST uint64_t cmachine_equal_texts(const void *page, uint32_t size, const uint32
     return bits & gather(flags);
 }
 
-/// Returns the number of the group of a key, or a negative number if it is not known.
+/// Returns the number of the group of a key, or a negative number if the group is not known.
 static inline __attribute__((always_inline)) int32_t group_of(cmachine_key key, cmachine_groups groups) {
     uint64_t place = cmachine_key_hash(key, groups.seed) & groups.mask;
     int32_t code;
     while ((code = groups.places[place]) >= 0) {
         const cmachine_key *known = &groups.keys[code];
-        // Only short texts have the tag of a short text. Their keys have no high bytes, so these need no comparison.
+        // Only short texts have the tag of a short text. The high words of their keys are 0, so these words need no comparison.
         uint64_t difference = (known->low ^ key.low) | (known->tag ^ key.tag);
         if (key.tag != CMACHINE_TEXT_TAG) difference |= known->high ^ key.high;
         if (!difference) break;

@@ -8,8 +8,8 @@
 int cmachine_identity(int descriptor, const char *path, cmachine_identity_t *identity) {
     struct statx found;
     const int flags = path == 0 ? AT_EMPTY_PATH : 0;
-    // Do not request the times. If the times of a file were queried, its next write updates them, which makes the sync of that write slower
-    // by half.
+    // The call does not request the times of the file. After a query of the times, the next write would also update them, and the sync of
+    // this write would take half as long again.
     if (statx(path == 0 ? descriptor : AT_FDCWD, path == 0 ? "" : path, flags, STATX_INO | STATX_NLINK, &found) != 0) return -1;
     identity->device = makedev(found.stx_dev_major, found.stx_dev_minor);
     identity->number = found.stx_ino;

@@ -12,7 +12,8 @@ uint32_t cmachine_crc32c(uint32_t crc, const void *bytes, size_t count);
 /// Returns the same checksum without the processor's CRC instruction, for a test that compares the two.
 uint32_t cmachine_crc32c_portable(uint32_t crc, const void *bytes, size_t count);
 
-/// Waits while the word at `address` equals `value`, until another thread wakes this thread. May return spuriously.
+/// Waits while the word at `address` equals `value`, until another thread wakes this thread. May return although no thread woke this
+/// thread.
 void cmachine_wait(const uint32_t *address, uint32_t value);
 /// Wakes up to `count` threads of this process that wait on the word at `address`.
 void cmachine_wake(const uint32_t *address, int count);
@@ -149,14 +150,14 @@ typedef struct {
     cmachine_seed seed;
 } cmachine_groups;
 
-/// Writes the number of the group of each row in `rows` to `codes`, and stops at the first row for which it cannot. The value of this row
-/// is not a text of up to 16 bytes, its offset is after `last`, or its group is not known. Returns the index of this row, or 64 if there is
-/// no such row. Bit 0 of `rows` belongs to the first of 64 cells.
+/// Writes the group number of each row in `rows` to `codes`. Stops at the first row without a known number: the value of this row is not a
+/// text of up to 16 bytes, its offset is after `last`, or its group is not known. Returns the index of this row, or 64 if there is no such
+/// row. Bit 0 of `rows` belongs to the first of 64 cells.
 uint32_t cmachine_text_codes(const void *page, const uint32_t *cells, uint32_t last, uint64_t rows, cmachine_groups groups, int32_t *codes);
 
 /// Writes a number to `codes` for each of 64 rows. Returns a bit for each row. The bit is set if the cell has a text of less than 8 bytes
-/// and the number is that of its group. Returns 0 if a cell has a longer value, or an offset after `last`. Examines only the first place of
-/// each hash, so it does not find all groups.
+/// and the number is the number of its group. Returns 0 if a cell has a longer value, or an offset after `last`. Examines only the first
+/// place of each hash, so it does not find all groups.
 uint64_t cmachine_short_text_codes(const void *page, const uint32_t *cells, uint32_t last, cmachine_groups groups, int32_t *codes);
 
 /// Whether `bytes` contains the bytes of `part`. Complexity: O(count).
