@@ -1,14 +1,14 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// An edge of a many-to-many link, by the serials of its ends.
+    /// An edge of a many-to-many link, identified by the serials of the objects at its two ends.
     private struct Edge: Hashable {
         let first: UInt64
         let second: UInt64
     }
 
     /// Compares the edges in the groups of rows that differ between the graphs. An edge is identified by the serials of its ends, so an
-    /// edge that moved to another row is unchanged.
+    /// edge that only moved to another row counts as unchanged.
     mutating func compareEdges(_ table: Int, _ layout: ColumnMeanings.Edges) {
         let keepsEnds = keepsRows(meanings.ends[layout.firstEnd].table) && keepsRows(meanings.ends[layout.firstEnd + 1].table)
         var (removed, added): ([Edge], [Edge]) = ([], [])

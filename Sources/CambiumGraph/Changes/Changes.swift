@@ -3,7 +3,7 @@ public import CambiumModel
 /// The difference between two moments of a store: a collection of the objects that were inserted, deleted or changed.
 ///
 /// The objects are ordered by the number of their root entity, and then by ascending id. Values are read from the two graphs when the
-/// caller asks for them, so both graphs stay in memory as long as the changes do.
+/// caller asks for them, so this collection keeps both graphs in memory.
 ///
 ///     let before = store.graph
 ///     try store.write { try $0.set(note, "title", to: "Paris") }
@@ -38,7 +38,7 @@ public struct Changes: Sendable {
     /// Complexity: O(1) for two moments of one opened store without a migration in between, otherwise O(properties of both schemas).
     public var changesSchema: Bool { !before.hasSameSchema(as: after) }
 
-    /// The labels that were given, moved to another transaction or removed, by name. Complexity: O(labels x log labels).
+    /// The labels that were created, moved to another transaction or removed, by name. Complexity: O(labels x log labels).
     public var labels: [LabelChange] {
         let (old, new) = (before.labels, after.labels)
         return Set(old.keys).union(new.keys).sorted().compactMap { name in
@@ -84,12 +84,13 @@ public struct LabelChange: Sendable, Hashable {
 }
 
 extension Graph {
-    /// Compares this graph with an earlier moment of the same store. If `older` is the later of the two, the changes lead from it back to
-    /// this graph.
+    /// Compares this graph with an earlier moment of the same store. If `older` is in fact the later graph, the changes lead from `older`
+    /// back to this graph.
     ///
     /// The comparison skips all pages that both graphs share. So its cost does not depend on the size of the graph or on the number of
-    /// transactions between the moments. Two graphs of one open store share all pages that did not change. Graphs from different openings,
-    /// or from different calls of `Store.graph(at:)`, share the pages of checkpoints that both read from one file. See Docs/CHANGES.md.
+    /// transactions between the two graphs. Two graphs of one open store share all pages that did not change. Graphs from different
+    /// openings, or from different calls of `Store.graph(at:)`, share the pages of checkpoints that both read from one file. See
+    /// Docs/CHANGES.md.
     ///
     ///     let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
     ///

@@ -15,8 +15,8 @@ extension Graph {
     }
 }
 
-/// Computes the digest of a graph from the digest of an earlier graph with the same layout. A digest is a sum of terms. Adds the terms that
-/// only the later graph has, and subtracts the terms that only the earlier graph has.
+/// Computes the digest of a graph from the digest of an earlier graph with the same layout. A digest is a sum of terms. This type adds the
+/// terms that only the later graph has, and subtracts the terms that only the earlier graph has.
 struct DigestDifference {
     private let old: Digester
     private let new: Digester
@@ -72,8 +72,8 @@ struct DigestDifference {
                 new.isListingEnd(relationship, layout.end(relationship))
             else { continue }
             if relationship.isOrdered {
-                // The first event of an ordered property replaces all of its members. The other events of the property follow directly, and
-                // are skipped.
+                // At the first event of an ordered property, all its old members are subtracted and all its new members are added. The
+                // other events of the property follow directly, and are skipped.
                 if event.property == last { continue }
                 old.addMembers(of: before, serial, relationship, to: &removed)
                 new.addMembers(of: after, serial, relationship, to: &added)

@@ -1,9 +1,9 @@
-/// The pages that two graphs share, which a comparison may skip.
+/// The pages that two graphs share. A comparison of the graphs does not need to read these pages.
 ///
 /// A shared page refers only to shared pages, so everything that it leads to is the same in both graphs.
 struct PageSharing {
     private enum Extent {
-        /// Both graphs are in one page space. There, equal references from versions mean the same page.
+        /// Both graphs are in one page space. If two versions of one space contain the same reference, it means the same page.
         case space
         /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. A page that was born
         /// after the epoch of its graph's checkpoint is in a chunk that does not come from this file.

@@ -40,7 +40,7 @@ public struct RelationshipChange: Sendable {
     /// All members at the later moment: in order if the relationship is ordered, otherwise ascending. Complexity: O(members).
     public var after: [ObjectID] { links.membersAfter }
 
-    /// Creates the change of an object that both graphs have. Returns `nil` if the relationship is the same.
+    /// Creates the change of an object that both graphs have. Returns `nil` if the relationship did not change.
     init?(_ links: Links, _ events: ArraySlice<ChangeEvent>) {
         let number = links.relationship.number.rawValue
         let own = events.filter { $0.property == number && $0.kind.rawValue >= ChangeEvent.Kind.removed.rawValue }

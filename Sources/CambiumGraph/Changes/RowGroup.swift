@@ -19,7 +19,7 @@ struct RowGroup {
     /// The virtual page of all rows of the group, or `nil` if there is no group or its rows belong to several virtual pages.
     var virtualPage: UInt32? { page == nil || rows.isShared(index) ? nil : rows.virtualPage(first) }
 
-    /// The virtual pages that the group's objects belong to.
+    /// The virtual pages to which the group's objects belong.
     var virtualPages: Set<UInt32> {
         var found = Set<UInt32>()
         for word in 0..<Self.wordCount { forEachRow(live(word), word) { found.insert(rows.virtualPage($0)) } }
@@ -36,7 +36,7 @@ struct RowGroup {
 
     private func bits(_ offset: Int, _ word: Int) -> UInt64 { page?.load(fromByteOffset: offset &+ 8 &* word, as: UInt64.self) ?? 0 }
 
-    /// Calls `body` with each row whose bit is set in `bits`, which are the bits of the group's word with the index `word`.
+    /// Calls `body` with each row whose bit is set in `bits`. The bits belong to the 64 rows of the group's word with the index `word`.
     @inline(__always) func forEachRow(_ bits: UInt64, _ word: Int, _ body: (UInt32) -> Void) {
         var rest = bits
         while rest != 0 {

@@ -63,7 +63,8 @@ struct SchemaChangeFinder {
         let (was, now) = (Set(before), Set(after))
         for member in was.subtracting(now) { events.append(.init(.removed, id.root, id.serial, property, target: member.serial)) }
         for member in now.subtracting(was) { events.append(.init(.added, id.root, id.serial, property, target: member.serial)) }
-        // Unordered members are read in ascending order. So if the lists contain the same members but differ, the relationship is ordered.
+        // The members of an unordered relationship are read in ascending order. So only an ordered relationship can have the same members
+        // in two different orders.
         if was == now { events.append(.init(.moved, id.root, id.serial, property)) }
     }
 }

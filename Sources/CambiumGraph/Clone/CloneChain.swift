@@ -1,5 +1,5 @@
-/// A to-many relationship without an order, for which a clone copies all members of each copied owner. Therefore the columns of its chains
-/// can be copied as a whole.
+/// A to-many relationship without an order, for which a clone copies all members of each copied owner. Therefore the clone copies the
+/// columns with the links of this relationship as a whole.
 struct CloneChain {
     let link: Int
     let chain: Draft.Chain

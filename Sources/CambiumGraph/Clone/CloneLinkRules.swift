@@ -5,12 +5,12 @@ struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// The rule of each end of each link. An end has several rules if they differ between concrete entities, or between roots and other
-    /// objects.
+    /// The rule of each end of each link. An end has several rules if they differ between concrete entities, or between the roots of the
+    /// clone and other objects.
     private let rules: [Stance]
 
     private enum Stance {
-        /// A hidden end, which has no relationship in the schema and so no rule.
+        /// The end has no relationship in the schema, and therefore no rule.
         case none
         case rule(CloneRule)
         case several
@@ -42,7 +42,7 @@ struct CloneLinkRules {
         }
     }
 
-    /// Returns the rule of an object's side of a link, or `nil` for a hidden end.
+    /// Returns the rule of an object's side of a link, or `nil` if this side has no relationship in the schema.
     @inline(__always)
     func rule(_ end: EndLayout, _ table: TableLayout, _ row: UInt32, _ reader: Reader) -> CloneRule? {
         switch rules[2 &* end.link &+ end.end] {

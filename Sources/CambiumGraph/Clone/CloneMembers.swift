@@ -55,12 +55,13 @@ struct CloneMembers {
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
-/// A relationship that the walk follows. It holds no references, so a walk through millions of objects changes no reference count.
+/// A relationship that the walk follows. This type contains no references, so a walk through millions of objects changes no reference
+/// count.
 struct CloneBranch {
     enum Shape {
-        /// A column of the owner has the row at the other end.
+        /// A column of the owner contains the row of the related object.
         case one(slot: Int)
-        /// A column of the owner has the first member, and a column of the members has the next member.
+        /// A column of the owner contains the row of the first member. A column of the members contains the row of the next member.
         case chain(first: Int, next: Int)
         case other
     }

@@ -20,7 +20,8 @@ extension ClonePlanner {
                         && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed { continue }
-                // A root is always copied. Any other object could be shared between the owner and its copy instead.
+                // A root is always copied. Any other object could be shared instead: its original owner and the copy of this owner would
+                // both refer to it.
                 if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
@@ -85,8 +86,8 @@ extension ClonePlanner {
 
     /// Returns the value that the attribute of a copy gets, or `nil` if the clone creates this value, such as a new UUID.
     ///
-    /// - Parameter known: The values that earlier calls found. Without them, the call for each object of a long chain would follow the
-    ///   chain to its beginning.
+    /// - Parameter known: The values that earlier calls found. Without them, the call for each object of a long chain of parents would
+    ///   follow the chain to its beginning.
     private func value(
         of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
         _ known: inout [CopiedAttribute: Value?]

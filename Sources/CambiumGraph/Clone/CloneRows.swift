@@ -91,7 +91,8 @@ struct CloneRows: Sendable {
 
 /// A set of rows of one table. For each row, it can count the preceding rows of the set.
 ///
-/// SAFETY: each row is compared with the number of groups of the table, because a page that is not proven may contain any row number.
+/// SAFETY: each row is compared with the number of groups of the table, because a page that has not been verified may contain any row
+/// number.
 ///
 /// SENDABLE: one thread fills and ranks the set before it shares the set. Afterwards the set does not change.
 final class CloneBits: @unchecked Sendable {

@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
 ///
-/// An index sorts keys by hash. In that order, the new UUIDs are in the order of the copies, and as dense as the existing keys. So the
-/// index receives them bucket by bucket, and a small clone changes few buckets.
+/// An index sorts keys by hash. The hashes of the new UUIDs ascend in the order of the copies, and are as dense as the hashes of the
+/// existing keys. So the index receives them bucket by bucket, and a small clone changes few buckets.
 struct CloneUUIDs {
     private let low: UInt64
     private let high: UInt64
@@ -67,8 +67,8 @@ struct CloneUUIDs {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)
         let hash = start &+ place &* distance &+ chance.multipliedFullWidth(by: distance).high
-        // The bits that must change for the version are also set in `rest`, in which they were zero. So the hash can still be computed from
-        // the UUID.
+        // The version of the UUID overwrites bits of `first`. The changed bits are recorded in bits of `rest` that were zero, so the hash
+        // can still be computed from the UUID.
         let rest = Mixing.mixed(low &+ stride) & ~(Self.versionMask | Self.variantMask) | 0x80
         let first = Mixing.unmixed(hash) ^ rest &* Mixing.step
         let version = (first ^ 4 << 52) & Self.versionMask

@@ -2,7 +2,8 @@ package import CambiumModel
 
 /// Carries out clones.
 extension Draft {
-    /// Plans the clone again and carries it out. Throws `.damaged` if the objects of the new plan are not the objects that the op states.
+    /// Plans the clone of an op from the log again, and carries it out. Throws `.damaged` if the plan does not contain the objects that the
+    /// op states.
     mutating func apply(_ op: CloneOp) throws(CambiumError) {
         let plan = try replanned(op)
         guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
@@ -103,7 +104,7 @@ extension Draft {
         if cell.isNull, !attribute.isOptional { pending.noteObject(table.index, copy) }
     }
 
-    // MARK: Values from above
+    // MARK: Values from parents
 
     /// Gives copies the values that come from their parents. Visits the objects in the order of the walk, so that a parent has its own
     /// values before its children read them.
@@ -156,8 +157,8 @@ extension Draft {
     /// Schedules checks of copies. A copy is checked if its original was scheduled for a check before the clone, or if the copy has a wrong
     /// number of members.
     ///
-    /// - Parameter pendingCount: The number of checks that were scheduled before the clone. If there are fewer copies than that, all copies
-    ///   are checked. A search through the scheduled checks would be too slow if one transaction made many small clones.
+    /// - Parameter pendingCount: The number of checks that were scheduled before the clone. If there are fewer copies than scheduled
+    ///   checks, all copies are checked. In a transaction with many small clones, a search through the scheduled checks would be too slow.
     private mutating func noteCopies(_ plan: borrowing ClonePlan, _ pendingCount: Int) {
         let checksAll = plan.objectCount < pendingCount
         for index in 0..<(checksAll ? 0 : pendingCount) {

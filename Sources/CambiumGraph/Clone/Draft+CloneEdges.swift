@@ -76,13 +76,13 @@ extension Draft {
                     if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
                 }
             }
-            // The walk may have reached the owner through this relationship. Then the owner's copy is linked to copies only, not to shared
-            // objects.
+            // `isCopied` is true if the walk can have reached the owner through this relationship. Then the owner's copy is linked to
+            // copies only, not to shared objects.
             if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
         }
     }
 
-    /// Creates an edge, and appends it to its unordered lists. The caller adds the edge to the index.
+    /// Creates an edge, and appends it to those lists of its two objects that have no order. The caller adds the edge to the index.
     private mutating func addCopy(
         _ left: UInt32, _ right: UInt32, _ table: TableLayout, _ lists: Pair<ListLayout>, _ isSymmetric: Bool
     ) -> UInt32 {
@@ -94,8 +94,8 @@ extension Draft {
         return edge
     }
 
-    /// Puts the edges of one side into ordered lists. In the list of a copied owner, the order is that of the original. An owner that is
-    /// not copied gets its new edges at the end, in the order of the copies' ids.
+    /// Puts the edges of one side into ordered lists. The edges of a copied owner have the same order in its copy. The list of an owner
+    /// that is not copied gets its new edges at the end, in the order of the copies' ids.
     private mutating func orderEdges(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
@@ -114,13 +114,14 @@ extension Draft {
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {
-        // Here the owners are on the other side, so the sides are exchanged.
+        // `forEachJoined` takes the side of the owners. Here, the owners are objects of the other side.
         forEachJoined(1 - side, lists, rows, edges, table) { draft, owner, _, _ in
             draft.noteChange(number, 1 - side, owner)
         }
     }
 
-    /// Calls `body` for each link between a copy on the other side and an object on this side that is not copied. This object is the owner.
+    /// Calls `body` for each link between a copy on the other side and an object on this side that is not copied. `owner` is the object
+    /// that is not copied.
     private mutating func forEachJoined(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout,
         _ body: (inout Draft, _ owner: UInt32, _ edge: UInt32, _ copy: UInt32) -> Void

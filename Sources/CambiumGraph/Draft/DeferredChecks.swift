@@ -25,7 +25,7 @@ package struct DeferredChecks {
         let row: UInt32
     }
 
-    /// The check of a rule that a row may break, because a later row may repair the fault.
+    /// A check that is repeated after all rows of the import, because a later row can repair the fault.
     package enum Check {
         /// A value that a row assigned although another object had it.
         case value(Entry)
@@ -155,7 +155,7 @@ extension Draft {
         return refusals.sorted { $0.place < $1.place }
     }
 
-    /// Removes the entries whose values later rows have made unique. Complexity: O(d) for d checks.
+    /// Removes the entries of deleted objects, and the entries whose values later rows have made unique. Complexity: O(d) for d checks.
     package borrowing func forgetResolved(_ checks: inout DeferredChecks) {
         checks.keep { entry in
             guard isLive(ObjectPlace(table: entry.table, row: entry.row)) else { return false }
@@ -163,7 +163,7 @@ extension Draft {
         }
     }
 
-    /// Returns the rows that assigned a value to these objects, except the row of the object that keeps the value.
+    /// Returns the rows that assigned a value to the objects of `entries`, except the row of the object that keeps the value.
     private borrowing func refused(_ entries: [DeferredChecks.Entry], _ checks: DeferredChecks) -> [DeferredChecks.Refusal] {
         let keeper = entries.min { (checks.place(of: $0) ?? 0, $0.row) < (checks.place(of: $1) ?? 0, $1.row) }
         guard let keeper, let entity = entity(at: ObjectPlace(table: keeper.table, row: keeper.row)) else { return [] }

@@ -23,7 +23,7 @@ extension Draft {
             remedy: "Delete fewer objects in one transaction.")
     }
 
-    /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve. Complexity: O(tables).
+    /// Throws `.limitExceeded` if a migration may need more chunks than are free outside the reserve for deletions. Complexity: O(tables).
     ///
     /// - Parameter groupCount: The number of groups of rows that the migration rebuilds.
     func checkCapacity(forMigrating groupCount: Int) throws(CambiumError) {

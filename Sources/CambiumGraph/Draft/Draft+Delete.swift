@@ -4,8 +4,8 @@ extension Draft {
     /// Deletes objects and all objects that their cascades reach, and unlinks all of them. Throws `.limitExceeded` before it writes
     /// anything.
     ///
-    /// A delete op in the log states algorithm 1, which is this order of work. A cascade reaches each object only once, and the order of
-    /// the objects has no effect on the result.
+    /// A delete op in the log states the number of its algorithm. Algorithm 1 is the order of work in this method. A cascade reaches each
+    /// object only once, and the order of the objects has no effect on the result.
     mutating func delete(_ places: [ObjectPlace]) throws(CambiumError) {
         let dying = closure(of: places)
         try checkCapacity(forDeleting: dying)

@@ -11,13 +11,14 @@ extension Draft {
         for column in layout.derived.ofTable[table] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Records that the members of an object changed, from which derived attributes may be computed. The object is at one end of a link.
+    /// Records that the members of an object changed. The derived attributes that depend on these members must be computed again. The
+    /// object is at one end of a link.
     @inline(never)
     mutating func noteDerived(_ link: Int, _ end: Int, _ row: UInt32) {
         for column in layout.derived.ofEnd[2 * link + end] { derived.noteObject(column, row, of: layout.derived.columns.count) }
     }
 
-    /// Records that a value changed, from which derived attributes may be computed.
+    /// Records that a value changed. The derived attributes that depend on this value must be computed again.
     @inline(never)
     mutating func noteDerived(from table: Int, _ slot: Int, _ row: UInt32) {
         for column in layout.derived.readingTable[table] where column.source?.slot == slot {
@@ -40,8 +41,8 @@ extension Draft {
 
     // MARK: Values
 
-    /// Computes the derived attributes that the changes since the last call affect. Every transaction calls it at its end, whether it is
-    /// live or replayed.
+    /// Computes the derived attributes that the changes since the last call affect. Every transaction calls this method at its end, and so
+    /// does the replay of a transaction.
     ///
     /// Complexity: O(affected objects + members of affected objects with a sum, a minimum or a maximum).
     ///

@@ -2,7 +2,7 @@ extension Draft {
     /// The number of edges whose memory is prefetched together.
     private static let stepCount = 64
 
-    /// Links an object without members to distinct objects, in this order.
+    /// Links an object without members to distinct objects, in the order of `targets`.
     mutating func linkFirst(_ end: EndLayout, owner: UInt32, targets: [UInt32]) {
         guard case .edges(let table, let lists, let isSymmetric) = end.layout else {
             for target in targets { link(end, owner: owner, target: target) }

@@ -61,7 +61,7 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // Rows of the crowd come first, so that the crowd of each new bucket is the same: the fragment with the most entries.
+        // Entries of the crowd come first, so that each new bucket that is full determines the same crowd as before.
         for (fragment, row) in crowd + others {
             let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
             if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }

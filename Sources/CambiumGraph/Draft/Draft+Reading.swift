@@ -10,14 +10,15 @@ extension Draft {
         return entity(at: place)
     }
 
-    /// Returns the value of an attribute. Returns `nil` if there is no such object, and null if its entity does not have the attribute.
+    /// Returns the value of an attribute. Returns `nil` if there is no such object, and null if the object's entity does not have the
+    /// attribute.
     package borrowing func value(of attribute: Attribute, of id: ObjectID) -> Value? {
         guard let place = place(of: id) else { return nil }
         return pendingValue(of: attribute, at: place) ?? reader.value(of: layout.field(attribute), at: place)
     }
 
-    /// Returns the ids that a relationship leads to: in order if it is ordered, otherwise ascending. Returns `nil` if there is no such
-    /// object, and an empty array if its entity does not have the relationship.
+    /// Returns the ids that a relationship leads to: in its order if the relationship is ordered, otherwise ascending. Returns `nil` if
+    /// there is no such object, and an empty array if the object's entity does not have the relationship.
     package borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         guard let place = place(of: id) else { return nil }
         return reader.memberIDs(layout.handle(relationship), of: place, layout)

@@ -19,7 +19,7 @@ extension Draft {
         }
     }
 
-    /// Clears a cell. The bytes of its value stay in the page as garbage, or its blob loses one reference.
+    /// Clears a cell. The bytes of its value stay in the page as garbage. If the value is a blob, the blob loses one reference.
     private mutating func releaseCell(_ leaf: UnsafeMutableRawPointer, _ row: UInt32) {
         let cell = StringLeaf.cell(leaf, row)
         guard cell != 0 else { return }

@@ -9,7 +9,7 @@ extension Draft {
         }
     }
 
-    /// Returns the address of an element. Copies the nodes on the path to it that the draft does not own.
+    /// Returns the address of an element. If the draft does not own a node on the path to the element, copies the node.
     @inline(__always)
     mutating func slot(_ vector: inout RadixVector, _ index: Int) -> UnsafeMutablePointer<UInt32> {
         if vector.height == 0 || index &>> (Int(vector.height) &* PageLayout.fanOutShift) != 0 { grow(&vector, toHold: index) }
@@ -27,7 +27,7 @@ extension Draft {
         }
     }
 
-    /// Discards the nodes on the path to an element that contain only zeros. The draft must own all nodes of this path.
+    /// Discards those nodes that contain only zeros, on the path to an element. The draft must own all nodes of this path.
     mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
         var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
         for level in (1..<max(1, Int(vector.pointee.height))).reversed() {
@@ -49,7 +49,7 @@ extension Draft {
         return page
     }
 
-    /// Releases every node of a vector. The caller releases the pages to which its elements refer.
+    /// Releases every node of a vector. The caller releases the pages to which the vector's elements refer.
     mutating func discard(_ vector: RadixVector) {
         guard vector.root != 0, vector.height > 0 else { return }
         var pending = [(vector.root, vector.height)]

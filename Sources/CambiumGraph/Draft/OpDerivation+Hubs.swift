@@ -48,7 +48,8 @@ extension OpDerivation {
         return isHub(abs(new - old), new + old)
     }
 
-    /// Returns a member of a list and its owner, read from the member's row or its edge. Returns `nil` if the graph does not have the row.
+    /// Returns a member of a list and its owner, read from the row of the member or of its edge. Returns `nil` if the graph does not have
+    /// the row.
     private func member(_ row: UInt32, _ end: EndLayout, _ side: Int, _ reader: Reader) -> (owner: UInt32, HubChange.Member)? {
         switch end.layout {
         case .pair: return nil
@@ -104,7 +105,7 @@ extension OpDerivation {
     /// First emits ops that remove touched members or move them to the end. Then emits ops that put each touched member of the new list in
     /// its position, in ascending order.
     ///
-    /// A block for the other end of the link may have appended a member already. The ops produce the right order in this case, too.
+    /// A block for the other end of the link may already have appended a member to this hub. The ops produce the right order even then.
     ///
     /// - Parameter oldCount: The number of members before the change.
     private func emitMoves(

@@ -61,7 +61,7 @@ public struct Column {
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field
-    /// Keeps the pages alive to which the addresses in `directory` point.
+    /// Keeps alive the pages to which the addresses in `directory` point.
     private let version: Version
 
     init(_ field: Field, _ version: Version) {
@@ -127,7 +127,7 @@ public struct Column {
         Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks)
     }
 
-    /// Returns the value, whatever the type of the attribute is. Complexity: O(bytes of the value).
+    /// Returns the value of an attribute of any type. Complexity: O(bytes of the value).
     public func value(at place: ObjectPlace) -> Value { version.reader.value(of: field, at: place) }
 }
 

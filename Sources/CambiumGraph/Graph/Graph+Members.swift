@@ -32,7 +32,7 @@ package struct EndHandle: Sendable {
         self.layout = layout
     }
 
-    /// Whether the object at a place may have the relationship. Its entity may still lack the relationship; then the object has no members.
+    /// Whether the object at a place may have the relationship. If the object's entity lacks the relationship, the object has no members.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { ownerTable == Int(place.table) }
 
     var end: EndLayout {

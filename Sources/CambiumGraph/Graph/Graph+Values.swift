@@ -17,7 +17,7 @@ package struct Field: Sendable {
     /// The number of the layout to which the table, the slot and the type belong.
     let layout: UInt64
 
-    /// Whether the object at a place may have the attribute. Its entity may still lack the attribute; then the value is null.
+    /// Whether the object at a place may have the attribute. If the object's entity lacks the attribute, the value is null.
     @inline(__always) func isIn(_ place: ObjectPlace) -> Bool { table == Int(place.table) }
 }
 
@@ -163,7 +163,8 @@ extension Reader {
         }
     }
 
-    /// Returns the place of a row that was found by identity. Returns `nil` for `noRow`, and if the row has another entity.
+    /// Returns the place of a row that was found by identity. Returns `nil` for `noRow`, and if the entity of the row is neither `entity`
+    /// nor one of its sub-entities.
     func place(_ row: UInt32, _ table: Int, _ entity: Entity, _ layout: GraphLayout) -> ObjectPlace? {
         guard row != noRow else { return nil }
         let tableLayout = layout.tables[table]

@@ -3,8 +3,8 @@ public import CambiumModel
 
 /// The state of a store at one moment: a value that never changes and costs nothing to copy.
 ///
-/// Reading never waits for a writer or for a disk. As long as a program keeps a graph, the store keeps all of its pages, even if later
-/// versions replaced them.
+/// Reading never waits for a writer or for a disk. As long as a program keeps a graph, the store keeps all pages of the graph, even if
+/// later versions replaced them.
 ///
 ///     let graph = store.graph
 ///     for id in try graph.objects(of: "Note") { print(try graph[id, "title"]) }
@@ -158,7 +158,8 @@ public struct ObjectSequence: Sequence, Sendable {
             return nil
         }
 
-        /// Skips a serial without an object. If its virtual page has no group, continues at the next virtual page that has a group.
+        /// Skips a serial without an object. If the virtual page of the serial has no group, continues at the next virtual page that has a
+        /// group.
         private mutating func skip(_ table: TableLayout) {
             let map = reader.vector(table.index, TablePage.virtualPagesOffset)
             let page = Int(serial >> PageLayout.fanOutShift)

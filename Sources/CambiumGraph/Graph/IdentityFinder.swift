@@ -15,7 +15,7 @@ public struct IdentityFinder {
     let kind: ColumnKind
     private let isWholeTable: Bool
     private let entity: Entity
-    /// Keeps the pages alive to which the addresses point.
+    /// Keeps alive the pages to which the addresses in `buckets` and `keys` point.
     private let version: Version
 
     init?(_ entity: Entity, _ version: Version) {
@@ -77,7 +77,7 @@ public struct IdentityFinder {
 
     /// Returns the bucket of the index that contains the entries with a hash, or `nil` if there is no such bucket.
     @inline(__always) func bucket(_ hash: UInt64) -> UnsafeMutableRawPointer? {
-        // An index of one bucket would need a shift by 64 bits, which is not defined. So the first bit is shifted separately.
+        // An index of one bucket needs a shift by 64 bits, but `&>>` shifts by at most 63 bits. So the first bit is shifted separately.
         buckets[Int((hash &>> 1) &>> shift)]
     }
 

@@ -24,7 +24,7 @@ public struct Relation {
     /// `edgesTable` do the same for their shapes. So a single comparison checks both the table and the shape.
     @usableFromInline let oneTable, chainTable, edgesTable: UInt32
     @usableFromInline let targetTable: Int
-    /// Keeps the pages alive to which the addresses of the columns point.
+    /// Keeps alive the pages to which the addresses in the directories point.
     private let version: Version
 
     init(_ handle: EndHandle, _ version: Version) {
@@ -112,8 +112,8 @@ public struct Relation {
 
     @usableFromInline @inline(never) func refuseCycle() -> Never { version.space.refuse("a list has a cycle") }
 
-    /// Does the work of `forEach` for the other shapes. In a function of its own, this work does not take registers from the loops in
-    /// `forEach`.
+    /// Does the work of `forEach` for all shapes that `forEach` does not handle itself. A separate function takes no registers from the
+    /// loops in `forEach`.
     @usableFromInline @inline(never)
     func forEachOther(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         guard let end, ownerTable == place.table else { return }

@@ -110,6 +110,6 @@ package struct RowCursor {
         return Blob.bytes(StringLeaf.blob(leaf, cell).page, version.space.chunks).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the value of an attribute, whatever its type is.
+    /// Returns the value of an attribute of any type.
     package func value(_ attribute: Attribute, in graph: Graph) -> Value { graph.value(of: graph.field(attribute), at: place) }
 }

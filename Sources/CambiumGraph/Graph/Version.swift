@@ -7,10 +7,10 @@ final class Version: @unchecked Sendable {
     let directory: PageRef
     let layout: GraphLayout
     let space: PageSpace
-    /// Whether objects may share unique values, because this version belongs to a transaction in progress. Unique values are checked at the
-    /// end of the transaction.
+    /// Whether several objects can have the same unique value, because this version belongs to a transaction in progress. Unique values are
+    /// checked at the end of the transaction.
     let mayHaveDuplicates: Bool
-    /// The pages that later versions replaced, and that this version or an older version may still reach.
+    /// The pages that later versions replaced, and that are still part of this version or of an older version.
     @exclusivity(unchecked) var dead = PageList()
 
     init(epoch: UInt64, directory: PageRef, layout: GraphLayout, space: PageSpace, mayHaveDuplicates: Bool = false) {

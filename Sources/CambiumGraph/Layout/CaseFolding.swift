@@ -22,8 +22,8 @@ enum CaseFolding {
     /// Returns the folded text, which an index compares instead of the text itself.
     static func folded(_ text: String) -> String { text.unicodeScalars.reduce(into: "") { $0 += folded($1) } }
 
-    /// A hash of the folding of all characters below U+20000, which shows whether two versions of Unicode fold alike. If a store has
-    /// another hash, its indexes are rebuilt.
+    /// A hash of the folding of all characters below U+20000, which shows whether two versions of Unicode fold alike. If the hash in a
+    /// store differs from this hash, the indexes of the store are rebuilt.
     ///
     /// Complexity: a few milliseconds for the first call, then O(1).
     static var fingerprint: UInt64 { known }

@@ -12,7 +12,7 @@ final class ColumnMeanings: Sendable, Equatable {
         /// The table of the objects at the other end.
         let targetTable: Int
         let root: EntityNumber
-        /// The number of the relationship; `nil` for the hidden inverse of a relationship.
+        /// The number of the relationship; `nil` if the schema has no relationship for this end.
         let property: PropertyNumber?
         let isOrdered: Bool
         /// The number of the list that has the order of this end. If a relationship is its own inverse, both ends have one list, with the

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The column of a derived attribute, and the columns and links that its value is computed from.
+/// The column of a derived attribute, and the columns and links from which its values are computed.
 final class DerivedColumn: Sendable {
     /// The index of this column in `DerivedLayout.columns`.
     let number: Int

@@ -1,8 +1,8 @@
 import CambiumBytes
 
 extension GraphLayout {
-    /// A hash of everything that determines the meaning of pages. If a checkpoint has another fingerprint, its pages cannot be used, and
-    /// the log is replayed instead.
+    /// A hash of everything that determines the meaning of pages. If the fingerprint of a checkpoint differs from this one, the
+    /// checkpoint's pages cannot be used, and the log is replayed instead.
     package var fingerprint: UInt64 {
         let sizes = [PageLayout.fanOut, Bucket.blockCount, Bucket.blockCapacity, GroupLayout.columnsOffset, TablePage.indexesOffset]
         var parts = (sizes + [DirectoryPage.tablesOffset]).map(String.init)
@@ -29,8 +29,9 @@ extension GraphLayout {
     }
 }
 
-// The fingerprints of stored checkpoints are computed from the texts below. Swift's reflection returned them when the format was made. The
-// code does not call reflection, because it may return other texts later, and takes a fifth of the time that opening a store takes.
+// The texts below must never change, because the fingerprints of stored checkpoints are computed from them. They equal the texts that
+// Swift's reflection returned when the format was made. The code does not call reflection: a later version of Swift may return other texts,
+// and opening a store would take longer.
 
 extension ColumnKind {
     var fingerprintText: String {

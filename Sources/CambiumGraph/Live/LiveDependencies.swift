@@ -10,7 +10,7 @@ struct LiveDependencies {
     /// The objects that are reached by one path of relationships from the objects of the query.
     private struct Level {
         let entity: Entity
-        /// The level before this level, and the relationship that leads from there to here; `nil` for the objects of the query.
+        /// The level before this level, and the relationship that leads from that level to this level; `nil` for the objects of the query.
         let origin: (level: Int, step: LinkStep)?
         /// The levels to which the relationships of this level lead, by the numbers of the relationships.
         var next: [UInt16: Int] = [:]
@@ -19,7 +19,8 @@ struct LiveDependencies {
     private var levels: [Level]
     /// The levels at which each property is read.
     private var levelsByKey: [LiveKey: Set<Int>] = [:]
-    /// The keys for the existence and the attributes of the objects of the query, without the objects to which their paths lead.
+    /// The keys for the existence and the attributes of the objects of the query. Keys for the objects to which paths lead are not
+    /// included.
     let ownKeys: Set<LiveKey>
     private let layout: GraphLayout
 
@@ -121,8 +122,8 @@ struct LiveDependencies {
         guard var origin = levels[level].origin else { return Set(serials) }
         budget -= serials.count
         if budget < 0 { return nil }
-        // A deleted object has no row from which the search could start. It can be omitted, because the links to it have changed as well,
-        // and they are searched, too.
+        // A deleted object has no row from which the search could start. It can be omitted: each object that was linked to it has a changed
+        // relationship, and the search also starts at these objects.
         var rows = Set(serials.compactMap { reader.row(origin.step.targetTable.index, serial: $0) })
         while true {
             var owners: Set<UInt32> = []

@@ -104,7 +104,7 @@ package struct LiveResult {
     /// objects whose answer may differ. If there are too many candidates, the whole query runs again, and its cost replaces the cost of the
     /// candidates.
     ///
-    /// - Parameter touched: All objects that differ between the last graph and this one, and possibly others.
+    /// - Parameter touched: All objects that differ between the graph of the last result and `graph`, and possibly others.
     /// - Throws: `CancellationError` if the task was cancelled. The result is then incomplete and must not be used again.
     package mutating func advance(_ touched: [TouchedObjects], to graph: Graph) throws -> LiveUpdate? {
         if touched.contains(where: \.changesSchema) { return try reload(in: graph) }

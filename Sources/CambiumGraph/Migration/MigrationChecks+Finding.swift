@@ -56,7 +56,7 @@ extension MigrationChecks {
 
     /// Returns whether existing objects may have too few or too many members under the new limits.
     private static func mayBreakCount(_ relationship: Relationship, _ before: Relationship?, _ source: LinkSource) -> Bool {
-        // `before` is `nil` if the end was hidden in the old schema. Such an end had no limits.
+        // `before` is `nil` if the old schema had no relationship at this end of the link. Then the number of members had no limits.
         if relationship.minCount > (before?.minCount ?? 0) { return true }
         guard relationship.isToMany, let max = relationship.maxCount else { return false }
         return before.map { $0.isToMany && $0.maxCount.map { $0 > max } ?? true } ?? (source.old != nil)

@@ -3,7 +3,7 @@ import CambiumModel
 /// The old table from which a table of a new layout gets its content, and the source of each of its parts.
 struct TableMigration {
     let new: TableLayout
-    /// The old table that the table continues, or `nil` if the table begins empty.
+    /// The old table that becomes this table, or `nil` if the table begins empty.
     let old: TableLayout?
     /// The source of each column.
     let columns: [ColumnMigration]

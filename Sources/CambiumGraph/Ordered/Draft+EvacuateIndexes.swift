@@ -8,8 +8,8 @@ extension Draft {
         if reader.indexDirectoryReference(of: layout).lies(in: victims) { _ = owned(offset, directory.count) }
     }
 
-    /// Copies the nodes on the path to an entry that lie in chunks to be emptied. At the lowest inner node, copies all leaves that lie in
-    /// such chunks.
+    /// Visits the nodes on the path to an entry, and all leaves of the last inner node on this path. Copies each visited node that lies in
+    /// a chunk to be emptied.
     ///
     /// Complexity: O(children of a node).
     ///

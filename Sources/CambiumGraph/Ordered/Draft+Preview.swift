@@ -35,7 +35,7 @@ extension Draft {
             version: Version(epoch: epoch, directory: directory, layout: layout, space: space, mayHaveDuplicates: mayHaveDuplicates))
     }
 
-    /// Whether objects may share unique values. The draft of an import or of a replay does not record every duplicate, so this is always
-    /// `true` there.
+    /// Whether several objects can have the same unique value. The draft of an import or of a replay does not record every duplicate, so
+    /// the result is `true` for such a draft.
     private var mayHaveDuplicates: Bool { pending.isOff || touched != nil || !pending.duplicates.isEmpty }
 }

@@ -24,7 +24,7 @@ struct IndexChangeFinder {
 
     /// Calls `body` with each group whose page differs between the graphs.
     func forEachGroup(_ body: (RowGroup, RowGroup) -> Void) {
-        // If the table is new, its old vector is empty. The table and the reader of the newer graph are then only placeholders.
+        // If the table is new, its old vector is empty. Then `oldTable` and `oldReader` are only placeholders from the newer graph.
         let (oldTable, newTable) = (before?.table.index ?? after.table.index, after.table.index)
         let (oldReader, newReader) = (before?.reader ?? after.reader, after.reader)
         let old = before == nil ? RadixVector.empty : oldReader.vector(oldTable, TablePage.rowsOffset)

@@ -41,7 +41,7 @@ package struct OrderedIndex: Sendable {
     /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value does not have the type of its attribute,
     /// or if there are more values than components.
     ///
-    /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal that of a limit).
+    /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal the cut key of a limit).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {
         if layout.hasShortKeys {
             guard let first = lower.map(place) ?? 0, let last = upper.map(place) ?? count else { return nil }
@@ -66,7 +66,7 @@ package struct OrderedIndex: Sendable {
         }
     }
 
-    /// Returns the number of entries before a limit, or `nil` if the values of the limit do not fit. No key of the index may be cut.
+    /// Returns the number of entries before a limit, or `nil` if the values of the limit do not fit. The index must not contain cut keys.
     private func place(_ bound: Bound) -> Int? {
         switch bound {
         case .before(let values): withKey(values) { reader.rank(of: OrderedBytes($0, $1)) }
@@ -108,8 +108,8 @@ package struct OrderedIndex: Sendable {
         return IndexRange(self, IndexRange.Edge(key, isAfter: false), IndexRange.Edge(key, isAfter: true))
     }
 
-    /// Returns the whole key of these values. The whole key of an object with these values begins with it. Returns `nil` if a value has the
-    /// wrong type, or if there are more values than components.
+    /// Returns the whole key of these values. The whole key of an object with these values begins with the returned bytes. Returns `nil` if
+    /// a value has the wrong type, or if there are more values than components.
     private func key(_ values: [Value]) -> [UInt8]? {
         withKey(values) { Array(UnsafeRawBufferPointer(start: $0, count: $1)) }
     }

@@ -6,7 +6,7 @@
 /// free for other pages.
 extension Draft {
     /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. If a page has been replaced since the plan was
-    /// made, the step copies the new page if that page lies in such a chunk.
+    /// made, its replacement is copied if it lies in a chunk to be emptied.
     ///
     /// - Returns: The number of bytes in the copied pages.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {

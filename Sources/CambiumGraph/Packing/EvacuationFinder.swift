@@ -76,7 +76,7 @@ struct EvacuationFinder {
         }
     }
 
-    /// Finds the entries of an index on whose paths nodes must be copied, in the part of the tree below `page`.
+    /// Finds entries of an index, in the part of the tree below `page`. On the path to each of these entries, nodes must be copied.
     ///
     /// - Parameters:
     ///   - first: The position of the node's first entry in the index.
@@ -91,7 +91,7 @@ struct EvacuationFinder {
         let inner = reader.chunks.inner(page)
         if level == 1 {
             let hasVictim = isWanted || (0..<inner.count).contains { inner.references[$0].lies(in: victims) }
-            // The middle entry is chosen because it probably still has this parent when the step runs, even if entries were added or
+            // The middle entry is chosen because it probably still lies below this node when the step runs, even if entries were added or
             // removed.
             if hasVictim { note(.index(number, entry: first + inner.entryCount / 2)) }
             return
@@ -155,7 +155,7 @@ extension RadixVector {
         var pending = [(node: root, level: Int(height) - 1, first: 0)]
         while let (node, level, first) = pending.popLast() {
             if body(node) {
-                // At the lowest level, the path to any index leads through this node, even if its element is 0.
+                // At the lowest level, the path to `first` leads through this node, even if the element at this index is 0.
                 if let index = level == 0 ? first : firstIndex(from: first, chunks) { indices.append(index) }
             }
             if level == 0 { continue }

@@ -35,7 +35,7 @@ package struct PackingPlan {
         }
     }
 
-    /// Whether all steps are done.
+    /// Whether all steps are done or the plan was abandoned.
     package var isDone: Bool {
         if isAbandoned { return true }
         return switch work {
@@ -44,7 +44,7 @@ package struct PackingPlan {
         }
     }
 
-    /// Whether the steps have saved anything.
+    /// Whether the steps have saved any space.
     package var hasGained: Bool {
         switch work {
         case .rows(let gathering): gathering.gainedCount > 0

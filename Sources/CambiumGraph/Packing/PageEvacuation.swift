@@ -69,8 +69,8 @@ struct EvacuationPlace {
         case bucket(table: Int, index: Int, hash: UInt64)
         /// The page that refers to the ordered indexes.
         case indexDirectory
-        /// The nodes of an ordered index on the path to an entry, and all leaves with the same parent. `entry` is the position of the
-        /// entry.
+        /// The nodes of an ordered index on the path to an entry, and all leaves with the same parent as the leaf of this entry. `entry` is
+        /// the position of the entry.
         case index(Int, entry: Int)
         /// A blob, and all cells that refer to it.
         case blob(PageRef, [Cell])

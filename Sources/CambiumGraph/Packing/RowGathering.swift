@@ -12,7 +12,7 @@ struct RowGathering {
     var next = 0
     /// The shared groups that are being filled.
     var targets: [UInt32] = []
-    /// A group that has not moved yet. It waits for another group that it fits with: a group whose live rows have other positions.
+    /// A group that has not moved yet. It waits for a group whose live rows have other positions, so that both fit into one shared group.
     var waiting: UInt32?
     /// The number of groups that the moves have saved.
     var gainedCount = 0
@@ -27,8 +27,8 @@ struct RowGathering {
             let live = reader.liveCount(table.index)
             guard groupCount >= limits.groupCountMin, live * limits.sparseness < groupCount << PageLayout.fanOutShift else { continue }
             let sources = reader.sparseGroups(table, sparseness: limits.sparseness)
-            // The last plan for this table found no two groups that fit together. Another plan is made only after a change: there are a
-            // quarter more sparse groups, or half of the live rows have disappeared.
+            // `vain` is not `nil` if the last plan for this table found no two groups that fit together. Then another plan is made only
+            // after a change: there are a quarter more sparse groups, or half of the live rows have disappeared.
             let vain = survey.memory.vainCounts[layout.root(ofTable: table.index)]
             if let vain, 4 * sources.count < 5 * vain.sparseGroups, 2 * live > vain.live { continue }
             if sources.isEmpty { continue }

@@ -30,7 +30,7 @@ extension Bucket {
         }
     }
 
-    /// Determines the crowd. Called when the bucket gets its first overflow page.
+    /// Determines the crowd when the bucket gets its first overflow page.
     func noteCrowd() { (crowdFragment, otherCount) = crowd() }
 
     /// Returns the fragment that more than half of this page's entries have, and the number of all other entries. If no fragment is that

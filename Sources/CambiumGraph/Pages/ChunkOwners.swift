@@ -39,7 +39,7 @@ package struct ChunkRelease {
 
     init(spareCount: Int, isDone: Bool) { (self.spareCount, self.isDone) = (spareCount, isDone) }
 
-    /// Releases the memory and the disk space of the taken chunks. Any thread may call it while others write.
+    /// Releases the memory and the disk space of the taken chunks. Any thread may call this method while other threads write.
     package func releaseTaken() {
         for (base, isFile) in memory {
             if isFile { PageMemory.map(PageLayout.chunkByteCount, at: base) } else { PageMemory.release(base) }
@@ -57,15 +57,15 @@ package struct ChunkRelease {
 package struct DiskRelease: Sendable {
     var steps: [@Sendable () -> Void] = []
 
-    /// Releases the disk space. Any thread may call it while no thread stores or maps these chunks.
+    /// Releases the disk space. Any thread may call this method, as long as no thread stores or maps the chunks whose space is released.
     package func run() { for step in steps { step() } }
 }
 
 /// Decides whether a chunk can be used again. No other code makes this decision.
 extension PageSpace {
     /// Returns whether writers may use a chunk. They may not if a version of this process has a page in the chunk, or if a kept checkpoint
-    /// record contains the chunk. Nor may they if a checkpoint in progress has taken it for its table, or if a graph of a closed store maps
-    /// it. The same rule applies to a chunk that is new to the space.
+    /// record contains the chunk. Nor may they if a checkpoint in progress uses the chunk for its table, or if a graph of a closed store
+    /// maps the chunk. The same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
     /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. After this call, a chunk that was taken for a table

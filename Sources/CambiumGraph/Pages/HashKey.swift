@@ -1,7 +1,7 @@
 import CambiumBytes
 
 /// The secret numbers from which the hashes in a graph's indexes are computed. The directory page contains the key, so stored pages are
-/// never separated from the key of their hashes. Decision 21.
+/// never separated from the key of their hashes. See decision 0021.
 package struct HashKey: BitwiseCopyable, Sendable {
     /// The factor for the low word of a fixed-width value.
     let low: UInt128

@@ -5,14 +5,15 @@ import CambiumBytes
 ///
 /// Words are multiplied by secret factors, and the high half of the 128-bit product is kept. For two keys that are chosen without knowledge
 /// of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. Then the
-/// bits are mixed, which preserves this property because it is invertible. Bytes are hashed by SipHash-1-3. Decision 21.
+/// bits are mixed, which preserves this property because it is invertible. Bytes are hashed by SipHash-1-3. See decision 0021.
 struct KeyHash {
     private let key: HashKey
     private(set) var value: UInt64 = 0
 
     @inline(__always) init(_ key: HashKey) { self.key = key }
 
-    /// A value that identifies this hash function. If another function filled the buckets of a page file, its pages cannot be used.
+    /// A value that identifies this hash function. If another function filled the buckets of a page file, the pages of this file cannot be
+    /// used.
     static let fingerprint: UInt64 = {
         var hash = KeyHash(HashKey(secret: Array("cambium".utf8)))
         hash.add(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)

@@ -20,7 +20,7 @@ final class PageMemory {
     @exclusivity(unchecked) private var preparation: MemoryPreparation?
     /// The number of unused bytes that are kept supplied in advance, as `expect` requires; 0 before the first call of `expect`.
     @exclusivity(unchecked) private var keptByteCount = 0
-    /// The number of bytes of memory for chunks that no file backs.
+    /// The number of bytes of memory for chunks whose bytes are not in a file.
     @exclusivity(unchecked) private(set) var heapByteCount = 0
 
     init(budget: MemoryBudget) { self.budget = budget }
@@ -121,7 +121,8 @@ final class PageMemory {
     /// Releases the memory of a chunk to the kernel. Any thread may call it.
     static func release(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
 
-    /// Counts the lent memory of a chunk against the budget again. Returns `false` if the budget is exhausted.
+    /// Counts the memory of a chunk against the budget again, after `lend` released it to the kernel. Returns `false` if the budget is
+    /// exhausted.
     ///
     /// - Parameter isForced: Whether to take the memory even if the budget is exhausted.
     func takeLent(isForced: Bool) -> Bool {
@@ -137,8 +138,8 @@ final class PageMemory {
         preparedRegions.reduce(regionChunksLeft * PageLayout.chunkByteCount) { $0 + $1.byteCount }
     }
 
-    /// Lets another thread supply memory for this many bytes of pages. The kernel fills fresh memory with zeros, which takes about as long
-    /// as a clone of objects takes to write the pages. Does nothing if the other thread is still busy, or for less than 4 MiB.
+    /// Lets another thread supply memory for this many bytes of pages. Otherwise, a clone would wait for about half of its time, while the
+    /// kernel fills fresh memory with zeros. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
     /// - Parameter freeByteCount: The number of free bytes in open chunks, which reduce the memory that is needed.
     func prepare(byteCount: Int, freeByteCount: Int) {

@@ -5,8 +5,8 @@ extension PageSpace {
     /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions. If only
     /// the reserve is left, it takes chunks beyond those that pages may use.
     ///
-    /// The part of such a chunk that the table does not fill must take no disk space. So the method first releases the disk space of the
-    /// chunk.
+    /// If the table does not fill a chunk, the rest of the chunk must take no disk space. So the method first releases the disk space of
+    /// the chunk.
     ///
     /// - Returns: The chunks, ascending; `nil` if there are too few. Complexity: O(empty chunks).
     func takeTableChunks(_ count: Int) -> [Int]? {

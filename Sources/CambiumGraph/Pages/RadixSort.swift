@@ -2,7 +2,7 @@
 enum RadixSort {
     private static let shift: UInt64 = 48
 
-    /// Returns whether the keys ascend by these bits. They may jump back to low values once, as the hashes of new UUIDs do.
+    /// Returns whether the keys ascend by their 16 highest bits. The keys may jump back to low values once, as the hashes of new UUIDs do.
     static func isSorted(_ keys: [UInt64]) -> Bool {
         var (last, turnCount): (UInt64, Int) = (0, 0)
         for key in keys {

@@ -8,7 +8,7 @@ enum StoredCell {
     /// A text. Its bytes are not copied before they are stored.
     case text(String)
 
-    /// Throws `.invalidInput` if the value does not fit the attribute's type, `.limitExceeded` if it is too long.
+    /// Throws `.invalidInput` if the value does not fit the attribute's type, and `.limitExceeded` if the value is too long.
     init(_ value: Value, _ attribute: Attribute) throws(CambiumError) {
         if value.isNull {
             self = .null

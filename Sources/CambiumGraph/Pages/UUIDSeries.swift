@@ -30,11 +30,11 @@ struct UUIDSeries {
         // Consecutive keys get different values of the three bits that select the block of a bucket, so that the keys spread over the
         // blocks.
         let block = number &>> (bitCount > Self.plainBitCount ? bitCount &- Self.plainBitCount : 0) & UInt64(Bucket.blockCount &- 1)
-        // If the key is in no series, `number` and `bitCount` are 0. The result is `first` in this case, too, because shifting 0 gives 0.
+        // If the key is in no series, `number` and `bitCount` are 0. Then the result is `first`, because shifting 0 gives 0.
         return (first &+ number &<< (64 &- bitCount)) ^ block &<< Bucket.fragmentShift
     }
 
-    /// The maximum number of bits for which the hashes of a series do not differ in the bits that select a block. In longer series, they
-    /// differ in these bits anyway.
+    /// The maximum number of bits for which the hashes of a series do not differ in the bits that select a block. The hashes of longer
+    /// series differ in these bits anyway.
     private static let plainBitCount: UInt64 = 21
 }

@@ -112,7 +112,7 @@ extension GraphProof {
         walk(table.vector(offset), notAfter: birth) { proof, place, reference, birth in
             count += 1
             guard place < 1 << bits, place == last.place + 1 || place == 0 else {
-                return proof.note("An index of '\(table.name)' has gaps or places beyond its last one.")
+                return proof.note("An index of '\(table.name)' has gaps, or places beyond the end of its directory.")
             }
             last.place = place
             if reference == last.reference, place < last.end { return }

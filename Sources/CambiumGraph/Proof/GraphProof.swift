@@ -1,9 +1,9 @@
 import CambiumModel
 import Synchronization
 
-/// Proves that stored pages form a graph, although their bytes may be anything. Each reference leads to a page of the right kind and size
-/// that nothing else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each link
-/// agree, and each index has each of its objects once. Readers and drafts then use the pages without further checks.
+/// Checks whether stored pages form a graph, whatever their bytes are. In a graph, each reference leads to a page of the right kind and
+/// size that nothing else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each
+/// link agree, and each index has each of its objects once. Readers and drafts then use the pages without further checks.
 ///
 /// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So it ends, and
 /// it neither traps nor reads beyond its memory. Complexity: O(pages and values).
@@ -14,7 +14,7 @@ struct GraphProof {
     private(set) var reader: Reader
     private(set) var layout: GraphLayout
     let epoch: UInt64
-    /// The latest epoch in which the directory page may have been born.
+    /// The latest permitted birth of the directory page. The birth of a page is the epoch in which the page was written.
     private(set) var birthMax: UInt64
     let constants: Set<PageRef>
     /// The flaws that were found, as sentences.
@@ -80,7 +80,7 @@ struct GraphProof {
     /// Runs a proof on the register of a graph, if the graph has one. The directory of the graph must already be proven.
     private mutating func inRegister(_ body: (inout GraphProof) -> Void) {
         guard let register = reader.register(of: layout) else { return }
-        // A page is never younger than a page that refers to it, so the register is not younger than this directory.
+        // A page is never younger than a page that refers to it, so the register is not younger than the graph's directory.
         birthMax = chunks.birth(reader.directory)
         (reader, layout) = (register, Register.layout)
         (tables, blobs) = ([], [:])

@@ -126,8 +126,8 @@ struct AccessPlanner {
         return type == .uri ? .uri(text) : type == .json ? .json(text) : value
     }
 
-    /// Returns the ranges of an index that contain the objects; `nil` if the index does not help. The condition must state one value for
-    /// each leading component, and may accept several values of the next component.
+    /// Returns the ranges of an index that contain all objects that satisfy the condition; `nil` if the index does not help. The condition
+    /// must state one value for each leading component, and may accept several values of the next component.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
         var leading: [Value] = []
         for component in index.components {

@@ -4,7 +4,8 @@ import CambiumModel
 struct Accumulator {
     private let function: AggregateFunction
     private var count: Int128 = 0
-    /// The same number as `count`, as a double. It does not stop at a greatest number, so an average divides by it.
+    /// The same number as `count`, as a double. `count` stops at the greatest `Int128`, but `weight` does not. So an average divides by
+    /// `weight`.
     private var weight = 0.0
     private var whole: Int128 = 0
     private var decimal = DecimalNumber.zero

@@ -12,7 +12,7 @@ final class ColumnGroups: GroupCodes {
     private let rows: Rows
     private var table = GroupTable()
 
-    /// The minimum number of wanted rows for which all 64 rows are looked up together.
+    /// If at least this many of 64 rows are wanted, all 64 rows are looked up together.
     private static let rowCountMin = 16
 
     init(_ field: Field, _ reader: ValueReader, _ rows: Rows) {

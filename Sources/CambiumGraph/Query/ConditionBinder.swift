@@ -15,7 +15,8 @@ struct ConditionBinder {
         let isTrueIfMissing: Bool
     }
 
-    /// Returns the node for a condition that `Condition.check()` has accepted. That check limits the depth, and so this recursion.
+    /// Returns the node for a condition that `Condition.check()` has accepted. `Condition.check()` limits the depth of the condition, and
+    /// thereby the depth of this recursion.
     func bind(_ condition: Condition, _ entity: Entity) throws(QueryMistake) -> ConditionNode {
         switch condition {
         case .constant(let isTrue): return ConstantNode(isTrue)
@@ -44,7 +45,7 @@ struct ConditionBinder {
     typealias PathEnd = SchemaPath.End
 
     /// Returns the node for a condition on the end of a path. If the path leads to several objects, the quantifier states how many must
-    /// satisfy it.
+    /// satisfy the condition.
     func quantified(
         _ quantifier: Quantifier?, _ path: QueryPath, _ entity: Entity, at offset: TextOffset,
         _ end: (PathEnd) throws(QueryMistake) -> Part

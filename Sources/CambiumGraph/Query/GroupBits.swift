@@ -48,7 +48,8 @@ extension UInt64 {
         return kept
     }
 
-    /// Calls `body` with the index of each set bit plus `first`, until it returns `false`. Returns whether `body` always returned `true`.
+    /// Calls `body` with the index of each set bit plus `first`, until `body` returns `false`. Returns whether `body` always returned
+    /// `true`.
     @inline(__always) fileprivate func forEach(_ first: UInt32, _ body: (UInt32) throws -> Bool) rethrows -> Bool {
         var rest = self
         while rest != 0 {

@@ -13,7 +13,8 @@ struct GroupTable {
     /// cache.
     private static func placesPerGroup(_ count: Int) -> Int { count < 512 ? 32 : count < 4096 ? 8 : 2 }
 
-    /// One row of each group. If a row and a group have the same hash as key, the value of the row is compared with the value of this row.
+    /// One row of each group. If the key of a group is a hash, the value of another row with this key is compared with the value of this
+    /// row.
     private(set) var examples: [UInt32] = []
     private var keys: [cmachine_key] = []
     /// At index n + 1, the key of group n if it is a text of less than 8 bytes, otherwise `notShort`.

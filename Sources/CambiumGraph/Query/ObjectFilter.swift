@@ -38,15 +38,15 @@ package final class ObjectFilter {
 
     private func node(_ number: EntityNumber) -> ConditionNode? {
         if let known = nodes[number] { return known }
-        // Binding fails if the entity lacks a name that the condition uses, or if its values have other types. Then no object satisfies the
-        // condition.
+        // Binding fails if the entity lacks a name that the condition uses, or if values of the entity have other types than the condition
+        // expects. Then no object satisfies the condition.
         let node = graph.schema.entity(number).flatMap { try? binder.bind(condition, $0) }
         nodes[number] = .some(node)
         return node
     }
 
-    /// Throws if the condition fits none of the entities. Of their mistakes, throws the one that is farthest in the text, because up to
-    /// there the condition fits that entity.
+    /// Throws if the condition fits none of the entities. The error is the mistake that is farthest in the text, because the condition fits
+    /// the entity of this mistake up to this position.
     private func checkFit(_ entities: [Entity], _ text: String?) throws(CambiumError) {
         var farthest: QueryMistake?
         for entity in entities {

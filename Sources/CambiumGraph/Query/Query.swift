@@ -25,7 +25,7 @@ public struct Query: Sendable {
     private(set) var text: String?
     /// The names of the parameters, if the condition was parsed from a text. Such a condition need not be checked again.
     private var parsedNames: Set<String>?
-    /// The ways to find objects that the planner may use. Tests restrict them, and compare the answers.
+    /// The ways in which the planner may find objects. Tests restrict them, and compare the answers.
     package var accesses = Accesses.all
 
     package enum Accesses: Sendable { case all, scan }

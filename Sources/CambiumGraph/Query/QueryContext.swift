@@ -37,9 +37,9 @@ final class QueryContext {
         }
     }
 
-    /// The page of a group is prefetched if the loop is this many groups before the group.
+    /// The page of a group is prefetched this many groups before the loop reaches the group.
     private static let pageDistance = 8
-    /// The columns that a condition reads are prefetched if the loop is this many groups before their group.
+    /// The columns of a group that a condition reads are prefetched this many groups before the loop reaches the group.
     private static let columnDistance = 3
 
     /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. The number is small in

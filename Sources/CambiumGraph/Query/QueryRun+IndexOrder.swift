@@ -8,7 +8,7 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// The walk stops without a result after it has read one in this many objects, because a scan is cheaper then.
+    /// If a walk has read one in this many objects without finding enough rows, it stops, because a scan is then cheaper.
     private static let readShare = 16
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
@@ -40,8 +40,8 @@ extension QueryRun {
         return isReversed
     }
 
-    /// Returns the part of the index that the condition allows in its first component, and whether all of its objects satisfy the whole
-    /// condition.
+    /// Returns the part of the index that the condition allows in its first component, and whether all objects of this part satisfy the
+    /// whole condition.
     private func range(of index: OrderedIndex) -> (range: IndexRange, isExact: Bool) {
         let parts = (node as? AndNode)?.parts ?? [node]
         guard let first = index.components.first else { return (index.all, parts.isEmpty) }
@@ -125,7 +125,7 @@ private struct LastKey {
 /// Rows in the order of an index. Rows with the same key are put into the order of their serials.
 private struct OrderedRows {
     private var rows: [UInt32] = []
-    /// The index at which the last rows begin that all have the same key.
+    /// The rows from this index on all have the same key.
     private var tiedPlace = 0
 
     init(capacity: Int) { rows.reserveCapacity(capacity) }

@@ -60,7 +60,7 @@ extension Value {
 
     private func numberOrder(_ other: Value) -> Int? {
         guard let left = real, let right = other.real else { return nil }
-        // The comparison is exact if decimal numbers can represent both numbers. Otherwise, it compares them as doubles.
+        // The comparison is exact if decimal numbers can represent both numbers. Otherwise, the numbers are compared as doubles.
         if let left = exact, let right = other.exact { return Self.order(left, right) }
         return Self.order(left, right)
     }

@@ -13,7 +13,7 @@ final class TextNode: ConditionNode {
     private var leafByteCount = PageLayout.heapOffset
     private static let prefetchedByteCountMax = 4096
 
-    /// The minimum number of wanted rows for which all rows of a group are compared together.
+    /// If at least this many rows of a group are wanted, all rows of the group are compared together.
     private static let rowCountMin = 16
 
     init(_ slot: Int, _ test: TextTest) {

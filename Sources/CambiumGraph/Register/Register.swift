@@ -10,7 +10,7 @@ enum Register {
     struct TableColumns {
         let table: TableLayout
         let entity: EntityNumber
-        /// The column with the id of a request, or with the name of a label. An index covers it.
+        /// The column with the id of a request, or with the name of a label. An index covers this column.
         let name: Int
         /// The column with the transaction that applied a request, or that a label names.
         let transaction: Int

@@ -7,6 +7,6 @@ struct PackingMemory: Sendable {
     var vainCounts: [EntityNumber: (sparseGroups: Int, live: Int)] = [:]
     /// For each chunk that could not be emptied, the number of granules that remained in use.
     var stuckChunks: [Int: Int] = [:]
-    /// For each chunk that not even a plan that also copies blobs could empty, the number of granules that remained in use.
+    /// For each chunk that a plan could not empty although the plan also copied blobs, the number of granules that remained in use.
     var hopelessChunks: [Int: Int] = [:]
 }

@@ -15,7 +15,7 @@ struct PinnedVersions {
     /// The index at which the next call of `reclaimSome` begins.
     private var lookPlace = 0
     private(set) var count = 0
-    /// The number of granules in pages that only these versions reach.
+    /// The number of granules in pages that only pinned versions reach.
     private(set) var deadGranules = 0
 
     private static let lookCount = 4
@@ -65,8 +65,8 @@ struct PinnedVersions {
 
     // MARK: Freeing pages
 
-    /// Frees the given pages that no pinned version can reach. Any other page passes to the newest version that can reach it, and is freed
-    /// with that version.
+    /// Frees each given page that no pinned version can reach. Passes any other page to the newest version that can reach it. The page is
+    /// freed with this version.
     mutating func bury(_ pages: PageList, _ space: PageSpace) { bury(pages, pins[0].older, space) }
 
     @inline(__always)
@@ -105,8 +105,8 @@ struct PinnedVersions {
         }
     }
 
-    /// Drops a version if readers have released it, and returns whether they have. Pages that older versions can reach pass to the next
-    /// older version. The others are freed.
+    /// Drops a version if readers have released it. Returns whether the version was dropped. Pages that older versions can reach pass to
+    /// the next older version. All other pages are freed.
     private mutating func drop(_ place: Int, _ space: PageSpace) -> Bool {
         guard isKnownUniquelyReferenced(&pins[place].version), let version = pins[place].version else { return false }
         let older = pins[place].older

@@ -5,7 +5,7 @@ import Synchronization
 /// The description of a version's pages that a checkpoint record stores: the chunks, and how many granules of each are in use. See
 /// Docs/CHECKPOINTS.md.
 package struct PageImage: Sendable {
-    /// The epoch of the version: all of its pages were born in it or earlier.
+    /// The epoch of the version: all of its pages were born in this epoch or earlier.
     package let epoch: UInt64
     /// The reference of the directory page, through which all other pages are reached.
     package let directory: UInt32
@@ -172,8 +172,8 @@ extension Timeline {
     /// Lets another thread supply memory for the next changes. Call this method only while no thread writes. Complexity: O(1).
     package func prepareNext() { space.memory.prepareNext() }
 
-    /// The chunks of versions whose bytes are in a file: the file from which the timeline was opened (`ofSource`), or the file of its
-    /// storage. Read it only while no thread writes. Complexity: O(chunks).
+    /// The chunks that versions use and whose bytes are in a file: the file from which the timeline was opened (`ofSource`), or the file of
+    /// its storage. Read this property only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
     /// Sets the storage for chunks that exceed the memory budget. Call it before the first draft.

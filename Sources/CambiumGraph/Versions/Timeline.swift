@@ -63,7 +63,7 @@ package final class Timeline: @unchecked Sendable {
     }
 
     /// Returns the number of bytes in pages that a version keeps only because a reader holds it: the pages that the next version replaced.
-    /// Only the writer may call this method. Complexity: O(such pages).
+    /// Only the writer may call this method. Complexity: O(pages that the next version replaced).
     package func supersededByteCount(of graph: Graph) -> Int {
         graph.version.dead.elements.reduce(0) { $0 + space.chunks.granules($1) } * PageLayout.granule
     }
@@ -83,7 +83,7 @@ package final class Timeline: @unchecked Sendable {
     /// The number of bytes in pages that some version can reach.
     package var pageByteCount: Int { space.liveGranules * PageLayout.granule }
 
-    /// The number of bytes of memory for pages that no file backs.
+    /// The number of bytes of memory for pages whose bytes are not in a file.
     package var reservedByteCount: Int { space.memory.heapByteCount }
 
     /// Lets the kernel supply memory for this many bytes of pages in addition to the pages in use, and waits for the memory.

@@ -8,7 +8,7 @@ package struct TimelineTotals: Sendable, Equatable {
     package let pinnedByteCount: Int
     /// The number of bytes in pages that some version reaches.
     package let pageByteCount: Int
-    /// The number of bytes of memory for pages that no file backs.
+    /// The number of bytes of memory for pages whose bytes are not in a file.
     package let heapByteCount: Int
     /// The total size, in bytes, of the chunks whose content is in a file.
     package let mappedByteCount: Int

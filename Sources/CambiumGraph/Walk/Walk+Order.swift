@@ -86,8 +86,8 @@ private struct TopologicalOrdering {
 
     /// Returns the objects of a cycle, or `nil` if all objects are in the order.
     ///
-    /// Each object that is not in the order has a link from another such object. So following links backwards from such an object must
-    /// reach some object twice.
+    /// Each object that is not in the order has a link from another object that is not in the order. So following links backwards from one
+    /// of these objects must reach some object twice.
     func cycle(_ backward: WalkSteps) -> [ObjectPlace]? {
         guard places.count < objectCount, var place = firstRest() else { return nil }
         var indexes: [ObjectPlace: Int] = [:]
