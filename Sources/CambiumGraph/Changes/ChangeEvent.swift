@@ -14,7 +14,7 @@ struct ChangeEvent: Comparable {
     }
 
     let serial: UInt64
-    /// The serial of the member that was removed or added; 0 for all other kinds.
+    /// The serial of the member that was removed or added; 0 for an event of any other kind.
     let target: UInt64
     let root: EntityNumber
     /// The number of the property, or 0 if the event is about the object itself.

@@ -39,8 +39,8 @@ extension ChangeFinder {
         let rows = reader.rows(table)
         let first = serial(reader, meanings.ends[layout.firstEnd].table, rows.link(row, layout.ownerSlots[0]))
         let second = serial(reader, meanings.ends[layout.firstEnd + 1].table, rows.link(row, layout.ownerSlots[1]))
-        // Row numbers decide which end of a symmetric edge is stored first, and they may differ between the graphs. Serials are the same in
-        // both graphs, so the ends are ordered by serial here.
+        // The row numbers of the two objects decide which end of a symmetric edge is stored first, and these numbers may differ between the
+        // graphs. Serials are the same in both graphs, so the ends are ordered by serial here.
         return layout.isSymmetric && first > second ? Edge(first: second, second: first) : Edge(first: first, second: second)
     }
 
@@ -61,8 +61,8 @@ extension ChangeFinder {
     private mutating func noteEdges(_ layout: ColumnMeanings.Edges, _ removed: [Edge], _ added: [Edge]) {
         let kept = removed.isEmpty || added.isEmpty ? [] : Set(removed).intersection(added)
         for edge in kept {
-            // The edge was removed and added again, or it moved to another row. In both cases, its position in the lists of its ends may
-            // differ.
+            // The edge was removed and added again, or it moved to another row. In both cases, its position in the lists of the objects at
+            // its ends may differ.
             noteReordered(layout.firstEnd, owner: edge.first)
             noteReordered(layout.firstEnd + 1, owner: edge.second)
         }

@@ -92,8 +92,8 @@ struct DigestDifference {
         if let row = new.reader.row(table.index, serial: serial) { new.addWhole(row, table, root, serial, to: &added) }
     }
 
-    /// Returns the serials of objects whose concrete entity differs between the graphs. There may be no event for such an object, because
-    /// its values may be the same.
+    /// Returns the serials of objects whose concrete entity differs between the graphs. An object whose entity differs may have no event,
+    /// because its values may be the same.
     private mutating func serialsOfOtherEntities(_ table: TableLayout) -> Set<UInt64> {
         guard let slot = table.entitySlot else { return [] }
         var pages = Set<UInt32>()

@@ -1,6 +1,6 @@
 /// The pages that two graphs share. A comparison of the graphs does not need to read these pages.
 ///
-/// A shared page refers only to shared pages, so everything that it leads to is the same in both graphs.
+/// A shared page refers only to shared pages, so everything that is reached from a shared page is the same in both graphs.
 struct PageSharing {
     private enum Extent {
         /// Both graphs are in one page space. If two versions of one space contain the same reference, it means the same page.

@@ -1,6 +1,6 @@
 public import CambiumModel
 
-/// Maps each object that a clone copied to its copy. The map takes a few bits for each object.
+/// The copy of each object that a clone copied. The map takes a few bits for each object.
 public struct CloneMap: Sendable {
     struct Hierarchy: Sendable {
         let root: EntityNumber

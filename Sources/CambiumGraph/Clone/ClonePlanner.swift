@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Finds, counts and checks the objects of a clone, so that carrying out the plan cannot fail.
+/// Makes the plan of a clone: finds, counts and checks the objects, so that carrying out the plan cannot fail.
 struct ClonePlanner {
     let reader: Reader
     let layout: GraphLayout

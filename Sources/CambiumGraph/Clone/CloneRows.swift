@@ -89,7 +89,7 @@ struct CloneRows: Sendable {
     }
 }
 
-/// A set of rows of one table. For each row, it can count the preceding rows of the set.
+/// A set of rows of one table. For each row, the set can count its rows that precede this row.
 ///
 /// SAFETY: each row is compared with the number of groups of the table, because a page that has not been verified may contain any row
 /// number.
@@ -187,8 +187,8 @@ final class CloneBits: @unchecked Sendable {
 
     private static let isByRow = UInt32.max
 
-    /// Returns the number of rows of the set that have a lower serial than `row`. This is the rank of the row's group, plus the number of
-    /// preceding rows of the set in that group.
+    /// Returns the number of rows of the set that have a lower serial than `row`. The result is the rank of the row's group, plus the
+    /// number of rows of the set that precede `row` in this group.
     @inline(__always) func rank(of row: UInt32) -> UInt32 {
         let place = Int(row &>> 6)
         if place >= wordCount { refuse() }

@@ -11,7 +11,7 @@ struct CloneColumn {
         /// contain the neighbours of a member in the chain are copied together with this column.
         case members(CloneChain)
         /// The column of the owners that contains their first member, for a relationship whose chains are copied as a whole. The columns
-        /// with the last member and the count are copied together with it.
+        /// with the last member and the count are copied together with this column.
         case owners(CloneChain)
     }
 

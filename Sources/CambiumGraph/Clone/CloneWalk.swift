@@ -5,7 +5,7 @@ import CambiumModel
 /// The walk keeps one bit for each row, and the objects of the current level. If values come from parents, it also keeps 12 bytes for each
 /// object.
 struct CloneWalk {
-    /// An object that the walk reached, and the index of the entry for its parent.
+    /// An object that the walk reached, and the index of its parent in `entries`.
     struct Entry {
         let table: UInt32
         let row: UInt32

@@ -51,7 +51,7 @@ extension Draft {
         store(stubs, group, GroupLayout.stubBitsOffset)
         (group + GroupLayout.liveCountOffset).assumingMemoryBound(to: UInt32.self).pointee += count
         // A row without its own provenance has the provenance of its group: the transaction that created the group. If this is the current
-        // transaction, nothing is stored.
+        // transaction, the copies need no provenance of their own.
         guard group.load(fromByteOffset: GroupLayout.provenanceOffset, as: UInt64.self) != transaction else { return }
         for span in spans {
             for place in span.start..<span.end {

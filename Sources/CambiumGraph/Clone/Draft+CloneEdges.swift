@@ -94,8 +94,8 @@ extension Draft {
         return edge
     }
 
-    /// Puts the edges of one side into ordered lists. The edges of a copied owner have the same order in its copy. The list of an owner
-    /// that is not copied gets its new edges at the end, in the order of the copies' ids.
+    /// Puts the edges of one side into ordered lists. The list of an owner's copy has the same order as the list of the owner. The list of
+    /// an owner that is not copied gets its new edges at the end, in the order of the copies' ids.
     private mutating func orderEdges(
         _ side: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {

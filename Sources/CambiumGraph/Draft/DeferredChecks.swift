@@ -25,7 +25,7 @@ package struct DeferredChecks {
         let row: UInt32
     }
 
-    /// A check that is repeated after all rows of the import, because a later row can repair the fault.
+    /// A check whose result can change until the end of the import, because a later row can repair the fault.
     package enum Check {
         /// A value that a row assigned although another object had it.
         case value(Entry)
@@ -33,7 +33,7 @@ package struct DeferredChecks {
         case members(ObjectPlace, isWrong: Bool)
     }
 
-    /// A row that still breaks a rule.
+    /// A row that breaks a rule even after all rows of the import.
     package struct Refusal {
         /// The number of the row in the import.
         package let place: Int

@@ -18,7 +18,7 @@ extension Draft {
         addEntries(table, index, &entries, &other, isUnique: pending.isOff)
     }
 
-    /// Adds new edges to the index of pairs, which must not contain them yet.
+    /// Adds new edges to the index of their table, which finds the edge between two objects. The index must not contain the edges yet.
     mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
         let reader = reader
         let rows = reader.rows(table.index)

@@ -38,7 +38,8 @@ extension Draft {
     ) throws(CambiumError) -> LinkEnds {
         let owner = try livePlace(id)
         let row = try livePlace(target)
-        // The caller may have the relationship from another schema that equals this one, such as the schema that the store was made with.
+        // The caller may have the relationship from another schema that equals the draft's schema, such as the schema with which the store
+        // was made.
         guard let own = entity(at: owner)?.relationship(relationship.number), own === relationship || own.isNamed(as: relationship) else {
             let name = "\(text(of: id)) has no relationship '\(relationship.name)'"
             throw CambiumError(.invalidInput, "\(name). Look the relationship up in the store's schema.")

@@ -22,7 +22,7 @@ extension Draft {
         return Int(freeCount) + TableLayout.groupCountMax - reader.groupCount(table.index)
     }
 
-    /// Counts the virtual pages that need a new group. Throws `.limitExceeded` if there are fewer spare groups.
+    /// Counts the virtual pages that need a new group. Throws `.limitExceeded` if the table has fewer spare groups than these pages need.
     private func checkGroups(_ table: TableLayout, _ serials: some Collection<ClosedRange<UInt64>>) throws(CambiumError) {
         let map = reader.vector(table.index, TablePage.virtualPagesOffset)
         let rows = reader.rows(table.index)

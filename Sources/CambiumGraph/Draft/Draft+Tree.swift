@@ -2,8 +2,8 @@ import CambiumModel
 
 extension Draft {
     /// The columns of an ordered list, which is a treap: a binary tree of the members by position, balanced by priorities. A member's
-    /// priority is a hash of its row. So it is not stored, and the shape of the tree does not depend on earlier changes. Inserting,
-    /// removing and indexing take O(log n) expected time.
+    /// priority is a hash of its row. So the priority is not stored, and the shape of the tree does not depend on earlier changes.
+    /// Inserting, removing and indexing take O(log n) expected time.
     struct Tree {
         let owners: Int
         let members: Int

@@ -27,7 +27,7 @@ extension Draft {
         }
     }
 
-    /// Discards those nodes that contain only zeros, on the path to an element. The draft must own all nodes of this path.
+    /// Discards each node on the path to an element if the node contains only zeros. The draft must own all nodes of this path.
     mutating func prune(_ vector: UnsafeMutablePointer<RadixVector>, _ index: Int) {
         var references = [UnsafeMutableRawPointer(vector).assumingMemoryBound(to: PageRef.self)]
         for level in (1..<max(1, Int(vector.pointee.height))).reversed() {

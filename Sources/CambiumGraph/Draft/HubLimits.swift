@@ -5,8 +5,8 @@ package struct HubLimits: Sendable {
     package var memberCountMin = 64
     /// The minimum ratio between the members of a hub and its touched members.
     package var memberRatio = 8
-    /// The maximum number of members that follow the first change in a hub, for each touched member. With more of them, single ops state
-    /// the new order, instead of a block. All members are counted both before and after the change.
+    /// The maximum number of members that follow the first change in a hub, divided by the number of touched members. If more members
+    /// follow, single ops state the new order, instead of a block. Each member is counted in the old list and in the new list.
     package var suffixRatio = 16
 
     package init() {}

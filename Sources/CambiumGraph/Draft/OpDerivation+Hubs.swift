@@ -40,8 +40,8 @@ extension OpDerivation {
         memberCount >= limits.memberCountMin && touchedCount * limits.memberRatio <= memberCount
     }
 
-    /// Returns whether an object may be a hub. The number of its touched members is not known yet. It is at least the difference between
-    /// the old and the new number of members.
+    /// Returns whether an object may be a hub. The number of the object's touched members is not known yet. This number is at least the
+    /// difference between the old and the new number of members.
     private func mayBeHub(_ end: EndLayout, _ owner: UInt32) -> Bool {
         let old = before.reader.memberCount(end, owner: owner)
         let new = reader.memberCount(end, owner: owner)

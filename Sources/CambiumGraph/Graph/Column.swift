@@ -57,7 +57,7 @@ public struct Column {
     /// The table of the objects that have the attribute. For any other object the value is null.
     private let table: UInt32
     /// `bytesTable` is `table` if the values are stored as bytes of any length, and otherwise `ObjectPlace.noTable`. `int64Table` and
-    /// `doubleTable` do the same for their types. So a single comparison checks both the table and the type.
+    /// `doubleTable` state the same for the types `int64` and `double`. So a single comparison checks both the table and the type.
     @usableFromInline let bytesTable, int64Table, doubleTable: UInt32
     package let type: AttributeType
     private let field: Field

@@ -6,8 +6,8 @@ public import CambiumModel
 #endif
 
 extension Graph {
-    /// Returns a sum of hashes modulo 2^128. It has a hash for each object, each value that is neither null nor derived, each link, and the
-    /// next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
+    /// Returns a sum of hashes modulo 2^128. The sum has a term for each object, each value that is neither null nor derived, each link,
+    /// and the next serial of each hierarchy. Docs/FORMAT.md specifies the exact bytes.
     ///
     /// The digest depends neither on the order of the changes that led to the graph, nor on pages, nor on rows. Complexity: O(graph).
     public func digest() -> GraphDigest { Digester(reader: reader, layout: layout).digest() }
@@ -107,7 +107,7 @@ struct Digester {
     }
 
     /// Returns whether the digest contains the members of the objects at this end. The digest always contains the members at an ordered
-    /// end, with their indexes. If neither end is ordered, it contains the members at one end only. This is the to-one end, or the first
+    /// end, with their indexes. If neither end is ordered, the digest contains the members at one end only: the to-one end, or the first
     /// end if both ends are of the same kind.
     func isListingEnd(_ relationship: Relationship, _ end: EndLayout) -> Bool { relationship.isOrdered || isFirstListingEnd(end) }
 

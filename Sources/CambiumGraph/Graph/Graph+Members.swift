@@ -57,8 +57,8 @@ extension Graph {
         return reader.target(handle, of: place)
     }
 
-    /// Returns the objects that a relationship leads to. If the relationship is ordered, they are in its order; otherwise their order has
-    /// no meaning.
+    /// Returns the objects that a relationship leads to. If the relationship is ordered, the objects are in its order. Otherwise, the order
+    /// of the objects has no meaning.
     package func members(_ handle: EndHandle, of place: ObjectPlace) -> MemberSequence {
         MemberSequence(reader: reader, handle: layout.current(handle), owner: place, version: version)
     }
@@ -86,8 +86,8 @@ extension Graph {
         }
     }
 
-    /// Returns the ids of the objects that a relationship leads to: in its order if it is ordered, otherwise ascending. Returns `nil` if
-    /// the object is not in this graph.
+    /// Returns the ids of the objects that a relationship leads to: in the order of the relationship if it has one, otherwise ascending.
+    /// Returns `nil` if the object is not in this graph.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         place(of: id).map { memberIDs(end(relationship), of: $0) }
     }

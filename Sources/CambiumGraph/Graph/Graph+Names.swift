@@ -20,7 +20,7 @@ extension Graph {
         }
     }
 
-    /// Returns the ids of the objects to which a relationship leads: in its order if it is ordered, otherwise ascending.
+    /// Returns the ids of the objects to which a relationship leads: in the order of the relationship if it has one, otherwise ascending.
     ///
     /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
     /// Complexity: O(members).

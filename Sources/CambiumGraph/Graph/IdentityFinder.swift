@@ -75,7 +75,7 @@ public struct IdentityFinder {
 
     @inline(__always) func find(_ cell: Cell, _ hash: UInt64) -> ObjectPlace? { find(hash) { rows.equals($0, slot, kind, cell) } }
 
-    /// Returns the bucket of the index that contains the entries with a hash, or `nil` if there is no such bucket.
+    /// Returns the bucket for the entries with a hash, or `nil` if the index has no such bucket.
     @inline(__always) func bucket(_ hash: UInt64) -> UnsafeMutableRawPointer? {
         // An index of one bucket needs a shift by 64 bits, but `&>>` shifts by at most 63 bits. So the first bit is shifted separately.
         buckets[Int((hash &>> 1) &>> shift)]

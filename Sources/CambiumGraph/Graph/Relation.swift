@@ -21,7 +21,7 @@ public struct Relation {
     /// The table of the objects that have the relationship. No other object has members.
     private let ownerTable: UInt32
     /// `oneTable` is `ownerTable` if the relationship has the shape `one`, and otherwise `ObjectPlace.noTable`. `chainTable` and
-    /// `edgesTable` do the same for their shapes. So a single comparison checks both the table and the shape.
+    /// `edgesTable` state the same for the shapes `chain` and `edges`. So a single comparison checks both the table and the shape.
     @usableFromInline let oneTable, chainTable, edgesTable: UInt32
     @usableFromInline let targetTable: Int
     /// Keeps alive the pages to which the addresses in the directories point.

@@ -3,7 +3,7 @@ import CambiumBytes
 /// Folds texts so that they can be compared without regard to case. Each character is converted to upper case and then to lower case, so
 /// that `Straße` and `STRASSE` are the same.
 enum CaseFolding {
-    /// Calls `body` with each byte of the folded text until it returns `false`. Bytes that are not UTF-8 are replaced.
+    /// Calls `body` with each byte of the folded text until `body` returns `false`. Bytes that are not UTF-8 are replaced.
     @inline(__always) static func forEachByte(_ bytes: UnsafeRawBufferPointer, _ body: (UInt8) -> Bool) {
         if bytes.allSatisfy({ $0 < 0x80 }) {
             for byte in bytes where !body(byte &- 0x41 < 26 ? byte | 0x20 : byte) { return }

@@ -19,7 +19,7 @@ extension GraphLayout {
         if hasRegister { parts.append("register \(Register.layout.fingerprint)") }
         // The hash does not contain which ordered indexes exist, because the pages state this.
         if !ordered.isEmpty { parts.append("ordered 1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)") }
-        // Pages contain buckets that were filled by this hash function.
+        // Stored buckets can be used only with the hash function that filled them.
         parts.append("hash \(KeyHash.fingerprint)")
         return Array(parts.joined(separator: "\n").utf8).withUnsafeBytes { XXH3.hash64($0, seed: 0) }
     }

@@ -54,7 +54,8 @@ final class OrderedIndexLayout: Sendable {
     /// The version of the encoding of keys and of the layout of nodes.
     private static let version = "1 \(OrderedNode.byteCount) \(OrderedNode.keyByteCountMax)"
 
-    /// The maximum number of ordered indexes that a store builds for its schema. It does not build the others.
+    /// The maximum number of ordered indexes that a store builds for its schema. If the schema has more indexes, the store does not build
+    /// the rest.
     static let countMax = 2000
 
     /// Returns the indexes of a schema: the declared indexes, and one for each unique set that is not an identity. Omits an index that has

@@ -111,7 +111,7 @@ struct LiveEntries {
         var (chunk, index) = place(of: entry)
         count += 1
         if chunk == chunks.count {
-            // The position is beyond the last chunk, so the entry becomes the last entry of that chunk.
+            // The position is beyond the last chunk, so the entry becomes the last entry of the last chunk.
             if chunks.isEmpty { return fill([entry]) }
             (chunk, index) = (chunk - 1, counts[chunk - 1])
         }

@@ -34,8 +34,8 @@ extension Draft {
                 buildIndex(table.new, table.new.indexes[number])
             }
         }
-        // `derived` contains changes in columns of the old layout, so it is cleared. Instead, all derived attributes are computed if one
-        // may change.
+        // `derived` contains changes in columns of the old layout, so it is cleared. Instead, all derived attributes are computed if any of
+        // them may change.
         derived = DerivedNotes()
         if plan.mayChangeDerived { noteAllDerived() }
         pending.migration = plan.checks
@@ -162,7 +162,7 @@ extension Draft {
         guard Rows.bit(leaf, PageLayout.presenceOffset, row) else { return nil }
         var bits: UInt64 = 0
         withUnsafeMutableBytes(of: &bits) { target in
-            // SAFETY: a value of a type that can be widened has at most 8 bytes. The leaf has that number of bytes for each row.
+            // SAFETY: a value of a type that can be widened has at most 8 bytes. The leaf has `width` bytes for each row.
             target.copyMemory(
                 from: UnsafeRawBufferPointer(
                     start: leaf + PageLayout.valuesOffset + width * Int(row & PageLayout.rowMask), count: min(width, 8)))

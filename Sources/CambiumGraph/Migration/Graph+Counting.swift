@@ -2,8 +2,8 @@ package import CambiumModel
 
 /// Counts the objects and values that a migration would affect.
 extension Graph {
-    /// Counts objects of some entities of a hierarchy: `present` counts those with a value of the attribute. `missing` counts those that
-    /// have no value and are not stubs.
+    /// Counts objects of some entities of a hierarchy. `present` is the number of objects with a value of the attribute. `missing` is the
+    /// number of objects that have no value and are not stubs.
     ///
     /// Complexity: O(objects of the hierarchy).
     package func valueCount(

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The old table from which a table of a new layout gets its content, and the source of each of its parts.
+/// The old table from which a table of a new layout gets its content, and the source of each part of the new table.
 struct TableMigration {
     let new: TableLayout
     /// The old table that becomes this table, or `nil` if the table begins empty.
@@ -9,7 +9,7 @@ struct TableMigration {
     let columns: [ColumnMigration]
     /// The columns of the old table that no new column uses.
     let droppedSlots: [Int]
-    /// For each index, the old index whose entries it keeps, or `nil` if the index must be built.
+    /// For each index, the old index whose entries the new index keeps, or `nil` if the index must be built.
     let indexes: [Int?]
     let droppedIndexes: [Int]
 
@@ -59,8 +59,8 @@ struct TableMigration {
         return nil
     }
 
-    /// Returns, for each index, the old index whose entries it keeps. The entries can be kept if the index has the same entities, and no
-    /// value in it changes.
+    /// Returns, for each index, the old index whose entries the new index keeps. The entries can be kept if the index has the same
+    /// entities, and no value in it changes.
     private static func indexes(_ table: TableLayout, _ old: TableLayout, _ columns: [ColumnMigration]) -> [Int?] {
         var free = Dictionary(grouping: old.indexes.indices, by: { old.indexes[$0].slots })
         let staying = Set(old.entities).intersection(table.entities)

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Updates ordered indexes when a draft is published. The draft compares its pages with those of the previous version, sorts the
+/// Updates ordered indexes when a draft is published. The draft compares its pages with the pages of the previous version, sorts the
 /// differences and merges them into the trees of the indexes. So no op updates an ordered index.
 extension Draft {
     /// Updates the ordered indexes, and continues to build the first incomplete index.

@@ -38,8 +38,8 @@ package struct OrderedIndex: Sendable {
     /// All objects of the index.
     package var all: IndexRange { IndexRange(self, 0..<count) }
 
-    /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value does not have the type of its attribute,
-    /// or if there are more values than components.
+    /// Returns the objects between two limits, in the order of the index. Returns `nil` if a value of a limit does not have the type of its
+    /// attribute, or if there are more values than components.
     ///
     /// Complexity: O(log objects). If texts are cut, also O(objects whose cut keys equal the cut key of a limit).
     package func range(from lower: Bound? = nil, to upper: Bound? = nil) -> IndexRange? {

@@ -13,8 +13,8 @@ extension Draft {
             let live = reader.rows(table.index).liveBits(group)
             return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
         }
-        // A group whose rows do not fit into any shared group waits for another group with which it can share one. Moving the waiting group
-        // alone would save nothing.
+        // A group whose rows do not fit into any shared group waits for another group with which it can share a group. Moving the waiting
+        // group alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
         // Objects of the waiting group may have got members since the last step.

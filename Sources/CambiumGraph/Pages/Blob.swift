@@ -14,8 +14,8 @@ enum Blob {
     /// The maximum length of a value. The references in one head page can reach this many bytes.
     static let byteCountMax = StoredValueCheck.byteCountMax
 
-    /// Returns the index in the vector of shared blobs (`DirectoryPage.sharedBlobsOffset`) of the blob with this head page. A head page has
-    /// at least three granules, so no two head pages have the same index.
+    /// Returns the index of a blob in the vector of shared blobs (`DirectoryPage.sharedBlobsOffset`). `page` is the head page of the blob.
+    /// A head page has at least three granules, so no two head pages have the same index.
     static func place(_ page: PageRef) -> Int { Int(page >> 1) }
 
     static func extentCount(_ head: UnsafeMutableRawPointer) -> Int {

@@ -145,8 +145,8 @@ struct Bucket {
         }
     }
 
-    /// Whether each block is the home of at most half of the entries that a page can hold. A block holds only 15 entries, so all further
-    /// entries of a more frequent home would have passed it.
+    /// Whether each block is the home of at most half of the entries that a page can hold. A block holds only 15 entries. If it is the home
+    /// of more entries, the rest have passed it.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

@@ -16,14 +16,14 @@ package struct ChunkOwners: Sendable {
         self.leased = leased
     }
 
-    /// Returns whether one of these owners needs a chunk. O(1).
+    /// Returns whether an owner needs a chunk. O(1).
     func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
 }
 
 /// The progress of a task that releases the memory and the disk space of empty chunks.
 ///
 /// The operating system may take a long time to release disk space. So the task takes a few empty chunks out of the list from which writers
-/// open chunks. It releases their memory and disk space while other threads write, and then puts them back.
+/// open chunks. It releases their memory and disk space while other threads write, and then puts the chunks back into the list.
 package struct ChunkRelease {
     let spareCount: Int
     /// The next index in the list of empty chunks. Writers open the last chunk of the list first, so the task begins at index 0.

@@ -84,7 +84,7 @@ extension GraphProof {
             guard members.isLive(row), seen.insert(row), link(chain.members, row, list.ownerSlot) == owner,
                 link(chain.members, row, chain.previous) == before
             else {
-                note("A list has a member in two places, or a member that does not belong there.")
+                note("A list has a member in two places, or a member that does not belong to the list.")
                 return count
             }
             count += 1
@@ -108,7 +108,7 @@ extension GraphProof {
             guard members.isLive(node), seen.insert(node), link(table, node, list.ownerSlot) == owner, link(table, node, up) == parent,
                 parent == noRow || Draft.priority(parent) >= Draft.priority(node)
             else {
-                note("An ordered list has a member in two places, or a member that does not belong there.")
+                note("An ordered list has a member in two places, or a member that does not belong to the list.")
                 return count
             }
             count += 1

@@ -77,6 +77,6 @@ extension GraphProof {
                 return note("A long value has \(blob.sharerCount + 1) cells, but its stored count differs.")
             }
         }
-        if counted != noted { note("Long values have \(counted) cells after their first ones, but their counts add up to \(noted).") }
+        if counted != noted { note("Long values have \(counted) cells after the first cell of each, but their counts add up to \(noted).") }
     }
 }

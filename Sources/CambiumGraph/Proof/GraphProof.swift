@@ -3,7 +3,7 @@ import Synchronization
 
 /// Checks whether stored pages form a graph, whatever their bytes are. In a graph, each reference leads to a page of the right kind and
 /// size that nothing else refers to. All rows and counts agree with each other, and each value is valid for its type. The two sides of each
-/// link agree, and each index has each of its objects once. Readers and drafts then use the pages without further checks.
+/// link agree, and each index has each of its objects once. If the pages form a graph, readers and drafts use them without further checks.
 ///
 /// The proof follows no reference that it has not checked, visits no page twice, and stays within the chunks of the graph. So it ends, and
 /// it neither traps nor reads beyond its memory. Complexity: O(pages and values).
@@ -199,7 +199,7 @@ struct GraphProof {
             let content = UnsafeRawBufferPointer(start: pointer, count: wanted)[PageLayout.header...]
             let fill: UInt8 = page == known.noRows ? 0xFF : 0
             guard isSized, chunks.kind(page) == kind, content.allSatisfy({ $0 == fill }) else {
-                return note("Constant page \(page) does not have its kind, size and content.")
+                return note("Constant page \(page) does not have the required kind, size and content.")
             }
             claims[Int(page >> 12)][Int(page & 4095) >> 6] |= 1 << UInt64(page & 63)
             claimed[Int(page >> 12)] += chunks.granules(page)

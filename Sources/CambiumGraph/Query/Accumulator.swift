@@ -111,7 +111,7 @@ extension Int128 {
 }
 
 extension QueryValue {
-    /// The same value in a form that all equal values have. Equal values may have different types, or may be 0.0 and -0.0.
+    /// The value in a form that is the same for all equal values. Equal values may have different types, or may be 0.0 and -0.0.
     var canonical: QueryValue {
         if case .list(let values) = self { return .list(values.map(\.canonical)) }
         guard case .value(let value) = self else { return self }

@@ -39,8 +39,8 @@ extension ConditionBinder {
         return test.folding.isEmpty ? inner : .folded(test.folding, inner)
     }
 
-    /// Returns the test of a regular expression. An option makes RE2 ignore case, because folding the pattern would change escapes such as
-    /// `\D`.
+    /// Returns the test of a regular expression. To ignore case, the pattern gets the option `(?i)` of RE2, because folding the pattern
+    /// would change escapes such as `\D`.
     private func expression(_ pattern: String, _ test: ConstantTest) throws(QueryMistake) -> TextTest {
         let marks = test.folding.intersection(.diacriticInsensitive)
         let options = test.folding.contains(.caseInsensitive) ? "(?i)" : ""

@@ -89,7 +89,7 @@ extension ConditionBinder {
     func sums(_ aggregate: Aggregate, _ entity: Entity) throws(QueryMistake) -> GroupSums {
         guard let operand = aggregate.operand else {
             if aggregate.function == .count { return RowCounts() }
-            throw QueryMistake("'\(aggregate.function.rawValue)' needs an attribute. Name one.", at: TextOffset(nil))
+            throw QueryMistake("'\(aggregate.function.rawValue)' needs an attribute. Name an attribute.", at: TextOffset(nil))
         }
         let reader = try reader(operand, entity)
         let needsNumbers = aggregate.function == .sum || aggregate.function == .avg

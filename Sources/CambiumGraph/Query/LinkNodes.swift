@@ -73,7 +73,8 @@ final class SomeNode: ConditionNode {
     let target: ConditionNode
     private let test: TargetTest
     private let context: QueryContext
-    /// The number of owners that may still be evaluated one by one. When it is used up, the result is computed for all owners at once.
+    /// The number of owners that may still be evaluated one by one. If more owners must be evaluated, the result is computed for all owners
+    /// at once.
     private var singleCount: Int
     private var owners: RowBits?
 

@@ -169,7 +169,7 @@ struct QueryRun: ~Copyable {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with the rows of an access that also satisfy the condition. Each call receives rows of one group; the groups ascend.
+    /// Calls `body` with those rows of an access that also satisfy the condition. Each call receives rows of one group; the groups ascend.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]

@@ -61,8 +61,8 @@ extension Draft {
         erase(ObjectPlace(table: table, row: row))
     }
 
-    /// Returns the row with the smallest serial. It is needed only if the serials have gaps, which only pages from another program can
-    /// have.
+    /// Returns the row with the smallest serial. The search is needed only if the serials have gaps. Only pages from another program can
+    /// have such gaps.
     private func firstRow(_ table: Int) -> UInt32? {
         let map = reader.vector(table, TablePage.virtualPagesOffset)
         var next = 0

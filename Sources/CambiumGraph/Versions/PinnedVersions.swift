@@ -95,9 +95,9 @@ struct PinnedVersions {
         }
     }
 
-    /// Examines the next few versions in the ring, and drops the versions that readers have released. The number is limited, so that the
-    /// time of a transaction does not depend on the number of readers. The limit exceeds the number of versions that one transaction can
-    /// pin.
+    /// Examines the next few versions in the ring, and drops the versions that readers have released. The number of examined versions is
+    /// limited, so that the time of a transaction does not depend on the number of readers. The limit exceeds the number of versions that
+    /// one transaction can pin.
     mutating func reclaimSome(_ space: PageSpace) {
         for _ in 0..<min(count, Self.lookCount) {
             if lookPlace == 0 { lookPlace = pins[0].newer }

@@ -7,8 +7,8 @@ import Synchronization
 /// Any thread may read `head`. Everything else belongs to the writer: the owner of the timeline must let only one thread at a time create,
 /// change, publish or drop drafts.
 ///
-/// SENDABLE: `head` is under a mutex. Only one thread at a time writes, so no two accesses to the rest overlap, and the runtime need not
-/// check them.
+/// SENDABLE: `head` is under a mutex. Only one thread at a time writes, so no two accesses to the other properties overlap, and the runtime
+/// need not check them.
 package final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>

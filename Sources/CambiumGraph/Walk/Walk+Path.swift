@@ -56,8 +56,9 @@ private struct PathSearch {
 
     /// Takes one step of a walk. Returns `false` if the step reached a place that the other walk has also reached.
     ///
-    /// - Parameters: - others: The places that the other walk reached. Some of these places possibly do not pass the filter. - goal: The
-    ///   place at which the other walk began, which need not pass the filter.
+    /// - Parameters:
+    ///   - others: The places that the other walk reached. The filter may refuse some of these places.
+    ///   - goal: The place at which the other walk began, which need not pass the filter.
     private static func advance(
         _ front: inout WalkFront, until others: PlaceMarks, _ goal: ObjectPlace, _ filter: (ObjectPlace) -> Bool
     ) -> Bool {
