@@ -2,8 +2,8 @@ internal import CMachine
 
 /// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
 extension Draft {
-    /// Adds entries to a tree and removes entries from it. In a graph that has not been verified, ends the process if an entry to remove
-    /// does not exist.
+    /// Adds entries to a tree and removes entries from it. In a graph that has not been proven valid, ends the process if an entry to
+    /// remove does not exist.
     ///
     /// Complexity: O(n log m) for n changes of a tree of m entries, or O(m) if that is less.
     mutating func apply(_ changes: OrderedChanges, to tree: inout OrderedTree) {
@@ -351,14 +351,14 @@ extension OrderedInner {
 }
 
 extension Chunks {
-    /// Returns a leaf of an index. In a graph that has not been verified, ends the process if the page is not a leaf.
+    /// Returns a leaf of an index. In a graph that has not been proven valid, ends the process if the page is not a leaf.
     @inline(__always) func leaf(_ page: PageRef) -> OrderedLeaf {
         let leaf = OrderedLeaf(self[page])
         if !isProven { check(page, .indexLeaf, leaf.isConsistent) }
         return leaf
     }
 
-    /// Returns an inner node of an index. In a graph that has not been verified, ends the process if the page is not an inner node.
+    /// Returns an inner node of an index. In a graph that has not been proven valid, ends the process if the page is not an inner node.
     @inline(__always) func inner(_ page: PageRef) -> OrderedInner {
         let node = OrderedInner(self[page])
         if !isProven { check(page, .indexInner, node.isConsistent) }

@@ -27,8 +27,8 @@ struct Bucket {
     /// depths 8 to 23.
     static let depthMax = 26
     static let fragmentShift: UInt64 = 40
-    /// The maximum number of overflow pages of one bucket in a graph that has not been verified. In such a graph, the pages may form a
-    /// cycle, and a walk through them must end. In a verified graph, a bucket may have any number of overflow pages.
+    /// The maximum number of overflow pages of one bucket in a graph that has not been proven valid. In such a graph, the pages may form a
+    /// cycle, and a walk through them must end. In a graph that has been proven valid, a bucket may have any number of overflow pages.
     static let overflowCountMax = 1 << 16
     private static let countOffset = 16
     private static let depthOffset = 18

@@ -47,7 +47,7 @@ struct Chunks {
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().isProven
     }
 
-    /// Counts an overflow page of a bucket. Ends the process if the graph is not proven and a bucket has too many of them.
+    /// Counts an overflow page of a bucket. Ends the process if the graph has not been proven valid and a bucket has too many of them.
     @inline(never) func countOverflow(_ count: inout Int) {
         count += 1
         if count > Bucket.overflowCountMax, !isProven { refuse("the overflow pages of a bucket form a cycle") }

@@ -33,7 +33,7 @@ enum PageKind: UInt8 {
     static let chunkByteCount = 65_536
     static let chunkGranules = chunkByteCount / granule
     static let chunkCountMax = 1 << 20
-    /// The number of readable bytes after the last chunk of a mapping. The header of a page that has not been verified may state a size
+    /// The number of readable bytes after the last chunk of a mapping. The header of a page that has not been proven valid may state a size
     /// that exceeds the chunk.
     static let slackByteCount = 2 * chunkByteCount
 
