@@ -90,7 +90,7 @@ extension Draft {
     }
 
     /// Returns whether a bucket lacks the space for all of its new entries. The caller then splits the bucket before it adds an entry. So
-    /// the bucket, which an older version still reads, need not be copied first.
+    /// the bucket, which a published version still uses, need not be copied first.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

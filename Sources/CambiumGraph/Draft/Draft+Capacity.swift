@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// Checks that refuse a change before it writes, if the graph might not have enough pages for it.
+/// Checks that refuse a change before the change writes to pages, if the graph might not have enough pages for the change.
 extension Draft {
     /// Throws `.limitExceeded` if only the reserve for deletions is left. Complexity: O(1).
     ///
@@ -102,8 +102,8 @@ extension Draft {
 }
 
 extension Op {
-    /// Whether the op may use the pages of the reserve for deletions. Labels and digests may use them, too, because they need few pages or
-    /// none.
+    /// Whether the op may use the pages of the reserve for deletions. Labels and digests may use these pages, too, because labels and
+    /// digests need few pages or none.
     var mayUseReserve: Bool {
         switch self {
         case .delete, .label, .digest: true

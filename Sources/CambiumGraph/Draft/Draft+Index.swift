@@ -87,7 +87,8 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two buckets, and divides the range of its hashes between them. The bucket may belong to an older version.
+    /// Replaces a bucket by two buckets, and divides the range of its hashes between them. A published version may still use the old
+    /// bucket.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }

@@ -97,7 +97,7 @@ extension Draft {
         }
     }
 
-    /// Returns the serials of a block as ranges. Throws `.damaged` if they do not ascend.
+    /// Returns the serials of a block as ranges. Throws `.damaged` if the serials do not ascend, or exceed `ObjectID.serialMax`.
     private func ranges(of serials: SerialRuns) throws(CambiumError) -> [ClosedRange<UInt64>] {
         var ranges: [ClosedRange<UInt64>] = []
         ranges.reserveCapacity(serials.runs.count)

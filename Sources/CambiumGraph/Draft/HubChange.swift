@@ -4,7 +4,7 @@ struct HubChange {
     struct Member {
         /// The row that is in the list: the member itself, or its edge.
         let row: UInt32
-        /// The object at the other end.
+        /// The object at the other end of the link.
         let target: UInt32
     }
 

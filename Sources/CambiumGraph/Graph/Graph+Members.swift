@@ -181,7 +181,7 @@ extension Reader {
     }
 }
 
-/// The objects at the other end of a relationship.
+/// The objects to which a relationship leads.
 package struct MemberSequence: Sequence {
     let reader: Reader
     let handle: EndHandle

@@ -3,7 +3,7 @@ public import CambiumModel
 /// A relationship of one graph, for loops over many objects: its columns are looked up only once.
 public struct Relation {
     private enum Shape {
-        /// To one: a column of the owner contains the row at the other end.
+        /// To one: a column of the owner contains the row of the related object.
         case one
         /// To many, unordered: a column of the owner contains the first member, and a column of the members contains the next member.
         case chain
@@ -15,7 +15,7 @@ public struct Relation {
 
     @usableFromInline let owners: LeafDirectory
     @usableFromInline let members: LeafDirectory
-    /// The column with the row at the other end of each edge. The same as `owners` if the relationship has no edges.
+    /// The column of each edge that contains the row of the target. The same as `owners` if the relationship has no edges.
     @usableFromInline let targets: LeafDirectory
     private let end: EndLayout?
     /// The table of the objects that have the relationship. No other object has members.
@@ -80,7 +80,7 @@ public struct Relation {
         edgesTable = shape == .edges ? ownerTable : ObjectPlace.noTable
     }
 
-    /// Calls `body` with each object at the other end, in order if the relationship is ordered.
+    /// Calls `body` with each object to which the relationship leads, in order if the relationship is ordered.
     @inlinable public func forEach(of place: ObjectPlace, _ body: (ObjectPlace) -> Void) {
         if chainTable == place.table {
             let targetTable = targetTable
@@ -127,7 +127,7 @@ public struct Relation {
         return row == noRow ? nil : ObjectPlace(table: targetTable, row: row)
     }
 
-    /// Returns the number of objects at the other end. Complexity: O(1).
+    /// Returns the number of objects to which the relationship leads. Complexity: O(1).
     public func count(of place: ObjectPlace) -> Int {
         guard let end, ownerTable == place.table else { return 0 }
         return version.reader.memberCount(end, owner: place.row)

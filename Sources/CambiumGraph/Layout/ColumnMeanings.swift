@@ -9,7 +9,7 @@ final class ColumnMeanings: Sendable, Equatable {
     struct End: Sendable, Equatable {
         /// The table of the objects that have the end.
         let table: Int
-        /// The table of the objects at the other end.
+        /// The table of the objects at the other end of the link.
         let targetTable: Int
         let root: EntityNumber
         /// The number of the relationship; `nil` if the schema has no relationship for this end.

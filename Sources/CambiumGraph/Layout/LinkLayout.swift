@@ -13,7 +13,7 @@ struct ListLayout: Sendable, Hashable {
 
     let ownerTable: Int
     let memberTable: Int
-    /// The column of a member that contains its owner.
+    /// The column of `memberTable` that contains the owner of each member.
     let ownerSlot: Int
     let shape: Shape
 

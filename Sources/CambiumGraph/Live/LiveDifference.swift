@@ -1,4 +1,4 @@
-/// The entries that only one of two sorted lists contains. Each entry has its index in the list that contains it.
+/// The entries that only one of two sorted lists contains. Each entry has its index in its list.
 struct LiveDifference {
     struct Item {
         let index: Int

@@ -2,7 +2,8 @@ import CambiumModel
 
 /// A part of the result of a live query: the objects that have one value of the section key.
 public struct LiveSection: Hashable, Sendable {
-    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, this is the form of one of the objects.
+    /// The value of the section key. If equal values have several forms, such as 0.0 and -0.0, this value has the form that one of the
+    /// objects has.
     public let value: QueryValue
     /// The indexes of the section's objects in the result.
     public let range: Range<Int>

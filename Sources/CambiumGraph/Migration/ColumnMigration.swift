@@ -17,8 +17,8 @@ struct ColumnMigration {
     let filledEntities: Set<EntityNumber>
     /// The entities whose objects no longer have the attribute.
     let clearedEntities: Set<EntityNumber>
-    /// The entity to store for all objects if the new table has a column for entities and the old table had none. Before, all objects of
-    /// the table had this entity.
+    /// The entity to store for all objects if the new table has a column for entities and the old table had none. Before the migration, all
+    /// objects of the table had this entity.
     let onlyEntity: EntityNumber?
 
     init(

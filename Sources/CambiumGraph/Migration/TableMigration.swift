@@ -131,7 +131,7 @@ enum ColumnRole: Hashable {
 }
 
 extension GraphLayout {
-    /// For each table, the links that have columns in it.
+    /// For each table, the links that have columns in the table.
     var linksOfTables: [[Int]] {
         var found = [[Int]](repeating: [], count: tables.count)
         for (number, link) in links.enumerated() {

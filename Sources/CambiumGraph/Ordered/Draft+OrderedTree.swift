@@ -108,7 +108,7 @@ extension Draft {
         }
     }
 
-    /// Prefetches all bytes of a node, because a search jumps through it, and adding an entry moves half of it.
+    /// Prefetches all bytes of a node. A search jumps between distant bytes of the node, and adding an entry moves half of the bytes.
     @inline(__always) private func prefetch(_ page: PageRef) {
         let start = chunks[page]
         for offset in stride(from: 0, to: OrderedNode.byteCount, by: 64) { cmachine_prefetch(start + offset) }

@@ -18,7 +18,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// The table in the older graph, or `nil` if it did not exist.
+    /// The table in the older graph, or `nil` if the older graph does not have the table.
     let before: Side?
     let after: Side
     let sharing: PageSharing

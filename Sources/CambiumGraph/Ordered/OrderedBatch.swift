@@ -76,7 +76,7 @@ package struct OrderedBatch: ~Copyable {
     ///
     /// Complexity: O(n) for entries whose first bytes differ, otherwise O(n log n).
     mutating func withSorted<Result>(_ body: (OrderedChanges) -> Result) -> Result {
-        // The last entry may have fewer than eight bytes. Reading its head reads eight bytes, so zeros are written after it.
+        // The last entry may have fewer than eight bytes. Reading its head reads eight bytes, so zeros are written after the entry.
         memset(reserve(OrderedNode.slackByteCount), 0, OrderedNode.slackByteCount)
         if count > 1 { sort() }
         return records.withUnsafeBufferPointer { body(OrderedChanges(records: $0, memory: UnsafeRawPointer(memory))) }

@@ -147,8 +147,8 @@ extension Reader {
 }
 
 extension RadixVector {
-    /// Finds the nodes for which `body` returns `true`. Returns the index of one element below each of them. Nodes without elements are
-    /// omitted.
+    /// Finds the nodes for which `body` returns `true`. Returns the index of one element below each of these nodes. Nodes without elements
+    /// are omitted.
     func indices(below chunks: Chunks, where body: (PageRef) -> Bool) -> [Int] {
         var indices: [Int] = []
         guard height > 0, root != 0 else { return [] }

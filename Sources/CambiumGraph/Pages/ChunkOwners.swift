@@ -16,7 +16,7 @@ package struct ChunkOwners: Sendable {
         self.leased = leased
     }
 
-    /// Returns whether an owner needs a chunk. O(1).
+    /// Returns whether an owner needs a chunk. Complexity: O(1).
     func have(_ chunk: Int) -> Bool { chunk < isRooted.count && isRooted[chunk] || leased.contains(chunk) }
 }
 

@@ -1,5 +1,5 @@
-/// The page that refers to the ordered indexes of a graph. For each index, it states how the keys are created, where the tree is, and how
-/// much of it is built.
+/// The page that refers to the ordered indexes of a graph. For each index, the page states how the keys are created, where the tree is, and
+/// how much of the tree is built.
 ///
 /// SAFETY: the page has as many records as its count states.
 struct IndexDirectory {

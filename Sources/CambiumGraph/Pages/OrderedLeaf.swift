@@ -2,8 +2,8 @@
     import Glibc
 #endif
 
-/// A node of an ordered index without children. It contains entries in order. The bytes with which all keys begin are stored only once, as
-/// the prefix.
+/// A node without children in the tree of an ordered index. A leaf contains entries in order. The bytes with which all keys begin are
+/// stored only once, as the prefix.
 ///
 /// Entries of the same length lie at equal distances. If the lengths differ, the page also stores where each entry ends. These numbers fill
 /// the page backwards from its end: the end of the first entry is the last number of the page.

@@ -60,8 +60,8 @@ final class PageMemory {
         return true
     }
 
-    /// The size of the next region. It is a small part of the budget, because memory of a region counts against the budget even before it
-    /// is touched.
+    /// The size of the next region. It is a small part of the budget, because memory of a region counts against the budget even before a
+    /// thread touches the memory.
     private var nextRegionByteCount: Int {
         max(Self.regionByteCountMin, min(heapByteCount, 64 << 20, budget.byteCount / 16) & ~(Self.regionByteCountMin - 1))
     }
@@ -197,7 +197,7 @@ final class PageMemory {
 
     /// From now on, keeps enough memory supplied to repeat an operation that took this many bytes, up to a limit.
     func expect(byteCount: Int) {
-        // A quarter is added, because the sizes of the free pages may not fit the operation.
+        // A quarter is added, because the sizes of the free pages may not fit the pages that the operation needs.
         if byteCount >= Self.preparedByteCountMin { keptByteCount = min(byteCount + byteCount / 4, Self.keptByteCountMax) }
     }
 
@@ -206,7 +206,7 @@ final class PageMemory {
         if keptByteCount > 0 { prepare(byteCount: keptByteCount, freeByteCount: freeByteCount()) }
     }
 
-    /// Waits until the other thread has supplied all memory.
+    /// Waits until the thread of `preparation` has supplied all memory.
     func finishPreparing() {
         preparation?.wait()
         preparation = nil

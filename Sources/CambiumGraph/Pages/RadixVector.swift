@@ -51,7 +51,7 @@ struct RadixVector {
             var shift = (Int(height) - 1) * PageLayout.fanOutShift
             while true {
                 let element = Self.element(node, index >> shift, chunks)
-                // Below an absent node, all elements are 0. The loop continues after them.
+                // Below an absent node, all elements are 0. The loop continues after these elements.
                 if element == 0 { break }
                 if shift == 0 { return index }
                 node = element

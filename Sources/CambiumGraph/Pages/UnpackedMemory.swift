@@ -3,7 +3,7 @@
 ///
 /// SAFETY: memory that was handed out stays mapped as long as this object exists.
 ///
-/// SENDABLE: one thread at a time uses it.
+/// SENDABLE: one thread at a time uses the object.
 package final class UnpackedMemory: @unchecked Sendable {
     private let memory: PageMemory
     private let storage: any PageStorage

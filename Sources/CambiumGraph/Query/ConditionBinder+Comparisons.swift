@@ -23,7 +23,8 @@ extension ConditionBinder {
         }
     }
 
-    /// Exchanges the two sides of a comparison if the left side is a constant, because the other methods expect a path there.
+    /// Exchanges the two sides of a comparison if the left side is a constant. The methods that bind a comparison expect a path on the left
+    /// side.
     private func flipped(_ comparison: Comparison) throws(QueryMistake) -> Comparison {
         let relation: Comparison.Relation
         switch comparison.relation {

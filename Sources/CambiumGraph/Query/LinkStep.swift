@@ -52,7 +52,8 @@ extension ListLayout {
 }
 
 extension Reader {
-    /// Calls `body` with each object at the other end until `body` returns `false`. Returns whether `body` always returned `true`.
+    /// Calls `body` with each object at the other end of the link until `body` returns `false`. Returns whether `body` always returned
+    /// `true`.
     @inline(__always)
     func visitMembers(_ end: EndLayout, owner: UInt32, _ body: (UInt32) -> Bool) -> Bool {
         switch end.layout {

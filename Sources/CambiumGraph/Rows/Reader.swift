@@ -78,7 +78,7 @@ struct Reader {
     }
 }
 
-/// Reads the rows of one table. Loops use it, so that the table is looked up only once.
+/// Reads the rows of one table. Loops use this type, so that the table is looked up only once.
 struct Rows {
     let chunks: Chunks
     let groups: RadixVector

@@ -41,7 +41,7 @@ package struct FrozenPages: Sendable {
     package let image: PageImage
     /// The chunks that were frozen and must be stored.
     package let fresh: [Int]
-    /// The chunks of `fresh` whose memory is a mapping of the file. Their bytes are already in the file.
+    /// The chunks of `fresh` whose memory is a mapping of the storage's file. Their bytes are already in the file.
     package let inFile: [Int]
     /// The chunks for the table of the checkpoint, ascending.
     package let tables: [Int]

@@ -12,7 +12,7 @@ import Synchronization
 package final class Timeline: @unchecked Sendable {
     let space: PageSpace
     private let current: Guarded<Version>
-    /// The older versions that readers may still hold.
+    /// The replaced versions that readers may still hold.
     @exclusivity(unchecked) private var pinned = PinnedVersions()
     private let counters = TimelineCounters()
     /// The unconfirmed versions, which may still be rolled back.
@@ -49,13 +49,13 @@ package final class Timeline: @unchecked Sendable {
         Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
 
-    /// The number of older versions that readers hold. Complexity: O(older versions and the pages of those that were released).
+    /// The number of replaced versions that readers still hold. Complexity: O(replaced versions and the pages of those that were released).
     package var pinnedVersionCount: Int {
         reclaim()
         return pinned.count
     }
 
-    /// The number of bytes in pages that only older versions reach. Complexity: O(older versions and the pages of those that were
+    /// The number of bytes in pages that only replaced versions reach. Complexity: O(replaced versions and the pages of those that were
     /// released).
     package var pinnedByteCount: Int {
         reclaim()
@@ -95,13 +95,13 @@ package final class Timeline: @unchecked Sendable {
 
     /// Publishes a draft: makes it the newest version, and returns this version.
     ///
-    /// Throws `.notWritable` if another draft was published after this draft was created, or if a change of the draft failed after it had
-    /// written. In that case the draft is dropped. Complexity: O(superseded pages).
+    /// Throws `.notWritable` if another draft was published after the creation of this draft, or if a change of the draft failed after its
+    /// first write. In both cases, the draft is dropped. Complexity: O(superseded pages).
     ///
     /// - Parameter indexing: The approximate number of rows to add to an incomplete ordered index; `nil` for the usual number.
     /// - Parameter isUnconfirmed: Whether `rollBack` may remove the version until it is confirmed.
-    /// - Parameter show: Receives the new version before pages of the old version are freed. If the caller releases the old version here,
-    ///   these pages can be freed at once, and the next transaction has less work.
+    /// - Parameter show: Receives the new version before pages of the old version are freed. If the caller releases the old version in
+    ///   `show`, these pages can be freed at once, and the next transaction has less work.
     @discardableResult
     package func publish(
         _ draft: consuming Draft, isUnconfirmed: Bool = false, indexing: Int? = nil, show: (Graph) -> Void = { _ in }
@@ -184,7 +184,7 @@ package final class Timeline: @unchecked Sendable {
         }
     }
 
-    /// Drops all older versions that readers have released. Complexity: O(pinned versions and their pages).
+    /// Drops all replaced versions that readers have released. Complexity: O(pinned versions and their pages).
     func reclaim() {
         pinned.reclaim(space)
         noteTotals()

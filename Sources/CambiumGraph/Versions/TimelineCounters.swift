@@ -2,9 +2,9 @@ import Synchronization
 
 /// The sizes of versions and pages, in numbers that any thread may read.
 package struct TimelineTotals: Sendable, Equatable {
-    /// The number of older versions that readers hold.
+    /// The number of versions that newer versions replaced and that readers still hold.
     package let pinnedVersionCount: Int
-    /// The number of bytes in pages that only older versions reach.
+    /// The number of bytes in pages that only replaced versions reach.
     package let pinnedByteCount: Int
     /// The number of bytes in pages that some version reaches.
     package let pageByteCount: Int

@@ -63,8 +63,8 @@ struct StepCursor {
         return true
     }
 
-    /// Returns the row if the table at the other end has it. Otherwise, ends the process: pages that have not been proven valid may contain
-    /// any row number.
+    /// Returns the row if the table at the other end has this row. Otherwise, ends the process: pages that have not been proven valid may
+    /// contain any row number.
     @inline(__always) private func checked(_ row: UInt32) -> UInt32 {
         if UInt64(row) >= targetRowEnd { members.chunks.refuse("a link leads to a row that does not exist") }
         return row

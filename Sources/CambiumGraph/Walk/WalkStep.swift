@@ -3,11 +3,11 @@ import CambiumModel
 /// One end of a link, resolved for walking: the columns that lead from an owner to the objects at the other end.
 struct WalkStep: Sendable {
     enum Shape: Sendable {
-        /// A column of the owner contains the row at the other end.
+        /// A column of the owner contains the row of the target.
         case one(slot: Int)
         /// The members are objects, in a list of the owner.
         case members(ListLayout)
-        /// The members are edges, in a list of the owner. A column of each edge contains the row at the other end.
+        /// The members are edges, in a list of the owner. A column of each edge contains the row of the target.
         case edges(ListLayout, targetSlot: Int)
     }
 
