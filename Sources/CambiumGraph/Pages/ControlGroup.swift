@@ -51,7 +51,7 @@ enum ControlGroup {
         var bytes = [UInt8](repeating: 0, count: byteCountMax)
         var end = 0
         while end < bytes.count {
-            // SAFETY: the buffer exists during the call, and the requested bytes fit into its rest from `end` on.
+            // SAFETY: the buffer exists during the call, and the requested bytes fit into the buffer from `end` on.
             let count = bytes.withUnsafeMutableBytes { buffer in
                 read(file, buffer.baseAddress.map { $0 + end }, buffer.count - end)
             }
