@@ -39,14 +39,24 @@ extension ImportBatch {
     /// Throws `RefusedRows` if some of these still break a rule.
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
-        let refusals = draft.check(deferred).compactMap { refusal -> (RefusedRows.Refusal, isCertain: Bool)? in
-            guard let row = deferredRows[refusal.place] else { return nil }
-            let error = rowError(RowFailure(refusal.violation), row)
-            return (RefusedRows.Refusal(place: refusal.place, row: error), refusal.isCertain)
-        }
-        guard let first = refusals.first else { return }
+        let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
         // An import that skips errors omits these rows and tries again. It must not omit a row that may become valid once the first of
         // these rows is omitted.
-        throw RefusedRows(first: first.0, others: refusals.dropFirst().filter(\.isCertain).map(\.0))
+        let certain = refusals.dropFirst().filter(\.isCertain)
+        let others = certain.isEmpty ? followers(refusals) : certain
+        guard let first = refusals.first.flatMap(refusal) else { return }
+        throw RefusedRows(first: first, others: others.compactMap(refusal))
+    }
+
+    /// Returns the refused rows that the import would omit one after the other after the first row. `RowInfluences` gives the reason.
+    private func followers(_ refusals: [DeferredChecks.Refusal]) -> [DeferredChecks.Refusal] {
+        guard var influences else { return [] }
+        for refusal in refusals { influences.noteRefusal(of: refusal.place, becauseOf: refusal.cause) }
+        let count = refusals.prefix { influences.isIndependent($0.place) }.count
+        return Array(refusals.prefix(count + 1).dropFirst())
+    }
+
+    private func refusal(_ refusal: DeferredChecks.Refusal) -> RefusedRows.Refusal? {
+        deferredRows[refusal.place].map { .init(place: refusal.place, row: rowError(RowFailure(refusal.violation), $0)) }
     }
 }

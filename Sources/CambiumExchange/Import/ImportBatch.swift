@@ -44,6 +44,8 @@ package struct ImportBatch {
     /// If `deferred` or `deferredRows` has more elements than this number, the batch drops the elements that later rows have resolved.
     /// Therefore, the memory does not grow with the input.
     private var deferredCountMax = 4096
+    /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
+    private(set) var influences: RowInfluences?
     /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []
     /// The table rows of the objects that rows described or referred to. They are recorded only if absent objects must be deleted.
@@ -62,6 +64,7 @@ package struct ImportBatch {
         end = input.options.batchRowCount.map { firstRow + $0 } ?? .max
         self.refused = refused
         self.input = input
+        influences = refused.keys.contains { $0 > firstRow } ? RowInfluences() : nil
     }
 
     /// Whether the batch has as many rows as the options allow.
@@ -71,6 +74,7 @@ package struct ImportBatch {
     package mutating func begin(_ draft: inout Draft) throws -> RowPlanner {
         var planner = RowPlanner(options: input.options, entities: try ImportEntities(draft, input.resolver))
         planner.plan.notesNames = input.options.absent == .delete
+        planner.notesFindings = influences != nil
         draft.trackChanges()
         seen = draft.emptyRowSets()
         if input.options.absent == .delete { mentioned = seen }
@@ -99,6 +103,9 @@ package struct ImportBatch {
     package mutating func applySingle(
         _ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft
     ) throws -> ObjectID? {
+        // A hook may read and change any object.
+        influences = nil
+        planner.notesFindings = false
         guard try row(rows.rows[0], rows, &planner, &draft), !planner.isRootSkipped else { return nil }
         return planner.rootObject(draft)
     }
@@ -152,6 +159,7 @@ package struct ImportBatch {
         } catch let failure as RowFailure {
             try fail(rowError(failure, row), planner.options)
         }
+        if influences != nil { noteInfluences(isApplied, &planner) }
         for key in unknownOfRow { noteUnknown(key) }
         return isApplied
     }
@@ -160,11 +168,23 @@ package struct ImportBatch {
     /// members, are only recorded, because a later row may change them.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
+        var (isDeferred, corrects) = (false, false)
         let violation = draft.takeViolation(finding: planner.entities.finding) { check in
-            if deferred.note(check, place: lastRow) { deferredRows[lastRow] = row }
+            if influences != nil, deferred.isCorrected(by: check) { corrects = true }
+            if deferred.note(check, place: lastRow) {
+                deferredRows[lastRow] = row
+                isDeferred = true
+            }
         }
+        if isDeferred, !corrects { influences?.add(lastRow, planner.plan, planner.entities) }
         if max(deferred.count, deferredRows.count) > deferredCountMax { forgetResolvedChecks(draft) }
         if let violation { throw RefusedRows(first: .init(place: lastRow, row: rowError(RowFailure(violation), row))) }
+    }
+
+    private mutating func noteInfluences(_ isApplied: Bool, _ planner: inout RowPlanner) {
+        influences?.note(planner.findings)
+        planner.findings.removeAll(keepingCapacity: true)
+        if isApplied { influences?.noteLinks(planner.plan, planner.entities) }
     }
 
     private mutating func forgetResolvedChecks(_ draft: borrowing Draft) {

@@ -61,6 +61,10 @@ extension RowPlanner {
         let value = batch.values[place]
         switch find(value, destination, batch, draft) {
         case .existing(let row):
+            if notesFindings {
+                let isIndifferent = destination.isAlone && options.references == .create
+                findings.append(.init(place: destination.table.place(row), isIndifferent: isIndifferent))
+            }
             if !destination.isAlone { try checkFamily(of: draft.entity(destination.table, row), destination, place, batch) }
             if !plan.notesNames { return pending.append(.row(row)) }
             pending.append(.object(plan.objects.count))

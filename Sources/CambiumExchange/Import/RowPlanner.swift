@@ -34,6 +34,10 @@ package struct RowPlanner {
     /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []
     var steps: [Step] = []
+    /// Whether `findings` is filled.
+    var notesFindings = false
+    /// The existing objects that rows found, also in vain. The caller removes them.
+    var findings: [RowInfluences.Finding] = []
 
     init(options: ImportOptions, entities: ImportEntities) {
         self.options = RowRules(options)
@@ -90,6 +94,9 @@ package struct RowPlanner {
         _ read: RowBatch.Object, _ entity: ImportEntity, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) -> Int {
         let target = try self.target(entity, read.values, batch, draft)
+        if notesFindings, case .existing(let row) = target {
+            findings.append(.init(place: entity.table.place(row), isIndifferent: isWhole(entity, read.values, batch)))
+        }
         if case .existing(let row) = target, !entity.isAlone {
             let number = draft.entity(entity.table, row)
             if number != entity.number {
@@ -166,6 +173,12 @@ package struct RowPlanner {
     private func mark(_ values: RowBatch.Span, _ entity: ImportEntity, _ batch: borrowing RowBatch) {
         entity.beginAttributes()
         for place in values.range { entity.mark(batch.values[place]) }
+    }
+
+    /// Returns whether the values suffice for a new object, so that it does not matter to the row whether the object exists.
+    private func isWhole(_ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch) -> Bool {
+        mark(values, entity, batch)
+        return entity.isAlone && entity.facts.indices.allSatisfy { entity.facts[$0].isOptional || entity.isGivenAttribute($0) }
     }
 
     private func lacks(_ attribute: Attribute, _ batch: borrowing RowBatch) -> RowFailure {

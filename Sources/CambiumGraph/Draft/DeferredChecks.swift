@@ -38,6 +38,8 @@ package struct DeferredChecks {
         /// The number of the row in the import.
         package let place: Int
         package let violation: Violation
+        /// The object with the wrong number of members, or the object that keeps the value.
+        package let cause: ObjectPlace
         /// Whether the row is refused even if other rows of the import are omitted.
         package fileprivate(set) var isCertain: Bool
     }
@@ -54,6 +56,11 @@ package struct DeferredChecks {
 
     /// The numbers of the import's rows that `check` may refuse.
     package var rows: Set<Int> { Set(places.values).union(memberPlaces.values) }
+
+    /// Whether a check shows that a row corrected a wrong number of members of an earlier row. The caller asks before it records the check.
+    package func isCorrected(by check: Check) -> Bool {
+        if case .members(let object, isWrong: false) = check { memberPlaces[object] != nil } else { false }
+    }
 
     /// Records the outcome of a check after a row of the import. Returns whether the check at the end may refuse the row.
     ///
@@ -150,7 +157,7 @@ extension Draft {
         }
         for (object, place) in checks.orderedMembers where isLive(object) {
             guard let violation = violations(at: object).first(where: { $0.rule.concernsMembers }) else { continue }
-            refusals.append(.init(place: place, violation: violation, isCertain: false))
+            refusals.append(.init(place: place, violation: violation, cause: object, isCertain: false))
         }
         return refusals.sorted { $0.place < $1.place }
     }
@@ -175,7 +182,8 @@ extension Draft {
         return entries.compactMap { entry in
             guard entry != keeper, let place = checks.place(of: entry) else { return nil }
             let violation = Violation(object: text(ObjectPlace(table: entry.table, row: entry.row)), rule: rule)
-            return .init(place: place, violation: violation, isCertain: isUntouched && isOld)
+            let cause = ObjectPlace(table: keeper.table, row: keeper.row)
+            return .init(place: place, violation: violation, cause: cause, isCertain: isUntouched && isOld)
         }
     }
 }

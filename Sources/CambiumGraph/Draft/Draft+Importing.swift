@@ -132,7 +132,18 @@ extension Draft {
     // MARK: Links
 
     package borrowing func importEnd(_ relationship: Relationship) -> ImportEnd {
-        ImportEnd(end: layout.handle(relationship).end, isOrdered: relationship.isOrdered)
+        let end = layout.handle(relationship).end
+        let (number, other) = (2 * end.link + end.end, 2 * end.link + 1 - end.end)
+        let isSymmetric = schema.links[end.link].isSymmetric
+        let isToManyAtOtherEnd =
+            switch end.layout {
+            case .pair: false
+            case .list(_, let childEnd): end.end == childEnd
+            case .edges: true
+            }
+        return ImportEnd(
+            end: end, isOrdered: relationship.isOrdered, number: number, opposite: isSymmetric ? number : other,
+            isFree: isToManyAtOtherEnd && !isSymmetric && !layout.marks[other].isCounted)
     }
 
     /// Links a to-one relationship to a row, or to no row if `target` is `nil`.

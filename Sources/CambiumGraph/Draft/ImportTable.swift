@@ -4,6 +4,12 @@ package import CambiumModel
 package struct ImportEnd {
     let end: EndLayout
     let isOrdered: Bool
+    /// The number of the owner's end, among the ends of all relationships.
+    package let number: Int
+    /// The number of the members' end. If the relationship is its own inverse, this is `number`.
+    package let opposite: Int
+    /// Whether a link takes no member from another object, and is not counted at its other end.
+    package let isFree: Bool
 }
 
 /// An entity, resolved once for an import that writes many of its objects.
@@ -35,6 +41,12 @@ package final class ImportTable {
 
     package var number: Int { table.index }
     package var hasIndex: Bool { identity != nil }
+    /// Whether the schema limits neither the numbers of members of an object of the entity, nor values other than the identity by which the
+    /// import finds objects.
+    package var isUnlimited: Bool { !isCounted && isUniqueByIdentityOnly }
+    /// Whether the table has no unique set except the identity by which the import finds objects.
+    package var isUniqueByIdentityOnly: Bool { table.indexes.count == (identity == nil ? 0 : 1) }
+    package func place(_ row: UInt32) -> ObjectPlace { ObjectPlace(table: number, row: row) }
     package func hasDefault(_ attribute: Int) -> Bool { defaults[attribute] != nil }
 }
 

@@ -1,0 +1,120 @@
+import CambiumGraph
+
+/// The influences that the rows of a batch have on each other. They decide which refused rows the import may omit at once.
+///
+/// An import that skips errors applies all rows, omits the first row that breaks a rule at the end, and applies the rows again. If it
+/// omitted one row in each run, the time would grow with the square of the number of bad rows.
+///
+/// A row is *independent* in a run if each other row would have the same outcome in a run without it. Let a, b, c be the refused rows of a
+/// run, ascending. If a is independent, the run without a refuses exactly b and c. If b is independent in the first run, it is independent
+/// in the second one. So the import omits b next. By induction it omits all independent rows at the front, and then the first row after
+/// them. It omits these rows together, and no other row.
+///
+/// The outcome of a row depends only on what the row finds and what the checks see. A row finds an object or no object, and a full object
+/// or a stub. The checks see unique values, and numbers of members that have limits. No other value decides whether a row can be applied.
+/// Earlier rows cannot see the effects of a row, so they can be applied without it, too. A row is independent if all of these conditions
+/// hold:
+///
+/// * It describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
+///   identity. So it frees no unique value. It does not correct a number of members that an earlier row made wrong.
+/// * The links that it makes or removes take no member from other objects, and are not counted at their other ends (`ImportEnd.isFree`).
+///   Links between new objects of the row are an exception.
+/// * No row changes members at the other ends of these links. Such a row could remove the links, or would remove them without this row.
+///   The same holds for all links of an existing object that the row describes, and for ends that could take members from that object.
+/// * No later row finds an object that it made, or that it changed in a way that matters, even if the later row fails. Objects that the
+///   later row would otherwise create itself are an exception. Their entity has no limits (`ImportEntity.isReplaceable`), and the later
+///   row has all mandatory values or only refers to the object.
+/// * No other row is refused because of these objects. They keep no unique value that another row assigns.
+///
+/// The last exception also holds if several rows are omitted. All rows that made or found the object are indifferent to it, so the first
+/// row that is not omitted creates it.
+struct RowInfluences {
+    /// An existing object that a row found.
+    struct Finding {
+        let place: ObjectPlace
+        /// Whether the row would have the same outcome if the object did not exist or were a stub, because the row would create it.
+        let isIndifferent: Bool
+    }
+
+    /// The change of an object by a row that may be refused.
+    private struct Effect {
+        let row: Int
+        /// Whether the change does not matter to rows that are indifferent to the object.
+        let isReplaceable: Bool
+    }
+
+    /// The objects that rows made or changed, with the last of these rows.
+    private var effects: [ObjectPlace: Effect] = [:]
+    /// The rows that may be refused and are independent as far as is known. Each has the ends at which no row may change members.
+    private var independent: [Int: Set<Int>] = [:]
+    /// The ends at which rows changed members.
+    private var changedEnds: Set<Int> = []
+
+    /// Records the objects that a row found.
+    mutating func note(_ findings: [Finding]) {
+        for finding in findings {
+            guard let effect = effects[finding.place] else { continue }
+            if !effect.isReplaceable || !finding.isIndifferent { independent[effect.row] = nil }
+        }
+    }
+
+    /// Records the links of a row that was applied.
+    mutating func noteLinks(_ plan: RowPlan, _ entities: ImportEntities) {
+        for link in plan.links { changedEnds.insert(Self.end(link, plan, entities).number) }
+    }
+
+    /// Records a row that was applied and may be refused at the end.
+    mutating func add(_ row: Int, _ plan: RowPlan, _ entities: ImportEntities) {
+        var ends: Set<Int> = []
+        /// The indexes of the objects whose links later rows could take away.
+        var linked: Set<Int> = []
+        for link in plan.links {
+            let end = Self.end(link, plan, entities)
+            if !end.isFree {
+                guard plan.isNew(link.owner), link.targets.allSatisfy({ plan.isNew(plan.targets[$0]) }) else { return }
+                for target in link.targets { if case .object(let place) = plan.targets[target] { linked.insert(plan.original(place)) } }
+            }
+            linked.insert(plan.original(link.owner))
+            ends.insert(end.opposite)
+        }
+        var made: [ObjectPlace: Effect] = [:]
+        for (index, object) in plan.objects.enumerated() where object.isDescribed || object.isStub {
+            let entity = entities[object.entity].counted
+            let isReplaceable = entity.isReplaceable && !linked.contains(index)
+            switch object.target {
+            case .new: break
+            case .existing:
+                guard entity.isAlone, entity.table.isUniqueByIdentityOnly else { return }
+                if isReplaceable, !object.isFilled { continue }
+                // Without this row, the object would stay as it was. Then it would matter if another row changed its members.
+                for link in entity.links { ends.formUnion(link.end.isFree ? [link.end.opposite] : [link.end.number, link.end.opposite]) }
+            case .alias, .skipped: continue
+            }
+            let place = entity.table.place(plan.tableRow(ofObject: index))
+            made[place] = Effect(row: row, isReplaceable: isReplaceable && made[place]?.isReplaceable != false)
+        }
+        effects.merge(made) { $1 }
+        independent[row] = ends
+    }
+
+    /// Records that a row is refused because of an object.
+    mutating func noteRefusal(of row: Int, becauseOf object: ObjectPlace) {
+        if let effect = effects[object], effect.row != row { independent[effect.row] = nil }
+    }
+
+    /// Returns whether the import may omit this row together with the next refused row. All rows must have been recorded.
+    func isIndependent(_ row: Int) -> Bool { independent[row].map { $0.isDisjoint(with: changedEnds) } ?? false }
+
+    private static func end(_ link: RowPlan.Link, _ plan: RowPlan, _ entities: ImportEntities) -> ImportEnd {
+        entities[plan.objects[link.owner].entity].counted.links[link.link].end
+    }
+}
+
+extension RowPlan {
+    /// Returns the index of the element of `objects` that first stands for the same new object.
+    fileprivate func original(_ place: Int) -> Int { if case .alias(let other) = objects[place].target { other } else { place } }
+
+    fileprivate func isNew(_ place: Int) -> Bool { if case .new = objects[original(place)].target { true } else { false } }
+
+    fileprivate func isNew(_ member: Member) -> Bool { if case .object(let place) = member { isNew(place) } else { false } }
+}
