@@ -1,3 +1,4 @@
+import CambiumBytes
 package import CambiumModel
 
 extension PageFile {
