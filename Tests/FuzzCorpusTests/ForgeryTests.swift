@@ -126,7 +126,7 @@ import Testing
             let (code, message) = try reader.run()
             #expect(code == 0 || code == 74, "\(mutation): \(code) \(message)")
             if code == 0 { continue }
-            #expect(message.contains("The next opening of the store uses an older checkpoint, or the log."), "\(mutation): \(message)")
+            #expect(message.contains("Open the store again to use an older checkpoint or the log."), "\(mutation): \(message)")
             #expect(try reader.run().code == 0, "\(mutation)")
         }
     }

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 
 extension PageFile {
-    /// Returns the name of a file of pages: 16 hexadecimal digits that no file of this store had before.
+    /// Returns the path of the file of pages with the number `name`: `pages-`, and the number as 16 hexadecimal digits.
     static func path(_ name: UInt64) -> String { prefix + HexText.encode(withUnsafeBytes(of: name.bigEndian) { Array($0) }) }
 
     /// Returns the number of bytes that all files of pages take on disk.
@@ -24,8 +24,8 @@ extension PageFile {
         name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.utf8.count), radix: 16).map(path) == name
     }
 
-    /// Returns the checkpoint record of a transaction, and its number of bytes. Returns `nil` if the record is corrupt. Throws if it cannot
-    /// be read.
+    /// Returns the checkpoint record of a transaction, and its number of bytes. Returns `nil` if the record is corrupt, or if its table is
+    /// corrupt or missing. Throws if the record cannot be read.
     package static func root(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> (record: CheckpointRecord, byteCount: Int)? {
@@ -37,7 +37,8 @@ extension PageFile {
                 return (try root(volume, recorded), bytes.count)
             } catch {
                 guard error.code == .damaged || error.code == .notFound else { throw error }
-                // This reader holds no lock on the record yet, so a writer may have replaced the record and reused the chunks of its table.
+                // This method holds no lock on the record. In the meantime, a writer may have replaced the record and reused the chunks of
+                // its table.
                 let newer = try Self.bytes(volume, path)
                 if newer == bytes { return nil }
                 bytes = newer
@@ -45,8 +46,8 @@ extension PageFile {
         }
     }
 
-    /// Returns the tree over the log up to the transaction of a checkpoint. Returns `nil` if the record is corrupt or has no tree. Throws
-    /// if it cannot be read.
+    /// Returns the Merkle tree over the log up to the transaction of a checkpoint, from the checkpoint record. Returns `nil` if the record
+    /// is corrupt, belongs to another transaction, or has no tree. Throws if the record cannot be read.
     package static func tree(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber
     ) throws(CambiumError) -> MerkleTree? {
@@ -56,7 +57,7 @@ extension PageFile {
         return record.tree
     }
 
-    /// Returns a record without its table, or `nil` if the record is corrupt.
+    /// Decodes a checkpoint record, but not its table, which may be in the file of pages. Returns `nil` if the record is corrupt.
     static func recorded(_ bytes: [UInt8], store: [UInt8]) throws(CambiumError) -> RecordedCheckpoint? {
         do throws(DecodingError) { return try RecordedCheckpoint(bytes, store: store) } catch { return nil }
     }
@@ -69,21 +70,21 @@ extension PageFile {
         }
     }
 
-    /// Removes the mark, so that stored graphs are no longer checked completely before they are used.
+    /// Removes the file `damageMark`, so that stored graphs are no longer checked completely before they are used.
     package static func removeDamageMark(_ volume: any Volume) throws(CambiumError) {
         guard try volume.exists(damageMark) else { return }
         try volume.remove(damageMark)
         try volume.syncDirectory(CheckpointRecord.directory)
     }
 
-    /// Returns the message of the process that found a corrupt stored graph, or `nil` if there is no such message.
+    /// Returns the error message in the file `damageMark`, or `nil` if no process has found a corrupt stored graph and created the file.
     package static func corruptionNote(_ volume: any Volume) throws(CambiumError) -> String? {
         guard try volume.exists(damageMark) else { return nil }
         do throws(CambiumError) {
             return String(decoding: try volume.bytes(of: damageMark), as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         } catch {
             guard error.code == .notFound else { throw error }
-            return nil  // A writer has made a new checkpoint, and then removed the mark.
+            return nil  // A writer has made a new checkpoint, and then removed the file.
         }
     }
 

@@ -5,9 +5,10 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// Memory for chunks whose form in the file differs from their form in memory.
+/// Supplies memory for the chunks that cannot be mapped from their file, for example because the file contains them compressed.
 package protocol ChunkDestination: AnyObject, Sendable {
-    /// Returns 65,536 bytes of memory, which stays valid as long as this object exists. Only one thread at a time may call this method.
+    /// Returns the address of 65,536 bytes of memory, which stays valid as long as this object exists. Only one thread at a time may call
+    /// this method.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer
 }
 
@@ -59,7 +60,7 @@ package final class PageFile: @unchecked Sendable {
             throw CambiumError(
                 .damaged,
                 "The checkpoint does not match its file name, or its pages have a layout that this program does not use. "
-                    + "The next opening of the store uses an older checkpoint, or the log.",
+                    + "Open the store again to use an older checkpoint or the log.",
                 place: .init(file: record))
         }
         root = try recorded.resolved { chunk, byteCount throws(CambiumError) in
@@ -70,7 +71,7 @@ package final class PageFile: @unchecked Sendable {
             throw CambiumError(
                 .damaged,
                 "The file ends before the last page of checkpoint \(transaction). "
-                    + "The next opening of the store uses an older checkpoint, or the log.",
+                    + "Open the store again to use an older checkpoint or the log.",
                 place: .init(file: path))
         }
         mapping = end > 0 ? try file.map(byteCount: end * Self.chunkByteCount) : nil
@@ -140,7 +141,7 @@ package final class PageFile: @unchecked Sendable {
         CambiumError(
             .damaged,
             "The pages of checkpoint \(root.transaction) do not form a valid graph: \(reason). "
-                + "The next opening of the store uses an older checkpoint, or the log.",
+                + "Open the store again to use an older checkpoint or the log.",
             place: .init(file: "\(volume.name)/\(path)"))
     }
 
@@ -157,7 +158,7 @@ package final class PageFile: @unchecked Sendable {
         CambiumError(
             .damaged,
             "Chunk \(index) of the pages differs from the bytes that checkpoint \(root.transaction) stored. "
-                + "The next opening of the store uses an older checkpoint, or the log.",
+                + "Open the store again to use an older checkpoint or the log.",
             place: .init(file: "\(volume.name)/\(path) offset \(index * Self.chunkByteCount)"))
     }
 
@@ -172,8 +173,8 @@ package final class PageFile: @unchecked Sendable {
         return bytes
     }
 
-    /// Asks the kernel to read certain chunks and nothing else. By default, the kernel also reads the bytes around each touched page. Then
-    /// a query that needs ten chunks could wait until megabytes of the file are read.
+    /// Asks the kernel to read a chunk, and the following chunks if the chunks are touched in order. Without this request, the kernel also
+    /// reads the bytes around each touched page. Then a query that needs ten chunks could wait until megabytes of the file are read.
     private func beginReading(_ index: Int) {
         guard let mapping, let chunks = readAhead.withLock({ $0.chunks(for: index) }) else { return }
         let end = min(chunks.upperBound, mapping.byteCount / Self.chunkByteCount)

@@ -5,7 +5,7 @@ package import CambiumModel
 package struct PageFileWriter {
     private let volume: any Volume
     private let file: any VolumeFile
-    /// The number of bytes that were written.
+    /// The number of bytes that this writer has written to the file of pages and to records.
     package private(set) var byteCount = 0
 
     /// The maximum number of neighbouring chunks that are written together: 32 chunks of 64 KiB, the size of one huge page. Some kernels
@@ -33,13 +33,14 @@ package struct PageFileWriter {
         case packed
     }
 
-    /// The checksum of a chunk in the file, and its compressed length; 0 for a chunk that is not compressed.
+    /// The checksum of a chunk's bytes before compression, and the length of the compressed chunk. The length is 0 for a chunk that is not
+    /// stored compressed.
     package typealias StoredChunk = (checksum: UInt32, packedByteCount: UInt16)
 
     /// Writes chunks. The caller must ensure that no checkpoint uses any of these chunks.
     ///
     /// - Parameters:
-    ///   - chunks: ascending.
+    ///   - chunks: the numbers of the chunks, ascending.
     ///   - withBytes: calls its closure with the bytes of a chunk.
     package mutating func write(
         _ chunks: [Int], _ storing: (_ chunk: Int) -> Storing = { _ in .asItIs },
@@ -79,12 +80,12 @@ package struct PageFileWriter {
         run.bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Writes a compressed chunk, or a part of a table. The rest of the chunk in the file takes no disk space.
+    /// Writes a compressed chunk, or a part of the table of a checkpoint. The rest of the chunk in the file takes no disk space.
     mutating func write(_ packed: [UInt8], as chunk: Int) throws(CambiumError) {
         let offset = chunk * PageFile.chunkByteCount
         if !packed.isEmpty { try file.write(packed, at: offset) }
-        // The length of a file is always a multiple of the chunk size. At the same time, another thread may map later chunks and make the
-        // file longer. This thread must not set the length, because that could cut off the later chunks.
+        // The length of a file of pages is always a multiple of the chunk size. At the same time, another thread may map later chunks and
+        // make the file longer. So this thread writes the last byte of its chunk: setting the length could cut off the later chunks.
         let last = offset + PageFile.chunkByteCount - 1
         if try file.byteCount() <= last { try file.write([0], at: last) }
         let end = (packed.count + Self.blockByteCount - 1) / Self.blockByteCount * Self.blockByteCount
@@ -124,8 +125,8 @@ package struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes the incomplete files of records, settings and notes whose writing was interrupted. The caller ensures that none of them is
-    /// being written.
+    /// Removes the incomplete files that an interrupted writer has left: of checkpoint records, of the settings, and of the archive note.
+    /// The caller must ensure that no process is writing these files.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory)
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {

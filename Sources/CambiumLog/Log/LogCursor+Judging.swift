@@ -6,14 +6,15 @@ extension LogCursor {
     /// Does the same as `judge(batches:)`, but calls `body` with one transaction at a time.
     mutating func judge(_ body: (LogRecord) throws -> Void) throws -> LogReader.End { try judge(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Determines how the log ends, according to the table of FORMAT.md 8. If another process writes at the same time, reads more of the
-    /// log before it decides.
+    /// Determines how the log ends, according to the table of FORMAT.md 8. If another process has written in the meantime, first passes the
+    /// new transactions to `body`.
     ///
     /// Throws `.damaged` if the log is corrupt.
     mutating func judge(batches body: BatchBody) throws -> LogReader.End {
         var verdict = Result { try self.verdict() }
         for _ in 0..<Self.judgementCountMax {
-            // If a writer opened the log after HEAD was read, the verdict may be out of date.
+            // Only the verdict `.clean` without a flaw in HEAD is final. Any other verdict may be out of date, because a writer may have
+            // changed the log after HEAD was read.
             if case .success(.clean) = verdict, end.headFlaw == nil { break }
             guard mayBeWritten, try hasMoved() else { break }
             try advance(batches: body)
@@ -76,13 +77,15 @@ extension LogCursor {
         return .tornTail(file: reader.path, offset: reader.offset, byteCount: reader.byteCount - reader.offset)
     }
 
-    /// Whether a segment without a file is a part of an earlier segment. HEAD is not updated when segments are merged.
+    /// Whether a segment that has no file is a part of an earlier segment. A merge of segments does not change HEAD, so HEAD may name such
+    /// a segment.
     private func isMerged(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
         guard let last = listed.last, segment < last else { return false }
         // The search does not stop at the first segment: an interrupted merge may have left other segments before the missing one.
         for before in listed.reversed() where before < segment {
             let reader = try SegmentReader(volume, path: LogFileName.path(before, .segment), salvages: salvages)
-            // If a segment has lost its index, its end is not known yet. Reading its frames decides whether a transaction is missing.
+            // The end of a segment without a valid index is not known here. If a transaction is missing, the cursor notices this when it
+            // reads the frames.
             if let end = reader.sealedEnd, segment <= end { return true }
             if reader.lostIndex != nil { return true }
         }
@@ -92,8 +95,8 @@ extension LogCursor {
     /// Compares the end of the log with HEAD. Throws if HEAD states that the log was durable beyond the end of the last segment with
     /// frames.
     ///
-    /// A HEAD from an earlier closing may belong to an older copy of the store. If the log verifies to its end, nothing is lost, and HEAD
-    /// only has a flaw.
+    /// HEAD may be older than the log, for example if only HEAD was restored from an older copy of the store. If the log then verifies to
+    /// its end, no transaction is lost, and the method only sets `end.headFlaw`.
     ///
     /// - Parameter isWhole: whether only zeros follow the last frame.
     private mutating func checkHead(_ tail: LogReader.SegmentTail, isWhole: Bool) throws {
@@ -125,13 +128,13 @@ extension LogCursor {
             + "the log continues to transaction \(end.lastTransaction). No transaction is lost, because the log is intact to its end"
     }
 
-    /// Returns the offset up to which a segment was durable according to HEAD.
+    /// Returns the offset up to which a segment was durable according to HEAD, or 0 if HEAD does not name the segment.
     private func statedByHead(_ segment: TransactionNumber) -> Int {
         head.flatMap { $0.segment == segment ? Int(clamping: $0.position) : nil } ?? 0
     }
 
-    /// Moves back to the segment before the interrupted one. The next writer may remove the interrupted segment and continue in the
-    /// preceding one.
+    /// Moves back from an unfinished segment to the segment before it. A writer may remove the unfinished segment, and continue in the
+    /// segment before it.
     mutating func stepBack() {
         guard unfinished != nil, let before = left else { return }
         (reader, end) = before
@@ -151,7 +154,7 @@ extension LogCursor {
 }
 
 extension LogReader.End {
-    /// Adds the bytes that were read from a segment, beginning at an offset.
+    /// Counts a segment, and the bytes that were read from it, beginning at an offset.
     mutating func note(_ reader: SegmentReader, from offset: Int) {
         segmentCount += 1
         byteCount += (reader.isSealed ? reader.byteCount : reader.offset) - offset

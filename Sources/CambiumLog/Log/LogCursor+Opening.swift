@@ -2,7 +2,8 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns `false` if the next segment is the last one, and its creation was interrupted or is in progress.
+    /// Opens the next segment. Returns `false` if the next segment is the last one and cannot be read: its creation was interrupted or is
+    /// in progress, or a writer has removed it.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
@@ -15,7 +16,7 @@ extension LogCursor {
         }
     }
 
-    /// Whether more than `limit` bytes remain to be read, including zeros at the end of a segment.
+    /// Whether more than `limit` bytes of the log remain to be read. Zeros at the end of a segment count, too.
     mutating func hasMore(than limit: Int) throws -> Bool {
         guard try reader != nil || openNext(), let reader else { return false }
         var byteCount = reader.byteCount - reader.offset
@@ -154,8 +155,8 @@ extension LogCursor {
             begin = next.offset
         }
         if let last = next.sealedEnd {
-            // Segments that begin at or before `last` are skipped. An interrupted merge or split has left them, and this segment contains
-            // their transactions.
+            // The following segments that begin at or before `last`, the end of this segment, are skipped. An interrupted merge or split
+            // has left them, and this segment contains their transactions.
             let covered = segments[(index + 1)...].prefix { $0 <= last }
             segments.removeSubrange(covered.indices)
         }
@@ -163,7 +164,7 @@ extension LogCursor {
         left = nil
     }
 
-    /// Lists the directory again. Returns whether its segments have changed.
+    /// Lists the directory again. Returns `false` if it has the same segments as before, or no segments.
     private mutating func relist() throws(CambiumError) -> Bool {
         let found = try LogDirectory.segments(volume)
         guard found != listed, !found.isEmpty else { return false }
@@ -174,7 +175,7 @@ extension LogCursor {
     }
 
     /// Whether the last segment was removed after it was listed. Returns `false` if the segment exists, but only its beginning was written.
-    /// Throws `error` in all other cases.
+    /// Throws in all other cases.
     private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
         let isLast = place == segments.count - 1
         if let failure = error.headerFailure {

@@ -10,7 +10,7 @@ struct LogCursor {
     /// The part of the log that precedes the next segment to open; `nil` if it is not known.
     var base: LogPrefix?
     let mayBeWritten: Bool
-    /// Whether to make bytes that another process writes durable before they are read.
+    /// Whether to sync the bytes of another process before they are read.
     let syncs: Bool
     let salvages: Bool
     var head: Head?
@@ -28,20 +28,21 @@ struct LogCursor {
     var begin = 0
     /// The first transaction of the last segment that was read.
     var lastRead: TransactionNumber?
-    /// The last segment, if only its beginning was written. `isGone` is true if the segment was removed after it was listed.
+    /// The last segment, if only its beginning was written, or if it was removed after it was listed. In the second case, `isGone` is true.
     var unfinished: (path: String, isGone: Bool)?
     var end: LogReader.End
     /// The maximum number of records that one call of `body` receives.
     var batchCountMax = 64
-    /// The segment before the unfinished one, in the state in which the cursor left that segment. `stepBack` returns to this state.
+    /// The segment before `unfinished`, in the state in which the cursor left it. `stepBack` returns to this state.
     var left: (reader: SegmentReader, end: LogReader.End)?
 
     /// The maximum number of times that the end of a log is evaluated again because the log changed in the meantime.
     static let judgementCountMax = 100
 
     /// - Parameters:
-    ///   - mayBeWritten: whether another process may write at the same time. If so, the log is synced before it is read.
-    ///   - syncs: whether the cursor syncs bytes before it reads them. Pass `false` only if the caller uses only durable transactions.
+    ///   - mayBeWritten: whether another process may write at the same time.
+    ///   - syncs: whether the cursor syncs the bytes of another process before it reads them. Pass `false` only if the caller uses only
+    ///     durable transactions.
     init(
         _ log: LogReader, from first: TransactionNumber, after base: LogPrefix? = nil, mayBeWritten: Bool, syncs: Bool = true,
         salvages: Bool = false, at place: SegmentPlace? = nil
@@ -75,12 +76,12 @@ struct LogCursor {
     /// place.
     typealias BatchBody = (inout [LogRecord]) throws -> Void
 
-    /// Calls `body` with every transaction that the log contains now, in order. Throws as `advance(batches:)` does.
+    /// Calls `body` with each transaction of the log that the caller has not received yet, in order. Throws as `advance(batches:)` does.
     mutating func advance(_ body: (LogRecord) throws -> Void) throws { try advance(batches: { try $0.forEachInPlace(body) }) }
 
-    /// Calls `body` with all transactions that the log contains now.
+    /// Calls `body` with all transactions of the log that the caller has not received yet, in order.
     ///
-    /// Throws `.damaged` if a segment is corrupt and others follow it; and the errors of `body`.
+    /// Throws `.damaged` if a segment is corrupt and other segments follow it. Also throws the errors of `body`.
     mutating func advance(batches body: BatchBody) throws {
         while true {
             if try reader == nil && !openNext() { return }
@@ -94,7 +95,7 @@ struct LogCursor {
         }
     }
 
-    /// Lists the directory again. The segments up to the current segment stay the same.
+    /// Lists the directory again. In `segments`, the segments up to the current segment stay the same.
     mutating func list() throws(CambiumError) {
         listed = try LogDirectory.segments(volume)
         let current = reader?.header.firstTransaction ?? segments[index]
@@ -102,14 +103,14 @@ struct LogCursor {
         segments = segments.filter { $0 <= current } + listed.filter { $0 > last }
     }
 
-    /// Reads the current segment. Bytes that another process may still be writing are synced before they are read.
+    /// Reads the current segment. If `syncs` is set, bytes that another process may have just written are synced before they are read.
     private mutating func readFrames(_ body: BatchBody) throws {
         guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
         try reader?.refresh()
         // The call reads only up to the length that the file has now. Otherwise, the call might never end while another process writes
         // continuously.
         let byteCount = reader?.byteCount ?? 0
-        // A caller that stops early should not wait until a large segment is completely verified.
+        // The first steps are short, so that a caller that stops early does not wait until a large segment is completely verified.
         var stepByteCount = Self.stepByteCountMin
         while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
             if syncs { try reader?.sync() }
@@ -163,7 +164,8 @@ struct LogCursor {
         records.removeAll(keepingCapacity: true)
     }
 
-    /// Moves to the next segment. The current segment must verify to its end.
+    /// Moves to the next segment. Throws `.damaged` if the current segment does not verify to its end, unless `salvages` is set and no
+    /// transaction is missing.
     private mutating func leave(_ body: BatchBody) throws {
         if mayBeWritten, reader?.isSealed == false {
             // Frames may have been appended after the last read of this segment and before the next segment was created. They are read now.
@@ -188,12 +190,12 @@ struct LogCursor {
 
     /// Returns the index of the first segment that begins after `segment`.
     func place(after segment: TransactionNumber) -> Int {
-        // The caller usually asks for the segment after the current one.
+        // Usually, `segment` is the current segment, and no search is needed.
         if index < segments.count, segments[index] == segment { return index + 1 }
         return segments.firstIndex { $0 > segment } ?? segments.count
     }
 
-    /// Whether the next segment continues where the frames of this segment end. If so, the bytes after these frames contain no transaction.
+    /// Whether the next segment continues where the frames of `last` end. If so, the bytes after these frames contain no transaction.
     private func isWhole(_ last: SegmentReader) throws(CambiumError) -> Bool {
         do throws(CambiumError) {
             let following = segments[place(after: last.header.firstTransaction)]

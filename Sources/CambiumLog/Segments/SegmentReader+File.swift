@@ -35,8 +35,8 @@ extension SegmentReader {
         offset < indexOffset ? try frames.findEnd(from: offset, within: byteCount) : offset
     }
 
-    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.damaged` if more bytes follow than a writer
-    /// leaves.
+    /// Whether only zeros follow `offset`. A writer may have preallocated this space. Throws `.damaged` if more bytes follow than a crashed
+    /// writer can leave.
     mutating func isPreallocatedAfterEnd() throws(CambiumError) -> Bool {
         guard byteCount - offset <= Self.tailByteCountMax else {
             throw CambiumError(

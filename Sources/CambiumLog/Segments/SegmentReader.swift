@@ -24,7 +24,7 @@ struct SegmentReader {
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
     /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
-    /// transaction that was read, or the time of an earlier transaction after frames were skipped.
+    /// transaction that was read. After skipped frames, it is the time of the first transaction in the last of them.
     private var timeMin: Int64
     /// The source that transactions from the current read of the file share. Transactions that were merged from another segment have
     /// another source.
@@ -74,7 +74,8 @@ struct SegmentReader {
         return offset
     }
 
-    /// Moves to the frame that contains a transaction, if the segment has an index.
+    /// If the segment has an index, moves to the frame that contains a transaction. If no frame contains it, moves to the end of the
+    /// frames.
     mutating func skip(to transaction: TransactionNumber) {
         guard let index, transaction > header.firstTransaction else { return }
         let wanted = transaction.rawValue - header.firstTransaction.rawValue
@@ -214,7 +215,8 @@ struct SegmentReader {
         var reader = ByteReader(frame.region)
         // A corrupt count must not cause the reader to allocate more memory than most frames need.
         if records.isEmpty { records.reserveCapacity(min(frame.transactionCount, 4096)) }
-        // A merged segment has the salt seed of the original segment in each frame, so the source is not the same for all frames.
+        // The transactions from one read of the file share a source. But a frame of a sealed segment may state the salt seed of its
+        // original segment. Then the frame has its own source.
         if sourceWindow != frames.windowCount {
             source = LogSource(file: path, saltSeed: header.saltSeed)
             sourceWindow = frames.windowCount
