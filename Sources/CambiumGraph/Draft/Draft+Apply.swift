@@ -13,8 +13,9 @@ extension Draft {
     /// An op applies as a whole, or the method throws and leaves the draft as it was. After an error, the caller may continue with other
     /// ops.
     ///
-    /// - Throws: `.notFound` for a missing object, `.invalidInput` for values that do not fit the schema. `.limitExceeded` if a table or
-    ///   the graph is full, `.damaged` for a block whose parts disagree.
+    /// - Throws: `.notFound` for a missing object, and `.invalidInput` for values that do not fit the schema. Throws `.limitExceeded` if a
+    ///   table or the graph is full. Throws `.damaged` for a block of rows or links that does not fit, and for a digest that differs from
+    ///   the graph's digest.
     package mutating func apply(_ op: Op) throws(CambiumError) {
         if !op.mayUseReserve { try checkCapacity() }
         try atomically { draft throws(CambiumError) in try draft.perform(op) }
@@ -74,7 +75,7 @@ extension Draft {
 
     /// Creates a directory page for the layout.
     ///
-    /// - Parameter table: Creates or finds the page of a table.
+    /// - Parameter table: Returns the page of a table, which it creates or finds.
     mutating func newDirectory(
         sharedBlobs: RadixVector, register: PageRef, table: (inout Draft, TableLayout) -> PageRef
     ) -> PageRef {

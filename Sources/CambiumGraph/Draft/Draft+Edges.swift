@@ -33,7 +33,7 @@ extension Draft {
         return row
     }
 
-    /// Removes an edge. It must no longer be in the lists of its owners.
+    /// Removes an edge. The caller must have removed the edge from the lists of members of both linked objects.
     mutating func removeEdge(_ table: TableLayout, _ row: UInt32) {
         let hash = reader.edgeHash(link(table.index, row, 0), link(table.index, row, 1))
         removeEntry(table.index, 0, hash: hash, row: row)

@@ -6,7 +6,8 @@ extension Draft {
     /// Returns an empty set of rows for each table.
     package borrowing func emptyRowSets() -> [RowSet] { [RowSet](repeating: RowSet(), count: layout.tables.count) }
 
-    /// Returns the original objects of an entity whose rows are not in `mentioned` (a set for each table), ascending.
+    /// Returns the ids, ascending, of the objects of an entity whose rows are not in `mentioned`, which has a set of rows for each table.
+    /// Omits objects that this draft inserted.
     package borrowing func absent(_ entity: Entity, mentioned: [RowSet]) -> [ObjectID] {
         guard let table = layout.table(of: entity.root) else { return [] }
         let rows = reader.rows(table.index)
@@ -19,7 +20,8 @@ extension Draft {
         return serials.sorted().map { ObjectID(root: entity.root, serial: $0) }
     }
 
-    /// For a set of objects to delete, returns the number of original objects of each entity that would disappear, including cascades.
+    /// Returns the number of objects of each entity that a deletion of `ids` would delete, including cascades. Objects that this draft
+    /// inserted do not count.
     package borrowing func countDeleted(_ ids: [ObjectID]) -> [EntityNumber: Int] {
         var counts: [EntityNumber: Int] = [:]
         for place in closure(of: ids.compactMap { self.place(of: $0) }) {
@@ -35,7 +37,7 @@ extension Draft {
     /// Counts the changed objects and the objects in `seen`, by entity and by their net change. `seen` has a set of rows for each table.
     package borrowing func netCounts(seen: [RowSet]) -> [EntityNumber: NetCounts] {
         guard let touched else { return [:] }
-        // An array, because lookups in a dictionary would take longer than all other work here.
+        // The counts are in an array, because a lookup in a dictionary for each row would take longer than all other work of this method.
         var counts = [NetCounts](repeating: NetCounts(), count: 1 + Int(schema.entities.map(\.number.rawValue).max() ?? 0))
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]

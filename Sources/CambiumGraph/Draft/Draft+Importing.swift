@@ -4,14 +4,14 @@ package import CambiumModel
 extension Draft {
     // MARK: Objects
 
-    /// Returns the row with these identity values, or `nil` if there is no such row.
+    /// Returns the row whose identity has the values `cells`, or `nil` if there is no such row.
     package borrowing func row(_ table: ImportTable, identity cells: [Cell]) -> UInt32? {
         guard let index = table.identity else { return nil }
         let row = reader.row(table.number, index, keys: cells)
         return row == noRow ? nil : row
     }
 
-    /// Returns the row with this key. The key is the value of one attribute, and `hash` is its hash.
+    /// Returns the row whose identity is `key`, the value of one attribute. `hash` is the hash of the key.
     @inline(__always)
     package borrowing func row(_ place: KeyPlace, _ key: Cell, hash: UInt64) -> UInt32? {
         let row = reader.row(
@@ -19,7 +19,7 @@ extension Draft {
         return row == noRow ? nil : row
     }
 
-    /// Lets another thread supply memory for several MiB of pages, unless as much memory is already available.
+    /// Lets another thread supply memory for several MiB of pages, unless this memory is already available.
     package borrowing func prepareMemory() { space.memory.prepareAhead() }
 
     /// Prefetches the memory in which a key is looked up.
@@ -29,7 +29,7 @@ extension Draft {
     package borrowing func forEachRow(_ table: ImportTable, _ body: (UInt32) -> Void) {
         let map = reader.vector(table.number, TablePage.virtualPagesOffset)
         var next = 0
-        // The loop skips the gaps between serials: virtual pages without objects do not exist.
+        // The loop skips large gaps between serials: it visits only the virtual pages (ranges of consecutive serials) that are in the map.
         while let page = map.firstIndex(from: next, reader.chunks) {
             let first = UInt64(page) << UInt64(PageLayout.fanOutShift)
             for serial in first...first | UInt64(PageLayout.fanOutMask) {
@@ -84,7 +84,7 @@ extension Draft {
         cell.withCell { store(table.number, row, slot, table.table.columns[slot], $0) }
     }
 
-    /// Adds a new object to the indexes.
+    /// Completes an insertion that `beginInsert` began: adds the new object to the indexes, and marks a stub.
     ///
     /// - Parameter hash: The hash of the object's identity, if the caller has just looked for it and found no object. Otherwise 0.
     package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool, hash: UInt64) {

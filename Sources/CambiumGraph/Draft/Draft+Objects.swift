@@ -19,7 +19,7 @@ extension Draft {
         let row = insertRow(table, serial: id.serial, entity: number)
         for assigned in cells {
             let kind = table.columns[assigned.slot]
-            // A null must clear the value that an earlier assignment to the same attribute stored.
+            // A null is stored only if an earlier assignment to the same attribute has stored a value, which the null must clear.
             if assigned.cell.isNull, reader.rows(table.index).isNull(row, assigned.slot, kind) { continue }
             assigned.cell.withCell { store(table.index, row, assigned.slot, kind, $0) }
         }
@@ -50,7 +50,7 @@ extension Draft {
         _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
     ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
-        // Pages that are not proven may contain references to any address, so they are not prefetched.
+        // Stored pages that were not proven to form a graph may contain references to any address, so nothing is prefetched.
         if space.isProven { reader.rows(table.index).prefetch(values, place.row, table) }
         var cells = space.spareCells.take()
         defer { space.spareCells.recycle(&cells) }

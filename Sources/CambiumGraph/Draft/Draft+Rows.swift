@@ -37,7 +37,7 @@ extension Draft {
         }
     }
 
-    /// Removes a virtual page that has no objects left from the map of the table.
+    /// Removes a virtual page (a range of consecutive serials) from the map of the table. The virtual page must have no objects.
     private mutating func forget(_ table: TableLayout, virtualPage: UInt32) {
         let map = (ownedTable(table.index) + TablePage.virtualPagesOffset).assumingMemoryBound(to: RadixVector.self)
         slot(&map.pointee, Int(virtualPage)).pointee = 0
@@ -49,7 +49,7 @@ extension Draft {
         releaseGroup(table, index, virtualPage: nil)
     }
 
-    /// Clears the old cells of a row that packing has moved to another group. Its old group still has other rows.
+    /// Clears the old cells of a row that packing has moved to another group. The old group still has other rows.
     mutating func clearMoved(_ table: TableLayout, _ row: UInt32) {
         for (slot, kind) in table.columns.enumerated() where slot >= TableLayout.sourceSlot {
             switch kind {
@@ -92,7 +92,8 @@ extension Draft {
         count(page + table.countOffset(of: entity), by: step)
     }
 
-    /// Adds `step` to a count. In a page that is not proven, the stored count may be too low, so the result is checked.
+    /// Adds `step` to a count. The result is checked, because a stored page that was not proven to be valid may have a count that is too
+    /// low.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
         if count < 0 { chunks.refuse("a count of a table is too low") }

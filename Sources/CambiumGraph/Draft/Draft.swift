@@ -6,14 +6,14 @@ package import CambiumModel
 
 /// A graph that a writer changes. Only drafts write to pages. A draft that is dropped without being published has no effect.
 ///
-/// The birth of a page is the epoch of the draft that created it. A draft may write a page in place only if this is its own epoch. It
-/// copies any other page first. No reader sees a change of the draft before `Timeline.publish`.
+/// The birth of a page is the epoch of the draft that created it. A draft may write to a page only if it created the page, so that the
+/// birth is the draft's own epoch. It copies any other page first. No reader sees a change of the draft before `Timeline.publish`.
 package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
-    /// The birth of the pages that the draft may write without another check. If the pages are not proven, no page has this birth. Then
-    /// each page is checked, because a forged reference could lead to a page of another kind.
+    /// The birth of the pages that the draft may write without another check. If the stored pages were not proven to form a graph, no page
+    /// has this birth. Then each page is checked, because a forged reference could lead to a page of another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
@@ -29,8 +29,8 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// The error of a change that threw after it had written. Such an error makes the draft unusable. `any Error` is a reference, which
-    /// keeps the draft small, because drafts are moved often.
+    /// The error of a change that threw after it had written to a page. Such an error makes the draft unusable. `any Error` is a reference,
+    /// which keeps the draft small, because drafts are moved often.
     private var failure: (any Error)?
     /// Whether the current change has written to a page.
     private var hasWritten = false
@@ -127,7 +127,7 @@ extension Draft {
         }
     }
 
-    /// Throws `.notWritable` if a change failed after it had written.
+    /// Throws `.notWritable` if an earlier change of this draft failed after it had written to a page.
     @inline(__always)
     package borrowing func checkUsable() throws(CambiumError) {
         if failure != nil { throw refusal() }
@@ -158,7 +158,7 @@ extension Draft {
         return page
     }
 
-    /// Ensures that the draft owns a page: if not, copies the page and sets the reference to the copy.
+    /// Ensures that the draft may write to a page: if the draft did not create the page, copies it, and sets `page` to the copy.
     ///
     /// - Parameters:
     ///   - kind: The kind of page that the caller writes to; `nil` for any kind.
@@ -187,7 +187,7 @@ extension Draft {
         return copy
     }
 
-    /// Records that this draft no longer reaches a page. Constant pages are never released.
+    /// Records that this draft no longer reaches a page, which is released later. Constant pages (birth 0) are never released.
     private mutating func supersede(_ page: PageRef) {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }
@@ -227,7 +227,7 @@ extension Draft {
     private mutating func ownedGroupByPath(_ table: Int, _ index: UInt32) -> UnsafeMutableRawPointer {
         hasWritten = true
         let found = reader.rows(table).group(index &<< PageLayout.rowShift)
-        // Only pages of the draft refer to a page of the draft, so the path to this group needs no copies.
+        // If the draft created the group, it also created all pages on the path to the group, and need not copy them.
         if found.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) == trustedEpoch {
             groupCache = GroupCache(table: table, index: index, pointer: found)
             return found

@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A relationship, resolved once for an import that writes many links. It holds few references, so that a copy is cheap.
+/// A relationship, resolved once for an import that writes many links. This value holds few references, so that a copy is cheap.
 package struct ImportEnd {
     let end: EndLayout
     let isOrdered: Bool
@@ -17,13 +17,13 @@ package final class ImportTable {
     let table: TableLayout
     package let entity: Entity
     let identity: IndexLayout?
-    /// The index and the column in which the import looks up keys of one attribute. `nil` if the import has no identity.
+    /// The index and the column in which the import looks up keys of one attribute. `nil` if the import does not look for objects.
     package let keyPlace: KeyPlace?
     /// The column of each attribute of the entity, in the order of `entity.attributes`.
     let slots: [Int]
-    /// The default of each attribute in the same order; `nil` if the attribute has no default.
+    /// The default of each attribute, in the order of `entity.attributes`; `nil` if the attribute has no default.
     let defaults: [StoredCell?]
-    /// Whether the numbers of members of a new object must be checked.
+    /// Whether the entity has a relationship with a minimum or a maximum number of members, so that each new object must be checked.
     let isCounted: Bool
 
     init(table: TableLayout, entity: Entity, identity: IndexLayout?, slots: [Int], defaults: [StoredCell?], isCounted: Bool) {

@@ -14,7 +14,7 @@ package final class GraphLayout: Sendable {
     let links: [LinkLayout]
     /// The two ends of each link, in the order of `links`.
     let ends: [EndLayout]
-    /// For each end, in the order of `ends`: the properties that determine what a change of members at this end records.
+    /// For each end, in the order of `ends`: the properties by which a draft decides which changed rows it must record.
     let marks: [EndMark]
     /// For each table, the relationships with a minimum or a maximum number of members.
     private let countedProperties: [Set<PropertyNumber>]
@@ -33,10 +33,10 @@ package final class GraphLayout: Sendable {
 
     let derived: DerivedLayout
 
-    /// The meanings of the columns; `nil` until a comparison first needs them.
+    /// The meanings of the columns; `nil` until a comparison of two graphs first needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
-    /// The objects that higher modules compute once for each layout, each stored under the type that asked for it.
+    /// The objects that `derivedObject` has created for higher modules, by the type for which they were requested.
     private let derivedObjects = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
     /// Returns the object that `make` creates from the layout for a type. Later calls for the type return the same object, unless several
@@ -112,7 +112,7 @@ package final class GraphLayout: Sendable {
         return number < identityByEntity.count ? identityByEntity[number] : nil
     }
 
-    /// The meanings of the columns. Complexity: O(columns) for the first call, then O(1).
+    /// The meanings of the columns, for a comparison of two graphs. Complexity: O(columns) for the first call, then O(1).
     var meanings: ColumnMeanings {
         knownMeanings.withLock { known in
             if let known { return known }

@@ -9,7 +9,8 @@ extension IndexRange {
     /// their rows.
     ///
     /// - Parameter isReversed: Whether the order is reversed.
-    /// - Parameter offset: The number of objects to skip. Skipping takes no time unless keys may be cut.
+    /// - Parameter offset: The number of objects to skip. Skipped objects are not visited, unless keys of the index may be cut to the
+    ///   maximum length.
     ///
     /// Complexity: O(log objects + objects visited).
     package func forEach(isReversed: Bool = false, offset: Int = 0, _ body: (ObjectPlace) -> Bool) {
@@ -18,7 +19,7 @@ extension IndexRange {
     }
 
     /// Calls `body` with the row of each object in the order of the index until `body` returns `false`. `body` also receives whether the
-    /// object has the same values as the previous object. No key of the index may be cut.
+    /// object has the same values as the previous object. The caller must ensure that no key of the index is cut.
     func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
         var previous: (leaf: OrderedLeaf, place: Int)?
         forEachEntry(outer, isReversed: isReversed) { leaf, place, row in
@@ -68,7 +69,7 @@ extension IndexRange {
         private let rows: Rows
         private let table: Int
         private let isProven: Bool
-        /// Whether all keys are short enough not to be cut. Then the order of the entries is the order of the values.
+        /// Whether all keys are short enough not to be cut. If so, the order of the entries is the order of the values.
         private let hasShortKeys: Bool
         /// The rows that have the same cut key, which is `runKey`.
         private var run: [UInt32] = []

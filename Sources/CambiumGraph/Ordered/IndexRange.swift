@@ -7,7 +7,7 @@ package struct IndexRange: Sendable {
     struct Edge: Sendable {
         /// The whole key of the edge, even if it is longer than a key of the index.
         let key: [UInt8]
-        /// Whether the edge follows all objects whose keys begin with these bytes. Otherwise, it precedes them.
+        /// Whether the edge follows all objects whose keys begin with `key`. Otherwise, the edge precedes these objects.
         let isAfter: Bool
 
         init(_ key: [UInt8], isAfter: Bool) {
@@ -70,7 +70,7 @@ package struct IndexRange: Sendable {
         return padded.withUnsafeMutableBytes { padded in padded.baseAddress.map { index.place(after: $0, bytes.count) } ?? index.count }
     }
 
-    /// The number of objects. Complexity: O(1), unless keys at an edge are cut.
+    /// The number of objects in the range. Complexity: O(1), or O(objects near the edges) if the key of an edge is cut.
     package var count: Int {
         outer.count - (lowerEdge.isEmpty && upperEdge.isEmpty ? 0 : missing(lowerEdge) + missing(upperEdge, notIn: lowerEdge))
     }

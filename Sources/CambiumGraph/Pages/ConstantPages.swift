@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// The constant pages: leaves without content that many groups share. All values in such a leaf are null, no row, or zero.
+/// The constant pages: leaves without content that many groups of rows share. All values in such a leaf are null, no row, or zero.
 struct ConstantPages {
     private(set) var null1: PageRef = 0
     private(set) var null2: PageRef = 0
@@ -15,7 +15,7 @@ struct ConstantPages {
 
     init() {}
 
-    /// The constant pages of every space. Their references are always the same, because they are the first pages.
+    /// The constant pages of every page space. Their references are the same in all spaces, because they are the first pages of each space.
     static let stored = PageSpace().constants
 
     init(in space: PageSpace) {

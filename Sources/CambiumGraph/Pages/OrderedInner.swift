@@ -2,8 +2,8 @@
     import Glibc
 #endif
 
-/// A node of an ordered index that has children. It contains their references, the number of entries below each child, and the lower bounds
-/// of the children.
+/// An inner node of an ordered index. It contains the references to its children, the number of entries below each child, and the lower
+/// bounds of the children.
 ///
 /// A lower bound separates a child from the child before it, so the first child has none. The bytes with which all lower bounds begin are
 /// stored only once. The next eight bytes of each bound are stored as numbers, so that a search usually compares numbers.
@@ -36,7 +36,7 @@ struct OrderedInner {
     }
     @inline(__always) private var prefix: UnsafeMutableRawPointer { UnsafeMutableRawPointer(ends + (count &- 1)) }
 
-    /// Returns the lower bound of the child at `place + 1`, without the prefix.
+    /// Returns the lower bound of the child at `place + 1`, without the common prefix of all lower bounds.
     @inline(__always) private func bound(_ place: Int) -> OrderedBytes {
         let start = place == 0 ? 0 : Int(ends[place &- 1])
         return OrderedBytes(prefix + prefixByteCount + start, Int(ends[place]) &- start)
@@ -47,7 +47,7 @@ struct OrderedInner {
 
     // MARK: Searching
 
-    /// Returns the child to which the given bytes belong.
+    /// Returns the index of the last child whose lower bound does not follow the given bytes. Returns 0 if all lower bounds follow them.
     @inline(__always) func child(of target: OrderedBytes) -> Int {
         let boundCount = count &- 1
         if boundCount <= 0 { return 0 }
@@ -118,8 +118,8 @@ struct OrderedInner {
         page.storeBytes(of: UInt16(truncatingIfNeeded: end), toByteOffset: Self.boundsByteCountOffset, as: UInt16.self)
     }
 
-    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space, or if `bound` does not begin with the
-    /// common prefix of the lower bounds.
+    /// Adds a child after another child. Returns `false` and changes nothing if the node lacks space or has only one child. Does the same
+    /// if `bound` does not begin with the common prefix of the lower bounds.
     func insert(_ reference: PageRef, _ entryCount: Int, bound: OrderedBytes, after child: Int) -> Bool {
         let (count, prefixCount, boundsByteCount) = (count, prefixByteCount, number(Self.boundsByteCountOffset))
         let restCount = bound.count - prefixCount
@@ -161,7 +161,7 @@ struct OrderedInner {
         referencesOffset + 8 * count + 10 * (count - 1) + prefixByteCount + boundsByteCount
     }
 
-    /// Whether all parts of the node lie within the page. Then searching and changing the node is safe, whatever its bytes are.
+    /// Whether all parts of the node lie within the page. If so, searching and changing the node is safe, whatever its bytes are.
     var isConsistent: Bool {
         let boundsByteCount = number(Self.boundsByteCountOffset)
         guard count > 0, prefixByteCount <= OrderedNode.entryByteCountMax,

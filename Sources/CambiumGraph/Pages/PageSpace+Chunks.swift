@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Supplies the chunks of a page space that was opened from stored pages. Any thread may call it.
+/// Supplies the chunks of a page space that was opened from stored pages. Any thread may call its methods.
 package protocol ChunkSource: AnyObject, Sendable {
     /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. The method ends the process
     /// if the bytes cannot be supplied.
@@ -24,7 +24,7 @@ package protocol PageStorage: AnyObject, Sendable {
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
     /// Maps chunks of the file at an address whose memory has the same content. Returns `false` if that fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Records that these chunks are not needed. They have no disk space until they are stored or mapped again.
+    /// Records that the given chunks are not needed. They have no disk space until they are stored or mapped again.
     ///
     /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
     ///   thread stores or maps the chunks.
@@ -37,9 +37,9 @@ enum ChunkMemory: UInt8 {
     case heap
     /// A heap address whose memory was lent to the kernel until a thread touches it. The chunk has no disk space.
     case lent
-    /// The file of the space's storage, mapped instead of heap memory.
+    /// A heap address at which the file of the space's storage is mapped.
     case file
-    /// The window of the storage, a mapping of its whole file.
+    /// An address in the window of the space's storage, a mapping of the storage's whole file.
     case window
     /// Memory that the space's source supplies.
     case source
@@ -54,14 +54,14 @@ enum ChunkMemory: UInt8 {
 struct StoredSpace {
     /// For each chunk, the number of granules in use.
     let live: [UInt16]
-    /// The epoch of the stored pages: all of them were born in it or earlier.
+    /// The epoch of the stored pages: each of them was created in this epoch or earlier.
     let epoch: UInt64
     let source: any ChunkSource
 }
 
-/// Gives chunks memory and releases it. Docs/CHECKPOINTS.md describes the life of a chunk.
+/// Gives memory to chunks, and releases the memory. Docs/CHECKPOINTS.md describes the life of a chunk.
 extension PageSpace {
-    /// Returns the address of a chunk that is touched for the first time since the space was opened, and stores it in the table.
+    /// Returns the address of a chunk that is touched for the first time since the space was opened, and stores the address in `chunks`.
     func supply(_ chunk: Int) -> UnsafeMutableRawPointer {
         let (base, flaw) = supplied(chunk)
         if let flaw { refuse(flaw) }
@@ -69,7 +69,8 @@ extension PageSpace {
         return base
     }
 
-    /// Returns the address of a stored chunk, and the flaw in the headers of its pages, or `nil` if they are valid. Any thread may call it.
+    /// Returns the address of a stored chunk, and the flaw in the headers of its pages. The flaw is `nil` if the headers are valid. Any
+    /// thread may call it.
     func supplied(_ chunk: Int) -> (base: UnsafeMutableRawPointer, flaw: String?) {
         guard let source else { preconditionFailure("A page must not refer to a chunk that its space does not have.") }
         let base = source.chunk(chunk)
@@ -80,7 +81,8 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not divided into pages: \($0)" })
     }
 
-    /// Checks a page of a graph that is not proven before a draft copies or discards it. Ends the process if the page is invalid.
+    /// Checks a page before a draft copies or discards it. This is needed if the stored pages were not proven to form a graph. Ends the
+    /// process if the page is invalid.
     ///
     /// - Parameters:
     ///   - wanted: The kind that the page must have; `nil` for any kind.
@@ -103,14 +105,14 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process because a page has impossible content. If the graph is proven, the cause is a defect of a draft, or a caller that
-    /// uses a place of another graph.
+    /// Ends the process because a page has impossible content. The stored pages may be the cause if they were not proven to form a graph.
+    /// Otherwise, a draft has a defect, or a caller uses a place of another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)
     }
 
-    /// Freezes all open chunks: nothing is written to them after this call. Call it only between two drafts.
+    /// Freezes all open chunks: nothing is written to them until they are empty and opened again. Call this method only between two drafts.
     ///
     /// - Parameter epoch: The epoch of the newest version.
     /// - Returns: The chunks that were open and have pages in use.
@@ -128,7 +130,8 @@ extension PageSpace {
     /// The number of empty chunks that keep their memory: 16 MiB.
     static let spareChunkCount = 256
 
-    /// Provides writable memory for an empty or new chunk. If the budget is exhausted, maps the file of the storage instead.
+    /// Provides writable memory for an empty or new chunk. If the memory budget is exhausted and the space has a storage, maps the
+    /// storage's file instead.
     func giveMemory(_ chunk: Int) {
         if chunk == memories.count { memories.append(.none) }
         switch memories[chunk] {

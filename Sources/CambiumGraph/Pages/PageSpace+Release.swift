@@ -1,5 +1,6 @@
 extension PageSpace {
-    /// Lets writers use only the given chunks. They must have no page in use, and no other owner may need them.
+    /// Replaces the list of empty chunks that writers may open. The caller must ensure that the given chunks have no page in use, and that
+    /// no other owner needs them.
     ///
     /// - Parameters:
     ///   - empty: The chunks, ascending.
@@ -51,15 +52,15 @@ extension PageSpace {
             default: memories[chunk] = .none
             }
         }
-        // The taken chunks return to their position in the list. It must be before the chunks that keep their memory and disk space, even
-        // if the list has become shorter.
+        // The taken chunks return to their position in the list. This position must be before the chunks that keep their memory and disk
+        // space, even if the list has become shorter.
         rest.next = min(rest.next, emptyChunks.count)
         emptyChunks.insert(contentsOf: rest.taken, at: rest.next)
         rest.next += rest.taken.count
         (rest.taken, rest.released, rest.memory, rest.disk) = ([], [], [], DiskRelease())
     }
 
-    /// Records that these chunks have no disk space, and returns the steps that release it. Consecutive chunks share one step.
+    /// Records that the given chunks have no disk space, and returns the steps that release the space. Consecutive chunks share one step.
     ///
     /// - Parameter chunks: The chunks, ascending.
     func discard(_ chunks: [Int]) -> DiskRelease {
@@ -85,7 +86,7 @@ extension PageSpace {
         }
     }
 
-    /// Lends the memory of a chunk to the kernel. A heap chunk keeps its address, and its next use takes no new address.
+    /// Lends the memory of a chunk to the kernel. A chunk at a heap address keeps the address for its next use.
     func lend(_ chunk: Int) {
         switch (memories[chunk], chunks[chunk: chunk]) {
         case (.heap, let base?): memory.lend(base)

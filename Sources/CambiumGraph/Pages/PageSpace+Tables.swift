@@ -1,6 +1,7 @@
 /// Chunks that contain a part of a checkpoint's table instead of pages. See Docs/CHECKPOINTS.md, "Checkpoint records".
 extension PageSpace {
-    /// Takes chunks for the table of a checkpoint. No page is placed in them until `reuse` is called. Call it only between two drafts.
+    /// Takes chunks for the table of a checkpoint. No page is placed in them until `reuse` is called. Call this method only between two
+    /// drafts.
     ///
     /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions. If only
     /// the reserve is left, it takes chunks beyond those that pages may use.
@@ -35,7 +36,7 @@ extension PageSpace {
             let memory = memories[Int(chunk)]
             let isLent = memory == .none || memory == .lent
             if isLent || mayLend(Int(chunk)) {
-                // Memory that is a mapping of the file would keep the disk space in use.
+                // A chunk whose memory is a mapping of the file would keep its disk space.
                 if !isLent { lend(Int(chunk)) }
                 taken.append(Int(chunk))
             } else {

@@ -13,7 +13,7 @@ import CambiumModel
 /// SENDABLE: only the writer touches mutable state. Readers use only `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
     let chunks: Chunks
-    /// The permanent pages that all groups use as leaves without content. Their birth is 0, and they are never released.
+    /// The permanent pages that all groups of rows use as leaves without content. Their birth is 0, and they are never released.
     @exclusivity(unchecked) private(set) var constants = ConstantPages()
     // One thread at a time allocates and releases. So no two accesses to the following properties overlap, and the runtime need not check
     // them.
@@ -21,7 +21,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var chunkCount = 0
     /// For each chunk, the number of granules in use by its pages.
     let live: UnsafeMutablePointer<UInt16>
-    /// The epoch of the last freeze. Pages that were born in it or earlier lie in frozen chunks, to which nothing is written.
+    /// The epoch of the last freeze. Pages whose birth is this epoch or earlier lie in frozen chunks, to which nothing is written.
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are allocated and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
@@ -35,7 +35,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var memories = ChunkMemories.none
     /// Supplies the stored chunks that no thread has touched yet; `nil` if no chunk was stored.
     let source: (any ChunkSource)?
-    /// The epoch of the stored pages: all of them were born in it or earlier.
+    /// The epoch of the stored pages: each of them was created in this epoch or earlier.
     let storedEpoch: UInt64
     /// Whether all stored pages were proven to form a graph, or no page was stored. Pages that are not proven are checked when they are
     /// read.
@@ -45,20 +45,20 @@ final class PageSpace: @unchecked Sendable {
     let freeHeads: UnsafeMutablePointer<PageRef>
     @exclusivity(unchecked) var cursor = 0
     @exclusivity(unchecked) var cursorEnd = 0
-    /// Empty lists of pages whose memory later drafts use again.
+    /// Empty lists of pages. Later drafts use the memory of these lists again.
     @exclusivity(unchecked) private var spareLists: [PageList] = []
     /// Memory for the cells that an op stores, kept for the next op.
     @exclusivity(unchecked) var spareCells = SpareArray<AssignedCell>()
     /// Memory for the values that an op assigns, kept for the next op.
     @exclusivity(unchecked) var spareAssignments = SpareArray<Assignment>()
     let memory: PageMemory
-    /// The storage that holds chunks for which the budget has no memory; `nil` if there is no storage.
+    /// The storage that holds chunks for which the memory budget has no memory; `nil` if there is no storage.
     @exclusivity(unchecked) var storage: (any PageStorage)?
     @exclusivity(unchecked) var capacity = PageCapacity.standard
     @exclusivity(unchecked) var mappings = MappingBudget()
     /// The memory for changes of ordered indexes; `nil` until it is first used. Later drafts use it again.
     @exclusivity(unchecked) private var knownOrderedWork: OrderedWork?
-    /// An object that must exist as long as the pages do.
+    /// An object that must exist as long as the pages of this space. The space only keeps a reference to the object.
     @exclusivity(unchecked) var companion: AnyObject?
 
     /// - Parameter root: The properties of the stored pages; `nil` for a new space.
@@ -203,7 +203,7 @@ final class PageSpace: @unchecked Sendable {
         return chunk
     }
 
-    /// Skips new chunks that graphs of a closed store still map. Later, these chunks become empty chunks of this space.
+    /// Skips new chunks that graphs from an earlier opening of the store still map. Later, these chunks become empty chunks of this space.
     private func skipOwnedChunks() {
         while chunkCount < PageLayout.chunkCountMax, !mayUse(chunkCount) {
             if chunkCount == memories.count { memories.append(.none) }
