@@ -46,7 +46,7 @@ extension SchemaResolver {
 
     func number(ofEntity place: Int) -> EntityNumber { EntityNumber(rawValue: definition.entities[place].number ?? 0) }
 
-    /// Returns the entities. Each of them has its own and its inherited attributes and relationships.
+    /// Returns the entities of the schema. Each of them has its own and its inherited attributes and relationships.
     ///
     /// - Parameter attributes: The attributes that each entity declares.
     func entities(_ attributes: [[Attribute]], _ pairs: LinkResolver) -> [Entity] {

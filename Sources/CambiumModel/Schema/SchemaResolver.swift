@@ -1,11 +1,11 @@
 internal import CambiumJSON
 
-/// Resolves the names of a definition that already has numbers, and checks its rules.
+/// Resolves the names in the definition of a schema, and checks the rules that a schema must keep. The definition already has numbers.
 ///
 /// Complexity: O(properties + inherited properties). The number of inherited properties is limited.
 struct SchemaResolver {
-    /// When regular expressions and stored queries are checked. A schema from the log needs no check, because it was checked when it was
-    /// set.
+    /// The time at which the regular expressions and stored queries of a schema are compiled. A schema from the log was checked when it was
+    /// set, so its expressions are compiled at their first use.
     enum Expressions { case compileAll, compileAtFirstUse }
 
     let definition: SchemaDefinition
@@ -16,8 +16,8 @@ struct SchemaResolver {
     /// The numbers of the properties that were checked so far, by root entity.
     private var numbers: [Int: Set<UInt16>] = [:]
 
-    /// The maximum total of entities, properties, unique sets, indexes and queries in a schema. Inherited parts
-    /// count again for each entity.
+    /// The maximum total of entities, properties, unique sets, indexes and queries in a schema. Inherited parts count again for each entity
+    /// that inherits them.
     static let inheritedCountMax = 1 << 22
 
     init(_ definition: SchemaDefinition, _ expressions: Expressions) {
@@ -28,7 +28,7 @@ struct SchemaResolver {
     mutating func resolve() throws(CambiumError) -> (entities: [Entity], links: [Link]) {
         checkNames()
         checkParents()
-        // The next steps need correct parents and numbers.
+        // The next steps need correct names, numbers and parents of entities.
         try mistakes.throwIfAny()
         try checkInheritance()
         checkProperties()
