@@ -9,8 +9,8 @@ extension WriteTransaction {
     /// changes.
     ///
     /// Throws `.notFound` for a missing object. Throws `.invalidInput` for a relationship that the object's entity does not have, and for a
-    /// target that the relationship cannot hold. Also throws `.invalidInput` for an index outside of the relationship. After an error,
-    /// nothing is changed.
+    /// target that the relationship cannot hold. Also throws `.invalidInput` for an index that is negative or greater than the number of
+    /// members. After an error, nothing is changed.
     public mutating func link(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int? = nil
     ) throws(CambiumError) {

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Reads by name, including the changes of the transaction so far.
+/// Reads values, members and objects by the names of the schema, including the changes of the transaction so far.
 extension WriteTransaction {
     /// The value of an attribute of an object.
     ///
@@ -13,7 +13,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the ids of the objects to which a relationship leads, in the order of the relationship.
+    /// Returns the ids of the objects to which a relationship of object `id` leads, in the order of the relationship.
     ///
     /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
     public borrowing func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {

@@ -4,12 +4,11 @@ public import CambiumModel
 
 /// The changes of one transaction. `Store.write` passes the transaction to its closure, and it is valid until the closure returns.
 ///
-/// Every call validates, applies and records one op. If a call throws, the transaction contains no part of that call, and the closure may
-/// continue. If the closure throws, the transaction has no effect. Rules that concern the whole graph (mandatory properties, uniqueness,
-/// numbers of members, denied deletions) are checked once, at the end.
+/// Every call that changes something validates the change, applies it, and records it as an op. If a call throws, the transaction contains
+/// no part of that call, and the closure may continue. If the closure throws, the transaction has no effect. Rules that concern the whole
+/// graph (mandatory properties, uniqueness, numbers of members, denied deletions) are checked once, at the end.
 ///
-/// If a change fails after it has begun, for example because of the disk, the transaction fails. Every later call then throws, and so does
-/// the commit.
+/// If a change fails halfway, for example because of the disk, the transaction fails. Every later call then throws, and so does the commit.
 ///
 ///     try store.write(Author(actor: "jane")) { transaction in
 ///         let note = try transaction.insert("Note", ["title": "Paris"])
@@ -17,11 +16,11 @@ public import CambiumModel
 ///     }
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    /// The ops of the transaction. The ops of an import are appended once they are known.
+    /// The ops of the transaction. The ops of an import are appended when a comparison has derived them.
     var ops: OpWriter
     var recording = Recording.ops
-    /// Whether the store forgets the transaction, including its request, even if the closure succeeds. No ops of such a transaction are
-    /// recorded.
+    /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
+    /// succeeds, and the import records no ops.
     var isRehearsal = false
     /// The error of a call that saved only some of its records. If it is set, the transaction cannot be committed.
     var partialSave: CambiumError?
@@ -147,12 +146,12 @@ public struct WriteTransaction: ~Copyable {
     /// Returns whether the transaction has an object with this id.
     public borrowing func contains(_ id: ObjectID) -> Bool { draft.contains(id) }
 
-    /// The value of an attribute of an object, including the changes of the transaction. `.null` if the object's entity does not have the
-    /// attribute; `nil` if there is no such object.
+    /// The value of an attribute of an object, including the changes of the transaction. The value is `.null` if the object's entity does
+    /// not have the attribute, and `nil` if there is no such object.
     public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
 
-    /// Returns the ids to which a relationship leads, including the changes of the transaction. Returns `nil` if there is no such object,
-    /// and no ids if its entity does not have the relationship.
+    /// Returns the ids of the objects to which a relationship of an object leads, including the changes of the transaction. Returns `nil`
+    /// if there is no object `id`, and no ids if its entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }
@@ -169,7 +168,7 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Ops
 
-    /// Applies an op and records it, or does neither.
+    /// Applies an op, and records it unless a final comparison derives the ops. If this method throws, it does neither.
     mutating func record(_ op: Op) throws(CambiumError) {
         if recording == .comparison, case .delete = op { throw Self.refusal(of: "delete") }
         try checkUsable()
@@ -202,7 +201,7 @@ public struct WriteTransaction: ~Copyable {
         return entity
     }
 
-    /// Checks a value, and returns the attribute of the current schema.
+    /// Checks a value for an attribute, and returns the attribute of the current schema with the same number.
     private borrowing func check(_ attribute: Attribute, _ value: Value, _ entity: Entity) throws(CambiumError) -> Attribute {
         // The caller's attribute may belong to an equal schema, such as the schema that the store was created with, or to an earlier
         // schema.

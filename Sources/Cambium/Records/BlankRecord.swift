@@ -1,4 +1,4 @@
-/// A record whose properties have initial values. Its conformance is only a schema.
+/// A record whose properties have initial values. Its conformance needs only a schema.
 ///
 ///     struct Note: BlankRecord {
 ///         var id = 0

@@ -1,6 +1,6 @@
 /// A struct whose values are views of the objects of one entity.
 ///
-/// The macro `@Entity` (package trait `Macros`) generates the conformance. Without the macro, the conformance is the schema, and an
+/// The macro `@Entity` (package trait `Macros`) generates the conformance. Without the macro, the struct declares the schema, and an
 /// initializer that reads the properties. A `BlankRecord` needs only the schema.
 ///
 ///     struct Note: EntityRecord {

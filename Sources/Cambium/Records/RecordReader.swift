@@ -3,7 +3,7 @@ internal import CambiumJSON
 
 /// The object from which a record is read, during `EntityRecord.init(from:)`.
 ///
-/// Each property is read by its name, or by its index in the record's schema, which the macro uses. Reading in the order of the schema is
+/// Each property is read by its name or, as the macro does, by its index in the record's schema. Reading in the order of the schema is
 /// fastest. Errors name the object and the property.
 ///
 /// A reader cannot be copied, because the rows that it reads may belong to a transaction in progress.
@@ -21,11 +21,12 @@ public struct RecordReader: ~Copyable {
     private var path: [ObjectPlace] = []
     /// The index of the property at which the next search for a name begins, because properties are usually read in order.
     private var next = 0
-    /// The origin of the current record's own ref. In a transaction, `uncommitted` replaces it, except for the containers.
+    /// The origin of the current record's own ref. In a transaction, `uncommitted` supplies the origin, and only the containers of `own`
+    /// are used.
     private var own: RefOrigin
     /// The origin of the own refs of the records inside of the current record; `nil` until one of them is read.
     private var inside: RefOrigin?
-    /// The origin of refs to other objects; `nil` until a property needs it. In a transaction, `uncommitted` replaces it.
+    /// The origin of refs to other objects; `nil` until a property needs it. In a transaction, `uncommitted` supplies the origin instead.
     private var related: RefOrigin?
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
 
@@ -34,7 +35,7 @@ public struct RecordReader: ~Copyable {
 
     /// Creates a reader for the objects of a graph. The reader must move to an object before it reads.
     ///
-    /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction in progress.
+    /// - Parameter uncommitted: The origins of refs, if the graph belongs to a transaction in progress.
     init(_ graph: Graph, _ binding: RecordBinding, _ uncommitted: UncommittedOrigins? = nil) {
         self.graph = graph
         self.binding = binding
@@ -119,8 +120,8 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Values of attributes
 
-    /// Whether an optional property is `nil`: its value is null, or it leads to no object, or to a record that already contains this
-    /// record.
+    /// Whether an optional property is `nil`: its value is null, or it leads to no object, or to the object of this record or of a record
+    /// that contains this record.
     @usableFromInline
     func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let isNull = isNull(property) { return isNull }
@@ -222,7 +223,8 @@ public struct RecordReader: ~Copyable {
         return places
     }
 
-    /// Returns the values of all members of a relationship, without the records that contain this record.
+    /// Returns the values of all members of a relationship. If the values are records, omits the object of this record, and of the records
+    /// that contain this record.
     mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
         guard case .relationship(let relationship, let end) = binding.properties[property] else { throw missing(property) }
         let places = places(relationship, end)
@@ -244,7 +246,8 @@ public struct RecordReader: ~Copyable {
         return record
     }
 
-    /// Reads a record inside of this record. Returns `nil` if the record at `place` contains this record.
+    /// Reads a record inside of this record. Returns `nil` if the object at `place` is the object of this record, or of a record that
+    /// contains this record.
     mutating func nested<Record: EntityRecord>(at place: ObjectPlace) throws -> Record? {
         let outer = self.place
         if contains(place) { return nil }

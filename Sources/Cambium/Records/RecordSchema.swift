@@ -20,7 +20,7 @@ public struct RecordSchema<Record: EntityRecord>: Sendable {
     ///   - isAbstract: Whether only sub-entities have objects.
     ///   - unique: Sets of attributes. No two objects have the same values of all attributes of a set.
     ///   - indexes: Sets of attributes in their order of significance, such as `["name[c]", "-born"]`.
-    ///   - userInfo: Texts for the entity.
+    ///   - userInfo: Texts that a program attaches to the entity.
     ///   - renamedFrom: For a migration, the name of the entity in the old schema.
     ///   - properties: The stored properties.
     public init(
@@ -77,6 +77,8 @@ public struct RecordProperty<Record>: Sendable {
     /// Reads the property of a record. Throws `.misuse` if the property is a constant.
     let read: @Sendable (inout Record, Int, inout RecordReader) throws -> Void
 
+    /// Creates a stored property of a record. A save writes it, and a load reads it, through the key path.
+    ///
     /// - Parameters:
     ///   - name: The name of the property in the store.
     ///   - keyPath: The property of the struct.

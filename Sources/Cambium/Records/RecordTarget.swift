@@ -111,7 +111,7 @@ extension WriteTransaction {
 
     fileprivate func currentValue(_ attribute: Attribute, of id: ObjectID) -> Value? { self[id, attribute] }
 
-    /// Returns the outcome that refs to objects of the transaction share.
+    /// Returns the outcome that refs to inserted objects of the transaction share. Creates it at the first call.
     mutating func sharedOutcome() -> TransactionOutcome {
         let outcome = outcome ?? TransactionOutcome()
         self.outcome = outcome

@@ -1,6 +1,7 @@
 /// Writing the relationships of records.
 extension RecordWriter {
-    /// Returns the relationship to write, or `nil` if this call is for attributes or if the other side writes the relationship.
+    /// Returns the current object, and the relationship of a property if it is written now. Returns `nil` if this call of `write(to:)` is
+    /// for attributes, or if the containing record writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
         guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
             relationship.number != current.arrival
@@ -47,7 +48,8 @@ extension RecordWriter {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. If there is no new target, a link to an object that reading omits stays.
+    /// Links the current object to one object, or to no object. If `wanted` is `nil`, a link to an object that reading a record omits
+    /// stays.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }
@@ -63,7 +65,7 @@ extension RecordWriter {
     }
 
     /// Whether the members of a record are those that its object had before another copy of the record changed them. If the writer has not
-    /// changed the relationship yet, keeps the present members as the former ones.
+    /// changed the relationship yet, stores `present` in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {
@@ -81,7 +83,7 @@ extension RecordWriter {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }
 
-    /// Sets the members of a to-many relationship. Members that reading omits stay at their positions.
+    /// Sets the members of a to-many relationship. Members that are omitted when the record is read stay at their positions.
     ///
     /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
     mutating func writeMembers<Member>(

@@ -1,19 +1,19 @@
 /// The object to which a record is written, during `EntityRecord.write(to:)`.
 ///
 /// A save calls `write(to:)` once for the values of attributes, and again for relationships, if the record has any. Each property is
-/// written by its name, or by its index in the record's schema, which the macro uses.
+/// written by its name or, as the macro does, by its index in the record's schema.
 public struct RecordWriter: ~Copyable {
     var target: RecordTarget
     /// The values of attributes that the current record has written.
     private var values: [(Attribute, Value)] = []
-    /// The attributes in `values` whose types read several stored forms as one value, each with a function that returns the form in which
-    /// its type stores such a value.
+    /// The attributes in `values` whose types read several stored forms as one value, such as JSON with its keys in any order. `form`
+    /// converts a stored form into the form in which the type itself stores the value.
     private var forms: [(attribute: Attribute, form: (Value) throws -> Value)] = []
     private(set) var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private(set) var path: [ObjectID] = []
-    /// The former values and members of the properties that the writer has changed. So a copy of a record that still has them does not undo
-    /// the change of another copy.
+    /// The values and members that properties had before the writer changed them. If a copy of a record still has them, saving this copy
+    /// does not undo the change of another copy.
     private var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
@@ -30,11 +30,11 @@ public struct RecordWriter: ~Copyable {
         /// The inverse of the relationship through which the save reached the record. This inverse is not written here, because the
         /// containing record writes the link.
         let arrival: PropertyNumber?
-        /// Whether the record has the ref of its object, so it may be one of several copies.
+        /// Whether the record has the ref of an object. If so, the record may be one of several copies.
         var isKnown = false
         /// The objects of the records that contained the record when it was read or saved.
         var containers: [ObjectID] = []
-        /// The index of the property that will probably be written next by name.
+        /// The index at which the search for the next name begins: the property after the one that was last written by name.
         var next = 0
     }
 
@@ -124,9 +124,10 @@ public struct RecordWriter: ~Copyable {
         if case .attribute(let attribute) = current.binding.properties[property], !attribute.isDerived { values.append((attribute, value)) }
     }
 
-    /// Puts a value whose type reads several stored forms as one value. If the object has this value in another form, it keeps that form.
+    /// Adds the value of an attribute whose type reads several stored forms as one value. If the object already has the value in another
+    /// form, the object keeps that form.
     ///
-    /// - Parameter form: Returns the form in which the type stores a value that it reads.
+    /// - Parameter form: Converts a stored form into the form in which the type itself stores the value.
     mutating func put(_ property: Int, _ value: Value, _ form: @escaping (Value) throws -> Value) throws {
         try put(property, value)
         if case .attribute(let attribute) = current.binding.properties[property] { forms.append((attribute, form)) }
@@ -212,7 +213,8 @@ public struct RecordWriter: ~Copyable {
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
         if let id = known ?? identified(binding) {
-            // An array of records without relationships has no copies that a program did not write itself.
+            // Values with several stored forms are compared here, and so are records that may have copies. Copies arise if relationships
+            // lead to an object several times, so not for a record without relationships that is not nested.
             if !forms.isEmpty || binding.hasRelationships || !path.isEmpty { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)
@@ -242,7 +244,7 @@ public struct RecordWriter: ~Copyable {
     private func isStored(_ value: Value, as stored: Value, _ attribute: Attribute) -> Bool {
         if stored == value { return true }
         guard !stored.isNull, let form = forms.first(where: { $0.attribute === attribute })?.form else { return false }
-        // A text that the type cannot read is another value.
+        // If the type cannot read the stored text, the text is another value.
         return (try? form(stored)) == value
     }
 

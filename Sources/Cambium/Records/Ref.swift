@@ -67,7 +67,7 @@ extension Ref: RelatedValue, ArrayElement {
     public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
 }
 
-/// A ref that the writer of records creates without knowing the type of its record.
+/// A type of refs. With this protocol, `RecordWriter` creates a ref without knowing the type of the ref's record.
 protocol ContainerRef {
     var id: ObjectID { get }
 
@@ -75,7 +75,7 @@ protocol ContainerRef {
 }
 
 extension Ref: ContainerRef {
-    /// Returns the ref of a record that is inside of the records of other objects.
+    /// Returns this ref as the own ref of a record that is inside of the records of `containers`.
     func inside(_ containers: [ObjectID]) -> Ref {
         origin.containers == containers ? self : Ref(id, RefOrigin(storeKey: origin.storeKey, origin.outcome, containers: containers))
     }
@@ -94,8 +94,8 @@ final class RefOrigin: Sendable {
     let moment: Moment
     /// The outcome of the transaction that inserted the objects; `nil` if the objects were read.
     let outcome: TransactionOutcome?
-    /// In the ref of a record that was read or saved inside of other records: their objects. The record omits these objects, so a save of
-    /// the record alone must not remove its links to them.
+    /// The objects of the records inside which a record was read or saved; empty except in the record's own ref. The record omits these
+    /// objects, so a save of the record alone must not remove its links to them.
     let containers: [ObjectID]
 
     init(storeKey: UInt64, _ outcome: TransactionOutcome? = nil, containers: [ObjectID] = []) {

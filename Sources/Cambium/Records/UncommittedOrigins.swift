@@ -5,7 +5,7 @@ final class UncommittedOrigins {
     private let read: RefOrigin
     /// The origin of refs to objects that the transaction inserted. Such a ref is valid only if the transaction is committed.
     private let inserted: RefOrigin
-    /// The ids that refs get in place of the ids of the graph.
+    /// The ids that refs get, by the ids that the objects have in the graph. A ref to any other object gets the id of the graph.
     private let otherIDs: [ObjectID: ObjectID]
 
     init(_ original: Graph, _ outcome: TransactionOutcome) {
@@ -25,7 +25,7 @@ final class UncommittedOrigins {
         otherIDs = provisionalIDs
     }
 
-    /// - Parameter containers: The objects of the records that contain the object's record. Empty for any ref except that of a record.
+    /// - Parameter containers: The objects of the records that contain the object's record. Empty unless the ref is a record's own ref.
     func ref<Record: EntityRecord>(to id: ObjectID, in containers: [ObjectID] = []) -> Ref<Record> {
         Ref<Record>(self.id(id), original.contains(id) ? read : inserted).inside(containers)
     }
