@@ -13,7 +13,7 @@ final class MappedObjectWriter {
     /// attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
-    /// The position of an object in an export.
+    /// The position of an object in a row: as the row itself, as a nested object, or as a reference.
     private struct Position {
         var content: ExportOptions.Content
         var tree: IncludeTree
@@ -22,7 +22,8 @@ final class MappedObjectWriter {
         let declared: Entity
     }
 
-    /// Reverses a mapping. Throws `.invalidInput` with the JSON pointer to a name that is not in the schema.
+    /// Prepares to write rows that an import with `mapping` reads. Throws `.invalidInput` with the JSON pointer to a name that is not in
+    /// the schema.
     ///
     /// - Parameter entity: the entity of the rows.
     init(_ graph: Graph, of entity: Entity, _ mapping: ImportMapping, _ options: ExportOptions) throws(CambiumError) {
@@ -87,8 +88,8 @@ final class MappedObjectWriter {
                 value = try written(graph.value(of: field, at: place), attribute, conversion, property, place, keys)
             case .end(let relationship, let handle):
                 if ExportTable.isLeftOut(relationship, of: position.arrival, position.tree, options) { continue }
-                // Functions can change values, but not objects. With functions, a reference is written as a value if the identity has
-                // exactly one attribute.
+                // The functions of a mapping can change values, but not objects. If a property has functions, a reference is written as a
+                // value if the identity has exactly one attribute.
                 let takesObjects = property.rule.rule.functions.isEmpty
                 guard let targets = try targets(relationship, handle, place, position, takesObjects: takesObjects) else { continue }
                 members[index] = targets
@@ -109,7 +110,8 @@ final class MappedObjectWriter {
         return json
     }
 
-    /// Writes the discriminator of an object and returns it. Returns `nil` if an import needs no discriminator for the object.
+    /// Writes the text that names the entity of an object, and returns the text with its path. Returns `nil` if an import needs no such
+    /// text for the object.
     private func writeEntityName(
         _ place: ObjectPlace, _ keys: MappedKeys, _ position: Position, _ row: inout RowTree
     ) throws(CambiumError) -> (path: PropertyPath, text: String)? {
