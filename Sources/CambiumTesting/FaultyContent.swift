@@ -34,7 +34,8 @@ struct FaultyContent: Sendable {
         pending.append(.truncate(byteCount))
     }
 
-    /// Returns memory for a part of the file. If the file ends before the end of this part, extends the file.
+    /// Returns memory for a part of the file, in which the process can write. If the file ends before the end of this part, extends the
+    /// file.
     mutating func map(offset: Int, byteCount: Int) -> FileMapping {
         let missing = offset + byteCount - live.count
         if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }
@@ -116,7 +117,7 @@ private final class MappedPart: @unchecked Sendable {
     /// The content of the memory at the last comparison. It is empty if the process only reads the mapping.
     private var seen: [UInt8]
     private(set) weak var mapping: FileMapping?
-    /// The mapping until it is passed to the process, and then `nil`. After that, only the process keeps the mapping alive.
+    /// The mapping until `memory` passes it to the process, and then `nil`. Afterwards, only the process keeps the mapping alive.
     private var made: FileMapping?
 
     private static let pageByteCount = 4096
@@ -153,7 +154,8 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Copies bytes into the mapped memory after another write to the file. `place` is the offset of the bytes in the file.
+    /// Copies bytes into the mapped memory after a write to the file that did not use this mapping. `place` is the offset of the bytes in
+    /// the file.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

@@ -35,7 +35,7 @@ package final class FaultyVolume: Volume {
     package func crash(at operation: Int) { state.withLock { $0.crashOperation = operation } }
 
     /// Lets one operation fail with an error number. Operations are counted from 0. A write that fails still writes a part of its bytes.
-    /// After a failed sync, some changes of the file are durable, and later syncs do not write the others.
+    /// After a failed sync, some changes of the file are durable, and later syncs do not write the other changes.
     package func fail(at operation: Int, with code: Int32) { state.withLock { $0.failure = (operation, code) } }
 
     /// The number of calls so far that change nothing: calls that open, read, list, map for reading, or ask for a length or for existence.
@@ -44,7 +44,7 @@ package final class FaultyVolume: Volume {
     /// Lets one call that changes nothing fail with an error number. Such calls are counted from 0, as in `readCount`.
     package func failRead(at read: Int, with code: Int32) { state.withLock { $0.readFailure = (read, code) } }
 
-    /// Starts another process on the current files. The faults that were requested no longer apply.
+    /// Simulates the start of another process that uses the current files. The faults that were requested no longer apply.
     package func recover() { state.withLock { $0.recover() } }
 
     /// Whether the process has died and no other process has begun.
