@@ -48,8 +48,8 @@ extension RecordWriter {
         try save(&record, arrival: relationship(property)?.relationship.inverse)
     }
 
-    /// Links the current object to one object, or to no object. If `wanted` is `nil`, a link to an object that reading a record omits
-    /// stays.
+    /// Links the current object to one object, or to no object. If `wanted` is `nil`, the present link stays if its object is omitted when
+    /// the record is read.
     mutating func setTarget<Target>(_ property: Int, _ wanted: ObjectID?, of type: Target.Type) throws {
         guard let (id, relationship) = relationship(property) else { return }
         if isClearing { return }

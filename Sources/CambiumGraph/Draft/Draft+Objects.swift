@@ -50,7 +50,7 @@ extension Draft {
         _ values: [(Attribute, Value)], at place: ObjectPlace, _ changed: inout [Assignment]
     ) throws(CambiumError) {
         let table = layout.tables[Int(place.table)]
-        // Stored pages that were not proven to form a graph may contain references to any address, so nothing is prefetched.
+        // Pages of a graph that has not been proven valid may contain references to any address, so nothing is prefetched.
         if space.isProven { reader.rows(table.index).prefetch(values, place.row, table) }
         var cells = space.spareCells.take()
         defer { space.spareCells.recycle(&cells) }

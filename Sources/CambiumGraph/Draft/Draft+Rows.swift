@@ -92,8 +92,7 @@ extension Draft {
         count(page + table.countOffset(of: entity), by: step)
     }
 
-    /// Adds `step` to a count. The result is checked, because a stored page that was not proven to be valid may have a count that is too
-    /// low.
+    /// Adds `step` to a count. The result is checked, because a page that has not been proven valid may contain a count that is too low.
     @inline(__always) func count(_ place: UnsafeMutableRawPointer, by step: Int) {
         let count = place.load(as: Int.self) &+ step
         if count < 0 { chunks.refuse("a count of a table is too low") }

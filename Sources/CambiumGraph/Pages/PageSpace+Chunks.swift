@@ -81,8 +81,8 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not divided into pages: \($0)" })
     }
 
-    /// Checks a page before a draft copies or discards it. This is needed if the stored pages were not proven to form a graph. Ends the
-    /// process if the page is invalid.
+    /// Checks a page before a draft copies or discards it. This is needed in a graph that has not been proven valid. Ends the process if
+    /// the page is invalid.
     ///
     /// - Parameters:
     ///   - wanted: The kind that the page must have; `nil` for any kind.
@@ -105,8 +105,8 @@ extension PageSpace {
         }
     }
 
-    /// Ends the process because a page has impossible content. The stored pages may be the cause if they were not proven to form a graph.
-    /// Otherwise, a draft has a defect, or a caller uses a place of another graph.
+    /// Ends the process because a page has impossible content. In a graph that has not been proven valid, the stored pages may be the
+    /// cause. Otherwise, a draft has a defect, or a caller uses a place of another graph.
     func refuse(_ reason: String) -> Never {
         guard let source, !isProven else { preconditionFailure("The graph is invalid, or the place belongs to another graph: \(reason).") }
         source.refuse(reason)

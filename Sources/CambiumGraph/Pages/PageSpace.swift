@@ -37,8 +37,8 @@ final class PageSpace: @unchecked Sendable {
     let source: (any ChunkSource)?
     /// The epoch of the stored pages: each of them was created in this epoch or earlier.
     let storedEpoch: UInt64
-    /// Whether all stored pages were proven to form a graph, or no page was stored. Pages that are not proven are checked when they are
-    /// read.
+    /// Whether the stored graph has been proven valid, or no page was stored. Pages of a graph that has not been proven valid are checked
+    /// when they are read.
     @exclusivity(unchecked) var isProven: Bool
 
     /// For each size in granules, the first free page.
