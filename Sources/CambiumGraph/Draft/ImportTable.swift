@@ -41,8 +41,8 @@ package final class ImportTable {
 
     package var number: Int { table.index }
     package var hasIndex: Bool { identity != nil }
-    /// Whether the schema limits neither the numbers of members of an object of the entity, nor values other than the identity by which the
-    /// import finds objects.
+    /// Whether the entity has neither counted relationships nor unique values. The identity by which the import finds objects does not
+    /// count as unique.
     package var isUnlimited: Bool { !isCounted && isUniqueByIdentityOnly }
     /// Whether the table has no unique set except the identity by which the import finds objects.
     package var isUniqueByIdentityOnly: Bool { table.indexes.count == (identity == nil ? 0 : 1) }
