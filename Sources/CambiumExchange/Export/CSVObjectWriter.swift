@@ -25,7 +25,7 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
-    /// - Parameter objects: a writer of JSON with the same options. The new writer takes the keys and the order of members from it.
+    /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) {
         self.graph = graph
         self.options = options
@@ -133,7 +133,7 @@ struct CSVObjectWriter {
         }
     }
 
-    /// Returns a JSON array with the included objects, or with references that are not single texts.
+    /// Returns a JSON array that contains the included objects, or references that consist of several values.
     private func array(
         _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
     ) -> [UInt8] {

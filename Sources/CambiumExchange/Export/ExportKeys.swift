@@ -11,12 +11,13 @@ final class ExportKeys {
 
     final class Key {
         let name: String
-        /// The key as it is written: the prefix of the object and the name, in quotes, with the colon.
+        /// The key as it is written in JSON: in quotes, with the colon. If an object is written as flat keys such as `country.name`, the
+        /// key begins with the prefix `country.`.
         let quoted: [UInt8]
         let content: Content
-        /// If the key is a relationship, its destination in the schema; a member may also belong to a sub-entity. `nil` for an attribute.
+        /// The destination of the relationship in the schema; a member may also belong to a sub-entity. `nil` if the key is an attribute.
         let declared: Entity?
-        /// The text with which the ids of all members begin; `nil` if members may have different entities.
+        /// The text with which the ids of all members begin; `nil` if members may have different entities, or if the key is an attribute.
         let idBeginning: [UInt8]?
 
         fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {
@@ -37,7 +38,7 @@ final class ExportKeys {
     }
 
     let entity: Entity
-    /// The attributes that identify objects.
+    /// The attributes that identify the objects of the entity.
     let identityAttributes: [Attribute]
     /// The fields of `identityAttributes`, in the same order.
     let identity: [Field]
@@ -91,8 +92,8 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
-    /// The keys without a prefix for each table in which all objects have one entity, indexed by table number. With them, the export
-    /// need not look up the entity of each object.
+    /// For each table of the graph whose objects all have one entity, the keys of this entity without a prefix, by table number. The export
+    /// then need not look up the entity of each object.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes that identify the objects of an entity.

@@ -27,7 +27,7 @@ public struct ExportOptions: Sendable, Hashable {
         case names
     }
 
-    /// Whether JSON contains null attributes and to-one relationships. In CSV, they are always empty fields.
+    /// Whether JSON contains attributes and to-one relationships that are null. In CSV, null is always an empty field.
     public enum NullValue: String, Sendable, CaseIterable { case write, omit }
 
     /// The form of an object at the end of a to-one relationship: a nested object, or keys such as `country.name`. CSV is always flat.

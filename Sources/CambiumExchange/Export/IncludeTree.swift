@@ -1,7 +1,7 @@
 public import CambiumModel
 
 /// The relationships whose objects an export nests instead of writing their ids. The children of a relationship in this tree are
-/// relationships of its objects.
+/// relationships of the objects to which it leads.
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects, which is also the limit of imports.
     package static let depthMax = RowPlanner.depthMax
@@ -39,7 +39,7 @@ public struct IncludeTree: Sendable, Hashable {
         }
     }
 
-    /// Returns the tree of the objects that a relationship leads to; `nil` if they are not included.
+    /// Returns the tree for the objects to which the relationship `name` leads; `nil` if these objects are not included.
     func child(_ name: String) -> IncludeTree? {
         guard depth > 0 else { return children.isEmpty ? nil : children[name] }
         var child = children[name] ?? IncludeTree()
@@ -47,7 +47,8 @@ public struct IncludeTree: Sendable, Hashable {
         return child
     }
 
-    /// Returns whether one of the included paths names this relationship at this level of the tree.
+    /// Returns whether an included path begins with the relationship. A relationship that is included only because of the depth does not
+    /// count.
     func names(_ name: String) -> Bool { children[name] != nil }
 
     /// Returns a relationship of the entity or of a sub-entity.

@@ -5,10 +5,10 @@ import CambiumModel
 /// Writes objects as JSON: the id, the attributes, then the relationships, each in declaration order.
 ///
 /// A to-one relationship is written as an id or null. A to-many relationship is written as an array of ids: in stored order if the
-/// relationship is ordered, otherwise ascending. An included object that encloses the current object is written as its id.
+/// relationship is ordered, otherwise in ascending order. An included object that encloses the current object is written as its id.
 ///
-/// If identities replace ids, a nested object omits the relationship back to the enclosing object, unless the includes contain it. Only one
-/// thread at a time may use a writer.
+/// If identities replace ids, a nested object omits the relationship back to the enclosing object, unless the includes name that
+/// relationship. Only one thread at a time may use a writer.
 package final class ObjectWriter {
     private let graph: Graph
     private let options: ExportOptions
@@ -22,7 +22,8 @@ package final class ObjectWriter {
         var tree: IncludeTree
         var path: [ObjectPlace] = []
         var arrival: Relationship?
-        /// The entity that the schema states for the object; the object may belong to a sub-entity of it. `nil` if any entity is possible.
+        /// The declared entity of the object: the exported entity, or the destination of the relationship that contains the object. `nil`
+        /// if any entity is possible. The object may belong to a sub-entity.
         var declared: Entity?
         var prefix = ""
         /// The distance to write after the id; `nil` if the object was not reached by a walk.
@@ -102,7 +103,7 @@ package final class ObjectWriter {
         }
     }
 
-    /// Writes a value directly from its cell, because copies of texts and whole numbers would cost time.
+    /// Writes a value. Texts and whole numbers are written directly from the cell, because copies of them would slow the export.
     private func value(_ cell: Cell, _ field: Field, _ place: ObjectPlace, _ name: String, _ writer: inout JSONWriter) {
         switch field.type {
         case .string, .uri:
@@ -184,7 +185,8 @@ package final class ObjectWriter {
         writer.endArray()
     }
 
-    /// Writes the members of a to-many relationship. Only nested members use `position`.
+    /// Writes the members of a to-many relationship. If `nests` is `true`, a member becomes a nested object at `position` if possible. All
+    /// other members become references.
     func members(
         _ members: [ObjectPlace], _ relationship: Relationship, nests: Bool, _ position: Position, _ writer: inout JSONWriter
     ) {
@@ -197,7 +199,8 @@ package final class ObjectWriter {
         }
     }
 
-    /// Returns whether an object can be nested: it does not enclose itself, and it is not a stub if references are identities.
+    /// Returns whether an object can be nested. It must not be one of the enclosing objects in `path`. If references are identities, it
+    /// must not be a stub.
     private func canNest(_ place: ObjectPlace, _ path: [ObjectPlace]) -> Bool {
         !path.contains(place) && (options.references == .id || !graph.isStub(place))
     }
@@ -209,8 +212,9 @@ package final class ObjectWriter {
 
     /// Writes a reference to an object: its id, its only identity value, or a JSON object with all of its identity attributes.
     ///
-    /// - Parameter declared: the entity that the schema states for the object. If the object belongs to a sub-entity, the reference is a
-    ///   JSON object that also names the sub-entity. Without that name, an import that creates the object could not infer the sub-entity.
+    /// - Parameter declared: the destination of the relationship that refers to the object; `nil` if any entity is possible. If the object
+    ///   belongs to a sub-entity, the reference is a JSON object that also names the sub-entity. Without that name, an import that creates
+    ///   the object could not infer the sub-entity.
     func reference(_ place: ObjectPlace, declared: Entity? = nil, _ writer: inout JSONWriter) {
         let keys = table.keys(of: place)
         if options.references == .id {

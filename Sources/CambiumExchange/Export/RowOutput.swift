@@ -24,7 +24,7 @@ struct RowOutput {
 
     var isFull: Bool { writer.bytes.count > Self.byteCount }
 
-    /// Whether the buffer has so many bytes that only the caller's thread may add a row.
+    /// Whether the buffer is so large that `put(to:)` must pass on its bytes before more rows are added.
     var isLarge: Bool { writer.bytes.count > 4 * Self.byteCount }
 
     mutating func add(_ write: (inout JSONWriter) throws -> Void) rethrows {

@@ -3,14 +3,14 @@ import CambiumModel
 
 /// A window that moves over a stream of bytes. Bytes before the window have been dropped, and bytes after it have not been read.
 ///
-/// The window takes 64 KiB for a short input. For a longer input, it takes at least 8 MiB, and enough for the largest document. A document
-/// has at most 64 MiB.
+/// The window has 64 KiB of memory for a short input. For a longer input, it has at least 8 MiB, and enough for the largest document. A
+/// document has at most 64 MiB.
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
     /// The initial capacity, for an input that may have few rows. Clearing a large window would take longer than importing a few rows.
     static let firstByteCount = 64 << 10
-    /// The number of readable bytes that follow every document, because the parser may read beyond the end.
+    /// The number of readable bytes that follow every document, because the parser may read beyond the end of a document.
     static let padding = 64
 
     let file: String

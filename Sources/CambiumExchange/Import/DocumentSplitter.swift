@@ -4,7 +4,8 @@ import CambiumModel
 
 /// Cuts a stream of bytes into JSON documents: the elements of one array, or the lines or objects of a stream.
 ///
-/// The splitter only finds the ends of documents, by looking at strings, brackets and line ends. The parser checks their content.
+/// The splitter only finds the ends of documents, by looking at strings, brackets and line ends. The parser checks the content of the
+/// documents.
 struct DocumentSplitter {
     struct Document {
         /// The offset of the document in the window.
@@ -12,7 +13,7 @@ struct DocumentSplitter {
         let end: Int
         /// The line on which the document begins, counted from 1.
         let line: Int
-        /// The reason why the document is not valid, if the splitter found the fault before parsing.
+        /// The reason why the document is not valid, if the fault was found before parsing.
         var failure: RowFailure?
         /// Whether the document was created from a CSV record, so that all its values are texts.
         var isRecord = false
@@ -32,7 +33,7 @@ struct DocumentSplitter {
 
     /// Returns the next document; `nil` at the end.
     ///
-    /// Throws `.invalidInput` if an array does not end or has anything but commas between its elements. Throws `.limitExceeded` for a
+    /// Throws `.invalidInput` if an array does not end or has anything except commas between its elements. Throws `.limitExceeded` for a
     /// document of more than 64 MiB. Rethrows the errors of `read`.
     mutating func next() throws -> Document? {
         try skipSpace()
@@ -45,7 +46,7 @@ struct DocumentSplitter {
             guard try enterElement() else { return nil }
         }
         var end = shape == .lines ? try lineEnd() : try valueEnd()
-        // A bracket or comma where a value must begin becomes a document of its own, so that the splitter advances.
+        // A bracket or comma where a value must begin becomes a separate document, so that the splitter advances.
         if shape == .stream, end == window.position { end += 1 }
         let document = Document(start: window.position, end: end, line: window.line)
         if shape != .lines { window.line += window.lineCount(window.position..<end) }
@@ -70,8 +71,8 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns whether brackets end the documents. They do if the first value is a document and not a whole line: it contains line ends, or
-    /// more text follows it on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
+    /// Returns whether brackets end the documents. They do if the first value is a document, and it contains line ends or more text follows
+    /// on its line. In all other cases, each line is a document, so that a malformed line affects no other line.
     private mutating func isStream() throws -> Bool {
         let valueCount = try valueEnd() - window.position
         guard isDocument(byteCount: valueCount) else { return false }
@@ -150,7 +151,8 @@ struct DocumentSplitter {
         }
     }
 
-    /// Returns the end of the value that begins here: after its last bracket, or before the next delimiter for a value without brackets.
+    /// Returns the end of the value that begins at the position of the window. A value with brackets ends after its last bracket, any other
+    /// value before the next delimiter.
     private mutating func valueEnd() throws -> Int {
         var scan = BracketScan()
         while true {
@@ -162,15 +164,15 @@ struct DocumentSplitter {
     }
 }
 
-/// Finds the end of a JSON value that may extend over several windows.
+/// Finds the end of a JSON value, even if the input is read in parts that end within the value.
 struct BracketScan {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
     private var scanned = 0
 
-    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends earlier. The caller then calls
-    /// again with the same bytes and more, and the scan continues where it stopped.
+    /// Returns the offset after the value that begins at the buffer's first byte; `nil` if the buffer ends before the value. The caller
+    /// then calls again with the same bytes and more, and the scan continues where it stopped.
     mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
         var index = scanned
         while index < bytes.count {

@@ -7,9 +7,9 @@ struct DocumentStream {
     private var next = 0
     private var splitter: DocumentSplitter?
     private var records: CSVDocuments?
-    /// The number of the last document, counted from 1 within its source.
+    /// The number of the document that `next` passed last, counted from 1 within its source.
     private(set) var row = 0
-    /// The index of the source of the last document.
+    /// The index of the source from which the last document came.
     var sourceNumber: Int { next - 1 }
 
     /// - Parameter columns: The object that resolves the column names in the first record of each CSV file.

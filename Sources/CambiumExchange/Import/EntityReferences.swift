@@ -13,7 +13,8 @@ struct EntityReferences<Known: AnyObject> {
         self.references = references
     }
 
-    /// Returns a reference, which is valid as long as this value exists. The number must belong to the schema.
+    /// Returns a reference, which is valid as long as this `EntityReferences` value exists. The entity must belong to the schema of the
+    /// store.
     @inline(__always) subscript(_ number: EntityNumber) -> Reference {
         guard let reference = references[Int(number.rawValue)] else {
             preconditionFailure("Rows must be read with the schema of the store.")

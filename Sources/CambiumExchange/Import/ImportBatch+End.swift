@@ -3,8 +3,8 @@ package import CambiumModel
 
 /// The checks and deletions that take place after all rows have been applied.
 extension ImportBatch {
-    /// Returns the objects to delete as absent: objects in the scope to which no row refers. Returns no objects if the options do not
-    /// request deletions, or if a row was omitted, because that row may refer to any object.
+    /// Returns the objects to delete as absent: no row refers to them, and they are in the scope that the options state. Returns no objects
+    /// if the options do not request deletions, or if a row was omitted, because that row may refer to any object.
     ///
     /// Throws `NoRow` if no row could be imported, and `.limitExceeded` if more objects are absent than the options allow.
     package mutating func absent(from draft: borrowing Draft) throws -> [ObjectID] {

@@ -31,13 +31,14 @@ package struct ImportBatch {
     private(set) var errorsLeftOut = 0
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
-    /// The number of objects that the import deletes as absent, with their cascades, by entity.
+    /// For each entity, the number of objects that the import deletes because they are absent. Objects that are deleted by a cascade count,
+    /// too.
     var deleted: [EntityNumber: Int] = [:]
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The violations that the end of the import checks again: values that were already in use when a row assigned them, and wrong numbers
-    /// of members. They have the numbers of the rows that caused them.
+    /// The violations that the end of the import checks again. They are values that were already in use when a row assigned them, and wrong
+    /// numbers of members. They have the numbers of the rows that caused them.
     private(set) var deferred = DeferredChecks()
     /// The rows that caused the entries of `deferred`, by row number.
     private(set) var deferredRows: [Int: RowBatch.Row] = [:]
@@ -48,7 +49,8 @@ package struct ImportBatch {
     private(set) var influences: RowInfluences?
     /// The table rows of the objects that rows described.
     private var seen: [RowSet] = []
-    /// The table rows of the objects that rows described or referred to. They are recorded only if absent objects must be deleted.
+    /// The table rows of the objects that rows of the input described or referred to. They are recorded only if absent objects must be
+    /// deleted.
     private(set) var mentioned: [RowSet] = []
     /// The unknown keys of the row that is being applied.
     private var unknownOfRow: [String] = []
@@ -99,7 +101,7 @@ package struct ImportBatch {
     /// Applies the only row of a batch. Returns the object of the row. Returns `nil` if the row is omitted, or if its object stays
     /// unchanged.
     ///
-    /// The program may then change the draft. Afterwards, the caller must call `endSingle`.
+    /// After this call, the hook of the program may change the draft. The caller must call `endSingle` afterwards.
     package mutating func applySingle(
         _ rows: borrowing RowBatch, _ planner: inout RowPlanner, to draft: inout Draft
     ) throws -> ObjectID? {
@@ -136,7 +138,8 @@ package struct ImportBatch {
     /// Counts objects by their net change. The caller must have applied all rows.
     package mutating func count(_ draft: borrowing Draft) { counts = draft.netCounts(seen: seen) }
 
-    /// Applies a row, unless an earlier run of the batch refused it or it cannot be imported. Returns whether the row was applied.
+    /// Applies a row, unless an earlier run of the batch refused the row, or the row cannot be imported. Returns whether the row was
+    /// applied.
     private mutating func row(
         _ row: RowBatch.Row, _ batch: borrowing RowBatch, _ planner: inout RowPlanner, _ draft: inout Draft
     ) throws -> Bool {

@@ -18,12 +18,13 @@ final class ImportEntity {
 
     let entity: Entity
     let number: EntityNumber
-    /// A hash of the root entity and the identity attributes, because entities of one hierarchy may have different identity attributes.
+    /// A hash of the root entity and the identity attributes. Identity values can be compared only if this hash is the same, because
+    /// entities of one hierarchy may have different identity attributes.
     let identityKey: UInt64
     let isAbstract: Bool
     /// Whether the hierarchy consists of this entity only.
     let isAlone: Bool
-    /// The only attribute of the identity; `.max` if the identity has no attribute or several.
+    /// The index of the only attribute of the identity; `.max` if the identity has no attribute or several.
     let keyAttribute: UInt16
     let facts: [Facts]
     let table: ImportTable
@@ -33,9 +34,10 @@ final class ImportEntity {
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// The objects by identity. It is used only if the schema has no index over the identity.
+    /// The objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    /// The scans of all entities of the hierarchy, because a row of this entity may have the identity attributes of another entity.
+    /// The `ScannedIdentity` of each entity of the hierarchy. A row is recorded in all of them, because a row of another entity may refer
+    /// to it by other identity attributes.
     @exclusivity(unchecked) fileprivate(set) var scans: [ScannedIdentity] = []
     // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]
@@ -95,7 +97,7 @@ final class ImportEntity {
 /// The entities of a schema, resolved for one draft.
 final class ImportEntities {
     let references: EntityReferences<ImportEntity>
-    /// For each entity number, the place of the index that finds the entity's objects by identity.
+    /// For each entity number, the index that finds the entity's objects by identity; `nil` if there is no such index.
     let keyPlaces: [KeyPlace?]
     /// The indexes that find objects by identity.
     let finding: DeferredChecks.Indexes
@@ -108,8 +110,8 @@ final class ImportEntities {
         for entity in draft.schema.entities {
             let made = try ImportEntity(entity, draft, resolver)
             if !made.identity.isEmpty, !made.table.hasIndex {
-                // Entities of one hierarchy with the same identity attributes share one scan. Another hierarchy may have attributes with
-                // the same numbers.
+                // Entities of one hierarchy with the same identity attributes share one scan. The root entity is part of the key, because
+                // another hierarchy may have attributes with the same numbers.
                 let place = [entity.root.rawValue] + made.identity.map { made.attributes[$0].number.rawValue }
                 let own = scanned[place] ?? ScannedIdentity(made.table, made.identity, draft)
                 scanned[place] = own

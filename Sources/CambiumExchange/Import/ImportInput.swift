@@ -11,8 +11,8 @@ package struct ImportInput {
     let rereader: RowRereader
     private let hashKey: HashKey
 
-    /// Compares the mapping and the entity with the schema. Throws `.invalidInput` if the mapping does not fit, and `.notFound` if the
-    /// schema does not have the entity.
+    /// Compares the mapping and the entity with the schema. Throws `.invalidInput` if the mapping does not fit the schema, and `.notFound`
+    /// if the schema does not have the entity.
     package init(
         _ sources: [ImportSource], _ entity: Entity, _ options: ImportOptions, _ schema: Schema, hashKey: HashKey
     ) throws(CambiumError) {

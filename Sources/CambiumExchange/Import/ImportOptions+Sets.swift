@@ -1,6 +1,6 @@
 /// Named sets of options. They differ in the treatment of keys and values that an import cannot use.
 extension ImportOptions {
-    /// A missing key, null or a value of the wrong type clears the attribute, as in Vokoder.
+    /// A missing key, null or a value of the wrong type clears the attribute, as in the library Vokoder.
     public static var clearingUnusableValues: ImportOptions {
         var options = ImportOptions()
         options.missing = .clear
@@ -9,7 +9,8 @@ extension ImportOptions {
         return options
     }
 
-    /// A missing key, null or a value of the wrong type keeps the present value, as in Vokoder with `ignoreNullValueOverwrites`.
+    /// A missing key, null or a value of the wrong type keeps the present value, as in the library Vokoder with
+    /// `ignoreNullValueOverwrites`.
     public static var keepingUnusableValues: ImportOptions {
         var options = ImportOptions()
         options.missing = .keep
@@ -19,7 +20,7 @@ extension ImportOptions {
     }
 
     /// Null or a value of the wrong type clears the attribute. A missing key keeps the present value, and unknown keys are ignored, as in
-    /// Coredatable.
+    /// the library Coredatable.
     public static var clearingMismatches: ImportOptions {
         var options = ImportOptions()
         options.mismatch = .null
@@ -28,7 +29,7 @@ extension ImportOptions {
     }
 
     /// Null clears the attribute, a missing key keeps the present value, and a value of the wrong type is an error. Unknown keys are
-    /// ignored, as in Groot.
+    /// ignored, as in the library Groot.
     public static var ignoringUnknownKeys: ImportOptions {
         var options = ImportOptions()
         options.unknown = .ignore

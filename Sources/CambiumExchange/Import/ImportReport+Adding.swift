@@ -2,8 +2,8 @@ import CambiumGraph
 import CambiumModel
 
 extension ImportReport {
-    /// Adds the rows of a batch; if the batch failed, up to the row at which it failed. `addObjects(of:)` adds the objects once they are
-    /// committed.
+    /// Adds the number of a batch's rows, with their errors, unknown keys and objects. If the batch failed, its last row is the row that
+    /// failed. `addObjects(of:)` adds the numbers of changed objects once the batch is committed.
     package mutating func addRows(of batch: ImportBatch) {
         rowCount = batch.lastRow
         for (key, count) in batch.unknownKeys { note(unknownKey: key, count) }

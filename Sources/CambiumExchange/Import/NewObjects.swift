@@ -33,7 +33,8 @@ final class NewObjects {
         hashedCount = 0
     }
 
-    /// Returns the index that the object with this identity has in the plan.
+    /// Returns the index in the plan of the new object whose identity has these values; `nil` if the row creates no such object. `identity`
+    /// is the `identityKey` of the object's entity.
     func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
             for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }
@@ -54,7 +55,7 @@ final class NewObjects {
         return nil
     }
 
-    /// Returns the value of an attribute that the row assigns to the object at an index of the plan.
+    /// Returns the value that the row assigns to an attribute of the object at the index `place` in the plan.
     private func value(_ attribute: Int, _ place: Int, _ planner: RowPlanner, _ batch: borrowing RowBatch) -> RowBatch.Value? {
         for place in planner.plan.objects[place].values.reversed() where batch.values[place].attribute == attribute {
             return batch.values[place]

@@ -5,7 +5,7 @@ import CambiumModel
 /// Parsed rows. The values are already converted, and checked as far as this is possible without a graph.
 ///
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. A failure is stored
-/// with the part of the row that has it. The planner throws it only if it reaches that part.
+/// with the faulty part of the row. The planner throws the failure only if it uses this part.
 package struct RowBatch: Sendable {
     /// A range of indexes. A document has at most 64 MiB, so 32 bits are enough for every count in a batch.
     struct Span {
@@ -33,9 +33,9 @@ package struct RowBatch: Sendable {
         var object: Int32 = 0
         /// An index into `failures` if the whole row could not be read; otherwise negative.
         var failure: Int32 = -1
-        /// The identities that occur in the row.
+        /// The identities that occur in the row, as a range of `keys`.
         var keys = Span.none
-        /// The row's document in `bytes`, if the row may be read again.
+        /// The JSON text of the row in `bytes`; empty if the row is never read again.
         var document = Span.none
     }
 
@@ -99,7 +99,7 @@ package struct RowBatch: Sendable {
         enum Kind: UInt8 { case described, named, failed }
 
         let kind: Kind
-        /// An index into `objects`, `values` or `failures`.
+        /// An index into `objects` if `kind` is `described`, into `values` if it is `named`, or into `failures`.
         let place: Int32
         /// The index of the element in its array; negative if there is no array.
         let element: Int32
@@ -131,7 +131,7 @@ package struct RowBatch: Sendable {
     var failures: [RowFailure] = []
     var unknownKeys: [String] = []
     var pointers: [String] = []
-    /// The only row of the batch as JSON, for the hook of the program.
+    /// If the program's hook examines each row, the only row of the batch as JSON. Otherwise, or if the row cannot be read, `nil`.
     package var value: JSONValue?
     package var end = End.more
 
@@ -180,8 +180,8 @@ package struct RowBatch: Sendable {
         bytes.append(contentsOf: stored)
     }
 
-    /// The maximum number of failures that are kept. One more failure replaces all others, so that the memory does not grow with the faults
-    /// of a row.
+    /// The maximum number of failures that are kept. All further failures share one general failure, so that the memory does not grow with
+    /// the faults of a row.
     static let failureCountMax = 4096
 
     /// Stores the reason why a part of the row cannot be imported, and returns its index in `failures`.

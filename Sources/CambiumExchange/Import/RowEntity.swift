@@ -22,7 +22,7 @@ final class RowEntity {
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
-    /// The only attribute of the identity; `.max` if the identity has no attribute or several.
+    /// The index of the only attribute of the identity; `.max` if the identity has no attribute or several.
     let keyAttribute: UInt16
     /// Whether the identity has one attribute, and the schema has an index over it.
     let isHashed: Bool
@@ -64,8 +64,8 @@ final class RowEntity {
 }
 
 extension RowEntity {
-    /// Returns the token of the value that names the entity of an object. This `RowEntity` must be the entity that the schema states for
-    /// the object. Returns `nil` if there is no such value.
+    /// Returns the token of the value that names the entity of an object. This `RowEntity` must be the declared entity of the object: the
+    /// imported entity, or the destination of the relationship that contains it. Returns `nil` if there is no such value.
     @inline(__always)
     func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }

@@ -1,11 +1,13 @@
 internal import CambiumBytes
 
-/// Reads the rows of an import before they are planned and applied. A dedicated thread reads them, unless the input has only a few rows.
+/// Reads the rows of an import before they are planned and applied. A dedicated thread reads them, unless the first batch has all rows or
+/// `isAhead` is false.
 ///
-/// Reading pauses when `batchCountMax` batches wait for the import, or when the batches in use have `byteCountMax` bytes or more. The batch
-/// that exceeds this limit is still read completely.
+/// Reading pauses when `batchCountMax` batches wait for the import, or when the batches in use have `byteCountMax` bytes or more. The
+/// thread first completes the batch that it is reading.
 ///
-/// SENDABLE: before the thread starts, only the caller of `begin` and `next` uses the source; afterwards, only the thread uses it.
+/// SENDABLE: before the dedicated thread starts, only the caller of `begin` and `next` uses the source; afterwards, only the thread uses
+/// it.
 package final class RowFeed: @unchecked Sendable {
     static let batchCountMax = 4
     static let byteCountMax = 8 << 20

@@ -4,7 +4,7 @@ package import CambiumJSON
 package enum RowPace: Sendable {
     /// Batches of rows, which may be read before they are requested.
     case batches
-    /// One row at a time. A program that examines the rows must see each row after the effect of the previous rows.
+    /// One row at a time. A hook that examines a row must see the graph with the effects of all previous rows.
     ///
     /// - Parameter prepare: changes the JSON of a row before the reader turns it into objects.
     case single(prepare: (@Sendable (inout JSONValue) throws -> Void)?)

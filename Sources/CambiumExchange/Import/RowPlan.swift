@@ -30,7 +30,7 @@ struct RowPlan {
         var isSkipped: Bool { if case .skipped = target { true } else { false } }
     }
 
-    /// A value that the row does not contain: null, or the default.
+    /// A value that an object gets although the row does not contain it: null, or the default of the attribute.
     struct Extra {
         enum Kind { case null, standard }
 
@@ -56,14 +56,15 @@ struct RowPlan {
     }
 
     var objects: [Object] = []
-    /// The index of the row's own object.
+    /// The index of the row's own object in `objects`.
     var root = 0
-    /// Whether `apply` also calls its `note` closure for objects to which a row only refers. The deletion of absent objects must know them.
+    /// Whether `apply` also calls its `note` closure for objects to which a row only refers. An import that deletes absent objects must
+    /// know these objects.
     var notesNames = false
     var extras: [Extra] = []
     var links: [Link] = []
     var targets: [Member] = []
-    /// The table row of each object, while the plan is applied.
+    /// The table row of each object in `objects` that `apply` has reached so far.
     private var rows: [UInt32] = []
     private var members: [UInt32] = []
 

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Determines the changes of a row: which of its objects exist, and which values each object gets.
 package struct RowPlanner {
-    /// The maximum number of levels to which objects may nest inside of the object of a row, which is not counted.
+    /// The maximum number of levels of objects that are nested in the object of a row. The row's own object does not count.
     static let depthMax = 64
 
     /// A relationship on the path from the row to the object that is being planned.
@@ -24,7 +24,7 @@ package struct RowPlanner {
     /// The keys of the row that map to no property, as indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
     /// The real entities of the objects for which the reader assumed another entity, by the token of the object. If there is such an
-    /// object, the row must be read again, and the other results are not valid.
+    /// object, the row must be read again, and the rest of the plan is not valid.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
@@ -44,7 +44,7 @@ package struct RowPlanner {
         self.entities = entities
     }
 
-    /// Plans the row whose own object has this index. `misread` is valid even if this method throws.
+    /// Plans the row whose own object has the index `object` in the batch. `misread` is valid even if this method throws.
     mutating func plan(_ object: Int32, _ batch: borrowing RowBatch, _ draft: borrowing Draft) throws(RowFailure) {
         plan.removeAll()
         if hasNewObjects { newObjects.removeAll() }
@@ -185,7 +185,7 @@ package struct RowPlanner {
         failure(.missingMandatory, batch, "'\(attribute.name)' must have a value")
     }
 
-    /// Adds the defaults of a new object. Throws if its entity is abstract, or if the object lacks a mandatory value.
+    /// Adds the defaults of a new object. Throws if the entity of the object is abstract, or if the object lacks a mandatory value.
     private mutating func completeNew(
         _ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch, _ draft: borrowing Draft
     ) throws(RowFailure) {

@@ -78,7 +78,7 @@ extension RowReader {
         case .keep: break
         case .error: throw failure(.nullValue, tokens, Self.refusedNull(entity.links[Int(link.index)].name))
         case .clear:
-            // An empty field of CSV means an empty list of members, so the option `append` adds none and keeps the others.
+            // An empty field of CSV means an empty list of members, so the option `append` adds no member and keeps the present members.
             let appendsNothing = isRecord && options.toMany == .append && entity.ends[Int(link.index)].isToMany
             link.kind = appendsNothing ? .kept : .cleared
         }
@@ -93,7 +93,7 @@ extension RowReader {
         }
     }
 
-    /// Skips a member of the wrong type, if the options allow it.
+    /// Records that the reader skips a member of the wrong type. Throws if the options refuse such a member.
     mutating func memberMismatch(_ tokens: JSONTokens, _ message: @autoclosure () -> String) throws(RowFailure) {
         if options.mismatch == .error { throw failure(.typeMismatch, tokens, message()) }
         isMismatched = true

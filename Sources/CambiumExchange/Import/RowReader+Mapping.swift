@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Reads objects by a mapping.
 extension RowReader {
-    /// The result of following a path.
+    /// The result of following a path of a mapping in a row.
     enum Finding {
         case absent
         case token(Int, isLiteral: Bool)
@@ -15,7 +15,7 @@ extension RowReader {
         var isLiteral: Bool { if case .token(_, isLiteral: true) = self { true } else { false } }
     }
 
-    /// A value in a row, or a value that was computed from such values.
+    /// A value in a row, or a value that the mapping computed from values of the row.
     enum Item {
         case token(Int)
         case value(JSONValue)
@@ -94,7 +94,7 @@ extension RowReader {
         }
     }
 
-    /// Returns the value of a property's source and its JSON pointer; `nil` if the row has no value for the source.
+    /// Returns the value of a property's source and the JSON pointer to that value; `nil` if the row has no value for the source.
     private func item(
         of source: ResolvedMapping.Source, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) -> (item: Result<Item, ConversionError>, pointer: String)? {

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads texts of CSV as values, if a mapping determines their types only when a row is read.
+/// Reads texts of CSV as values. With a mapping, the type of a text is known only when the row is read.
 extension RowReader {
     /// Returns whether a text means null: it is empty, and the type has no empty text.
     func isNull(_ text: UnsafeRawBufferPointer, _ type: AttributeType) -> Bool {

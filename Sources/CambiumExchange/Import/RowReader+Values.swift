@@ -116,8 +116,8 @@ extension RowReader {
 
     // MARK: References
 
-    /// Reads a value that refers to an object, and returns its index. Returns `nil` if the value is null, or if it is unusable and the
-    /// options skip it.
+    /// Reads a value that refers to an object, and returns the index of the value in the batch. Returns `nil` if the value is null, or if
+    /// it is unusable and the options skip it.
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

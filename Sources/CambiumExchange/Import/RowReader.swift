@@ -18,19 +18,21 @@ struct RowReader {
     var path = RowPath()
     /// The members of the relationships that are being read.
     var pending: [RowBatch.Member] = []
-    /// The relationships of the objects that are being read. The relationships of a nested object are appended to those of the enclosing
-    /// object.
+    /// The relationships of the objects that are being read. The relationships of a nested object follow the relationships of the object
+    /// that contains it.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// The content of each slot of the mapping, while an object is read.
+    /// For each slot of the mapping, the value that was found at the end of a path in the object that is being read.
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
     /// The members of relationships that a mapping computed or found.
     var mapped: [MappedMembers] = []
-    /// The entity that the schema states for the object that is being read.
+    /// The declared entity of the object that is being read: the imported entity, or the destination of the relationship that contains the
+    /// object.
     private(set) var declared: EntityNumber
-    /// The token of the key that names the object's entity; negative if there is no such key.
+    /// The token of the key that names the entity of the object that is being read; negative if there is no such key. The key maps to no
+    /// property, but does not count as unknown.
     private(set) var unknownKey = -1
     /// Whether a text may be read as a value of another type. This is so in records of CSV that a mapping reads.
     private(set) var readsTexts = false
@@ -204,7 +206,7 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Keeps the identity of an object whose values begin at `firstValue`, so that the import can look it up.
+    /// Keeps the identity of an object whose values begin at `firstValue`, so that the import can look up the object.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }

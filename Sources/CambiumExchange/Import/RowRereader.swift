@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads a single row again if the reader assumed a wrong entity for one of its objects.
+/// Reads a single row again if the import's own reader assumed a wrong entity for one of its objects.
 final class RowRereader {
     private let make: () throws -> RowReader
     private var reader: RowReader?

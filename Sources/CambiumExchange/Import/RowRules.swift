@@ -11,7 +11,7 @@ struct RowRules {
     let unknown: ImportOptions.UnknownKey
     let onError: ImportOptions.RowError
     let rowObjects: ImportOptions.RowObjects
-    /// The number of rows in one transaction.
+    /// The maximum number of rows in one transaction; `Int.max` if the options set no limit.
     let batchRowCount: Int
 
     init(_ options: ImportOptions) {

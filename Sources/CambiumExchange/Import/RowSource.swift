@@ -4,11 +4,11 @@ import CambiumModel
 
 /// Reads the sources of an import as batches of rows.
 final class RowSource {
-    /// The maximum number of rows in a batch. A batch with this number of failures takes no further row, either.
+    /// A batch ends when it has this number of rows, or at least this number of failures.
     static let rowCountMax = 512
-    /// The maximum number of bytes in a batch. The row that exceeds this limit becomes the last row of its batch.
+    /// A batch ends after the row with which its bytes reach this number.
     static let byteCountMax = 256 << 10
-    /// The maximum number of values in a batch. The row that exceeds this limit becomes the last row of its batch.
+    /// A batch ends after the row with which its values reach this number.
     static let valueCountMax = 8192
 
     // Only one thread at a time calls `read`, and no function that is called during an access uses these properties. So accesses never
@@ -20,11 +20,11 @@ final class RowSource {
     private let pace: RowPace
     private let transactionRowCount: Int
     private let refused: Set<Int>
-    /// The number of the last row, counted over all sources.
+    /// The number of the last row that was read, counted over all sources.
     @exclusivity(unchecked) private var row: Int
     private var skippedCount: Int
 
-    /// - Parameter firstRow: the number of rows that are skipped.
+    /// - Parameter firstRow: the number of rows that are skipped at the beginning.
     /// - Parameter refused: the rows to omit, counted from 1 over all sources.
     init(_ documents: DocumentStream, _ reader: RowReader, firstRow: Int, refused: some Sequence<Int>, _ pace: RowPace) {
         self.documents = documents
@@ -66,7 +66,8 @@ final class RowSource {
         row += 1
         var row = RowBatch.Row(line: document.line)
         if refused.contains(self.row) {
-            // The row was refused before. It stays in the batch as an empty row, so that the numbers of the other rows do not change.
+            // An earlier run of the transaction refused the row. It stays in the batch as an empty row, so that the numbers of the other
+            // rows do not change.
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {
@@ -111,7 +112,7 @@ final class RowSource {
         guard reader.isUncertain else { return }
         let start = reader.batch.bytes.count
         guard start + bytes.count <= Int(UInt32.max) else {
-            let message = "the rows of its batch have more than 4 GiB; use smaller batches"
+            let message = "the rows of one batch have more than 4 GiB; use smaller batches"
             row.failure = reader.batch.note(RowFailure(code: .tooLarge, pointer: "", message: message))
             return
         }

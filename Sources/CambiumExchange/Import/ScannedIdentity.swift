@@ -2,7 +2,7 @@ import CambiumGraph
 
 /// Finds objects by attributes for which the schema has no index. Reads all objects once, and then records new objects.
 ///
-/// If several objects have the same values, the object with the lowest serial is found. Memory: O(objects of the hierarchy).
+/// If several objects have the same values, the object with the lowest number in its id is found. Memory: O(objects of the hierarchy).
 final class ScannedIdentity {
     private let attributes: [Int]
     private let table: ImportTable
@@ -17,7 +17,8 @@ final class ScannedIdentity {
         }
     }
 
-    /// Returns the table row of the object with these values. Each value is in the form of `Cell.key`.
+    /// Returns the table row of the object with these identity values; `nil` if there is no such object. Each value is in the form of
+    /// `Cell.key`.
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }

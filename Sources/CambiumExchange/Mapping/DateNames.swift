@@ -8,14 +8,14 @@ enum DateNames {
         ["monday", "mon"], ["tuesday", "tue"], ["wednesday", "wed"], ["thursday", "thu"], ["friday", "fri"], ["saturday", "sat"],
         ["sunday", "sun"],
     ]
-    /// The offsets of named zones, in hours east of UTC. Source: RFC 2822, section 4.3. All other names are ambiguous, so they are not
-    /// read.
+    /// The offsets of named zones, in hours east of UTC. Source: RFC 2822, section 4.3. Other names of zones are ambiguous, so a date with
+    /// such a name is refused.
     private static let zones: [(name: String, hours: Int)] = [
         ("utc", 0), ("gmt", 0), ("z", 0), ("est", -5), ("edt", -4), ("cst", -6), ("cdt", -5), ("mst", -7), ("mdt", -6), ("pst", -8),
         ("pdt", -7),
     ]
 
-    /// Skips a name in any case and returns its index. Tries longer spellings first.
+    /// Skips a name, written in upper or lower case, and returns its index in `names`. Tries longer spellings first.
     static func index(of rest: inout Slice<UnsafeRawBufferPointer>, in names: [[String]]) -> Int? {
         for (index, spellings) in names.enumerated() {
             for spelling in spellings where skip(spelling, &rest) { return index }
@@ -30,7 +30,7 @@ enum DateNames {
         return true
     }
 
-    /// Skips a zone and returns its offset, in seconds east of UTC: `+0100`, `+01:00`, `Z`, `GMT+1`, `EST`.
+    /// Skips a zone, such as `+0100`, `+01:00`, `Z`, `GMT+1` or `EST`. Returns its offset in seconds east of UTC.
     static func offset(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int? {
         for zone in zones where skip(zone.name, &rest) {
             if zone.hours == 0, zone.name != "z", let sign = rest.first, sign == 0x2B || sign == 0x2D { return signed(&rest) }

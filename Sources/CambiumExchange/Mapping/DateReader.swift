@@ -77,7 +77,7 @@ struct DateReader {
         return nil
     }
 
-    /// Returns the date as a `Double`. The number is rounded only once, in the last step.
+    /// Returns the date in seconds since 2001. The number is rounded only once, in the last step.
     private static func count(_ text: UnsafeRawBufferPointer, _ exponent: Int, _ secondsBefore2001: Int64) -> Double? {
         guard let number = DecimalNumber(text) else { return nil }
         var power = number.exponent + exponent
@@ -101,7 +101,7 @@ struct DateReader {
 
     // MARK: Writing
 
-    /// Writes a date, in seconds since 2001, in the first format that reads back as the same date; returns `nil` if there is no such
+    /// Writes a date, given in seconds since 2001, in the first format that reads back as the same date. Returns `nil` if there is no such
     /// format.
     func json(_ seconds: Double) -> JSONValue? {
         for form in forms {

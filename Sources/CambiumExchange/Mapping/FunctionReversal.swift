@@ -4,8 +4,8 @@ import CambiumModel
 
 /// Finds the input of functions from their output.
 ///
-/// If the output does not determine the input, the value stays unchanged. Examples are `trim`, `upper`, `lower`, and a value that is in no
-/// table. The caller applies the functions again to check the result.
+/// If the output does not determine the input, the value stays unchanged. Examples are `trim`, `upper`, `lower`, and a value that is not in
+/// the table of a `lookup`. The caller applies the functions again to check the result.
 struct FunctionReversal {
     private enum Step {
         case same

@@ -6,7 +6,7 @@ public import CambiumModel
 ///     var options = ImportOptions()
 ///     options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
 ///
-/// The import compares the names with the schema when it begins.
+/// The import compares the names in the mapping with the schema when it begins.
 public struct ImportMapping: Sendable, Hashable {
     /// The entity that is imported, or an ancestor of it; `nil` for any entity.
     package var entity: String?
@@ -60,7 +60,7 @@ public struct ImportMapping: Sendable, Hashable {
     /// Writes the JSON form, with keys in alphabetical order.
     package func write(to writer: inout JSONWriter) { writer.write(json) }
 
-    /// Returns an error for a fault in the mapping, at a JSON pointer.
+    /// Returns an error for a fault in the mapping. The error contains the JSON pointer to the fault.
     func mistake(_ pointer: String, _ message: String) -> CambiumError {
         CambiumError(
             .invalidInput, "The mapping cannot be used: \(message). Correct the mapping at this place.",

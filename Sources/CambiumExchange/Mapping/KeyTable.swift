@@ -6,7 +6,7 @@ struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)
         case relationship(Int)
-        /// A key of a mapping.
+        /// A key of a mapping, as an index into `ResolvedMapping.keys`.
         case mapped(Int)
     }
 
@@ -25,7 +25,7 @@ struct KeyTable {
         targets = keys.map(\.target)
     }
 
-    /// Returns the target of a key; `nil` if the entity has no such key.
+    /// Returns the target of a key; `nil` if the table does not contain the key.
     mutating func target(of key: UnsafeRawBufferPointer) -> Target? {
         var index = expected
         for _ in targets.indices {

@@ -4,7 +4,7 @@ import CambiumModel
 struct MappingResolver {
     /// The rules for the objects of one entity.
     struct Outcome {
-        /// The tables of the mapping; `nil` if objects are read by the names of their properties.
+        /// The tables of the mapping; `nil` if each property is read from the key with its name.
         var mapping: ResolvedMapping?
         var discriminator: Discriminator?
         /// The path to the discriminator's key.
@@ -89,12 +89,13 @@ struct MappingResolver {
         return nil
     }
 
-    /// Returns the rules for an entity for which the mapping has no rules.
+    /// Returns the way in which objects of an entity are read if the mapping has no rules for the entity.
     private func outcome(_ entity: Entity) -> Outcome {
         Outcome(entity.uniqueSets.first { $0.isIdentity }, discriminator(entity))
     }
 
-    /// Returns the discriminator of objects for which the schema states this entity.
+    /// Returns the discriminator of objects whose declared entity is `entity`. The declared entity of an object is the imported entity, or
+    /// the destination of the relationship that contains the object.
     ///
     /// If the mapping names no discriminator, returns the key that exports write. Returns `nil` if a property of the entity or of a
     /// sub-entity has the name of that key, or is read from that key.

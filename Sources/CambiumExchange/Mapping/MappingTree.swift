@@ -16,10 +16,11 @@ struct MappingTree {
     private var readings: [ResolvedMapping.Reading] = []
     /// The conversion of each attribute; `nil` if the mapping has no rule for the attribute's values.
     private(set) var conversions: [ResolvedMapping.Conversion?] = []
-    /// The properties, attributes first, both in the order of the entity. A property without a rule is read from the key with its name. The
-    /// property is omitted if a rule reads another property from that key.
+    /// The properties that a row can set: the attributes, then the relationships, each in the order of the entity. A property without a
+    /// rule is read from the key with its name. Such a property is omitted if a rule reads another property from that key.
     private(set) var properties: [Property] = []
-    /// The keys of the object itself that lead to exactly one property. Such a property is read directly, without a slot.
+    /// The keys whose values are read directly, without a slot. Such a key belongs to exactly one property, and the property has no
+    /// functions or formats.
     private var direct: [(name: String, target: KeyTable.Target)] = []
     private var isPlain = true
 
@@ -152,7 +153,7 @@ struct MappingTree {
         isPlain = false
     }
 
-    /// Returns the slot at the end of a path. Adds the path to the tree if it is new.
+    /// Returns the number of the slot that takes the value at the end of a path. Adds the path to the tree if it is new.
     private mutating func slot(_ path: PropertyPath) -> Int {
         if let known = slotOfPath[path] { return known }
         let slot = slots.count

@@ -15,7 +15,7 @@ public struct ObjectMapping: Sendable, Hashable {
     @usableFromInline package static let standardDelimiter = "."
     @usableFromInline package static let standardEscape = "\\"
 
-    /// Creates rules. They are checked when an import begins.
+    /// Creates the rules for one entity. They are checked when an import begins.
     ///
     /// - Parameters:
     ///   - identity: The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new

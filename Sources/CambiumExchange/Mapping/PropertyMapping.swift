@@ -48,7 +48,7 @@ public struct PropertyMapping: Sendable, Hashable, ExpressibleByStringLiteral {
     static let pivotRange = 1...9900
     static let pivotRule = "expected a year from 1 to 9900"
 
-    /// Creates the rule for a property. It is checked when an import begins.
+    /// Creates the rule for a property. The rule is checked when an import begins.
     ///
     /// - Parameters:
     ///   - source: The source of the values.

@@ -11,7 +11,7 @@ struct PropertyPath: Hashable {
     let literal: String
     private let literalBytes: [UInt8]
 
-    /// Creates the path of a single key, as it is spelled.
+    /// Creates the path of a single key. A delimiter in the key is part of the key.
     init(key: String) {
         keys = [key]
         literal = key

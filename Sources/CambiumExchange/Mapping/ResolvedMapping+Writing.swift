@@ -5,20 +5,22 @@ extension ResolvedMapping.Conversion {
     /// The conversion of attributes for which a mapping has no rule.
     static let plain = ResolvedMapping.Conversion(functions: [], dates: nil, numbers: nil)
 
-    /// Applies the functions to a JSON value, reads the result in the formats, and returns the attribute's value.
+    /// Applies the functions of the mapping to a JSON value, reads the result in the mapping's date or number format, and returns the
+    /// attribute's value.
     func value(_ json: JSONValue, _ type: AttributeType) throws(ConversionError) -> Value {
         try converted(try functions.apply(json), type)
     }
 
-    /// Reads JSON in the formats, and returns the attribute's value. The caller has already applied the functions.
+    /// Reads a JSON value in the mapping's date or number format, and returns the attribute's value. The caller has already applied the
+    /// functions of the mapping.
     func converted(_ json: JSONValue, _ type: AttributeType) throws(ConversionError) -> Value {
         var scratch: [UInt8] = []
         let form = try type.scalarForm(json, self, scratch: &scratch)
         return Value(form, UnsafeRawBufferPointer(start: nil, count: 0), scratch, type)
     }
 
-    /// Writes a date in the first format that reads back as the same date, and a number in the number format. Returns `plain` for all other
-    /// values, and if no format applies.
+    /// Writes a date in the first format that reads back as the same date, and a number in the number format. Returns `plain`, the value as
+    /// exports write it without a mapping, for all other values, and if no format applies.
     func json(_ value: Value, _ plain: JSONValue) -> JSONValue {
         if let dates, case .date(let date) = value { return dates.json(date.timeIntervalSinceReferenceDate) ?? plain }
         if let numbers, case .number(let text) = plain { return .string(numbers.text(text)) }

@@ -6,7 +6,7 @@ import CambiumModel
 /// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. A reading computes the
 /// value of one property from slots.
 final class ResolvedMapping {
-    /// The slots and the node of the tree to which a key leads.
+    /// A key of the tree. It leads to slots if paths end at the key, and to a node if longer paths continue.
     struct Key {
         var slots: [(slot: Int, isLiteral: Bool)] = []
         var node: Int?
@@ -18,7 +18,7 @@ final class ResolvedMapping {
         var table: KeyTable
         /// The JSON pointer from the object to the node.
         let pointer: String
-        /// The names of the keys above the node, which precede the node's keys in the names of unknown keys.
+        /// The keys above the node, each with the delimiter after it. The report of an unknown key at this node begins with this text.
         let prefix: String
         /// The slots at the node and below it.
         let slots: [Int]
@@ -52,7 +52,7 @@ final class ResolvedMapping {
     @exclusivity(unchecked) var nodes: [Node]
     let keys: [Key]
     let slots: [Slot]
-    /// The readings, attributes first, both in the order of the entity.
+    /// The readings of attributes, then the readings of relationships, each in the order of the entity.
     let readings: [Reading]
     /// The conversion of each attribute; `nil` if the mapping has no rule for the attribute's values.
     let conversions: [Conversion?]

@@ -3,10 +3,10 @@ internal import CambiumJSON
 /// The path from a row to the value that is being read.
 struct RowPath {
     private enum Step {
-        /// The token of a key.
+        /// A key, as the index of its token.
         case key(Int)
         case element(Int)
-        /// Several keys at once, as an index into `pointers`.
+        /// Several keys, as the index of their JSON pointer in `pointers`.
         case pointer(Int)
     }
 

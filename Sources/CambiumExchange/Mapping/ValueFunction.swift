@@ -23,7 +23,7 @@ public enum ValueFunction: Sendable, Hashable {
     /// `otherwise`. If there is no `otherwise`, the value is a mismatch.
     case lookup([String: JSONValue], otherwise: JSONValue? = nil)
 
-    /// The reason why a value has no result.
+    /// The reason why a function has no result for a value.
     struct Mismatch: Error {
         let message: String
     }

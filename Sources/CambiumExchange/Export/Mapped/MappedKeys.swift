@@ -17,13 +17,13 @@ final class MappedKeys {
     }
 
     let entity: Entity
-    /// The JSON pointer to the rules for the entity.
+    /// The JSON pointer to the rules for the entity in the mapping.
     let pointer: String
     let properties: [Property]
     /// The attributes that identify objects; their properties are part of `properties`.
     let identity: [Attribute]
-    /// The key that names the entity of an object, and the path to that key. They apply to objects for which the schema states the entity
-    /// of this `MappedKeys`.
+    /// The key that names the entity of an object, and the path to that key. They apply if `entity` is the declared entity of the object:
+    /// the exported entity, or the destination of the relationship that contains the object.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
     /// Whether the mapping has a discriminator. If so, the discriminator is written even if only one entity is possible.
     let isDiscriminated: Bool
@@ -60,7 +60,8 @@ final class MappedKeys {
         self.properties = properties
     }
 
-    /// Returns the first text of the discriminator that means an entity; `nil` if there is no such text.
+    /// Returns a text by which the discriminator names an entity; `nil` if there is no such text. If there are several, returns the first
+    /// one in the order of their bytes.
     func text(for entity: Entity) -> String? {
         guard let map = discriminator?.rule.map else { return nil }
         let texts = map.filter { $0.value == entity.name }.keys
@@ -78,7 +79,7 @@ struct MappedIdentity: Hashable {
 extension MappedKeys.Property {
     var pointer: String { rule.place }
 
-    /// Returns the value of a row for the property, before its conversion; `nil` if the row has no value.
+    /// Returns the value of a row for the property, before the value is converted to the property's type; `nil` if the row has no value.
     func given(_ row: JSONValue) throws(ConversionError) -> JSONValue? {
         switch rule.rule.source {
         case .constant(let value): return try rule.rule.functions.apply(value)
@@ -104,7 +105,7 @@ extension MappedKeys.Property {
         }
     }
 
-    /// Cuts a text at the separators. The last path receives the rest.
+    /// Cuts a text at the separators, into one part for each path of the property. The last path receives the rest.
     private func parts(_ value: JSONValue, _ separator: String) -> [(path: PropertyPath, value: JSONValue)] {
         guard case .string(let text) = value else { return rule.paths.enumerated().map { ($1, $0 == 0 ? value : .null) } }
         let mark = Array(separator.utf8)

@@ -15,19 +15,20 @@ struct CSVColumns {
         case toMany(AttributeType)
         /// JSON: the relationship leads to objects whose identity is not a single value.
         case json
-        /// A text that is converted when the row is read: a column that a mapping uses, or a column that maps to nothing.
+        /// A text that CSV does not convert. Either a mapping converts it when the row is read, or the column maps to no attribute or
+        /// relationship.
         case text
     }
 
     struct Member {
-        /// The name in quotes, with its colon.
+        /// The name of the property as a JSON key, with quotes and the colon.
         let key: [UInt8]
         var content: Content
         /// The kinds of the field in objects of certain entities, if they differ from the kind in `content`. Sub-entities may have
         /// different properties with the same name.
         let otherKinds: [EntityNumber: Kind]
-        /// The entities that have the property, if not all possible entities of the object have it. For other entities, an empty field is
-        /// omitted.
+        /// The entities that have the property; `nil` if the entity of the columns has it, or if no entity has it. For an object of any
+        /// other entity, an empty field is omitted.
         let owners: Set<EntityNumber>?
     }
 
@@ -45,7 +46,7 @@ struct CSVColumns {
         var discriminator: Int?
     }
 
-    /// A property on the path that a column name means.
+    /// One property on the path that a column name such as `country.name` means.
     private struct Step {
         let name: String
         let kind: Kind
@@ -56,7 +57,7 @@ struct CSVColumns {
     private(set) var names: [String] = []
     private let schema: Schema
     let discriminator: Discriminator?
-    /// Whether a mapping determines the use of a column. If so, the name of the column does not determine its type.
+    /// Whether a mapping determines the use of a column. If so, the name of a column does not determine the type of its texts.
     private let isMapped: Bool
 
     init(_ entity: Entity, _ schema: Schema, _ discriminator: Discriminator?, isMapped: Bool = false) {
@@ -66,7 +67,7 @@ struct CSVColumns {
         self.isMapped = isMapped
     }
 
-    /// Adds the next column. Returns `false` if another column has the same name or the same target.
+    /// Adds the next column. Returns `false` if an earlier column has the same name or means the same property.
     mutating func append(_ name: String) -> Bool {
         let column = names.count
         names.append(name)
@@ -94,8 +95,8 @@ struct CSVColumns {
         return nil
     }
 
-    /// Returns the to-one relationship whose name and a dot begin a text, and the rest of the text. If several names match, chooses the
-    /// longest.
+    /// If a text begins with the name of a to-one relationship and a dot, returns the relationship and the text after the dot. If several
+    /// names match, chooses the longest name.
     private func toOne(_ text: Substring, _ entity: Entity) -> (Relationship, Substring)? {
         let found = family(entity).flatMap(\.relationships).filter { !$0.isToMany && text.hasPrefix($0.name + ".") }
         return found.max { $0.name.utf8.count < $1.name.utf8.count }.map { ($0, text.dropFirst($0.name.count + 1)) }

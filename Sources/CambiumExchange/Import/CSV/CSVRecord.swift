@@ -2,7 +2,7 @@ internal import CambiumJSON
 import CambiumModel
 
 /// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a JSON string. The
-/// reader of the row then reports the text, as in a row that is not CSV.
+/// reader of rows then reports the text as a value of the wrong type, as it does for JSON.
 struct CSVRecord {
     /// The reason why a field cannot be written as JSON.
     struct Refusal: Error {
@@ -158,7 +158,7 @@ enum CSVList {
         return elements
     }
 
-    /// Returns a text that `elements` reads back.
+    /// Returns a text from which `elements(_:)` reads the same elements.
     static func text(_ elements: [[UInt8]]) -> [UInt8] {
         var text: [UInt8] = []
         for (index, element) in elements.enumerated() {

@@ -1,6 +1,7 @@
 internal import CambiumBytes
 
-/// Finds the fields of a CSV record, which may extend over several windows. Source: RFC 4180; a line may end with LF or CRLF.
+/// Finds the fields of a CSV record, even if the file is read in parts that end within the record. Source: RFC 4180; a line may end with LF
+/// or CRLF.
 ///
 /// If a quote is misplaced, or a CR outside of quotes has no LF after it, the record ends with its first line. So the scan can
 /// continue with the following lines.
@@ -40,10 +41,10 @@ struct CSVRecordScan {
         index = 0
     }
 
-    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends earlier. The caller then calls
-    /// again with the same bytes and more, and the scan continues where it stopped.
+    /// Returns the offset after the record that begins at the buffer's first byte; `nil` if the buffer ends before the record. The caller
+    /// then calls again with the same bytes and more, and the scan continues where it stopped.
     ///
-    /// - Parameter isLast: whether these are the last bytes.
+    /// - Parameter isLast: whether the input ends with these bytes.
     mutating func end(in bytes: UnsafeRawBufferPointer, isLast: Bool) -> Int? {
         while flaw == nil, index < bytes.count {
             let byte = bytes[index]
