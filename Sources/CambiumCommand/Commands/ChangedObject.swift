@@ -25,7 +25,8 @@ struct ChangedObject {
         for change in changes {
             let name = change.attribute.name
             if let place = values.firstIndex(where: { $0.name == name }) {
-                // The changes list the new attribute first, and then the old one of the same name, which has the earlier value.
+                // If a migration replaced an attribute, the changes list the new attribute first. The old attribute of the same name
+                // follows, with the earlier value.
                 values[place].before = change.before
             } else {
                 values.append((name, change.before, change.after))

@@ -6,9 +6,9 @@ struct CloneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clone", abstract: "Copy objects with everything that they own.",
         discussion: Discussion.text(
-            "An object owns the targets of its relationships whose inverse is to-one, or that have no inverse. The targets of other "
-                + "relationships are shared. Rules in the schema's userInfo and the options below change these rules. A relationship is "
-                + "named 'name' or 'Entity.name'. Separate several names with commas.",
+            "An object owns the targets of a relationship if the inverse is to-one, or if the relationship has no inverse. Targets "
+                + "that the object does not own are shared. The schema's userInfo and the options below can state other rules. A "
+                + "relationship is named 'name' or 'Entity.name'. Separate several names with commas.",
             examples: "cambium clone notes Note/1 --set id=3", "cambium clone notes Note/1 --exclude memos,Item.tags --plan"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
@@ -76,7 +76,7 @@ struct CloneCommand: ParsableCommand {
 
     // MARK: The request
 
-    /// The parts of the request that its digest covers.
+    /// The name and the arguments of the command. The digest of the request is computed from them.
     private var requestParts: [String] {
         var parts = ["clone"] + ids + rules.requestParts
         if let depth = rules.depth { parts.append("--depth=\(depth)") }

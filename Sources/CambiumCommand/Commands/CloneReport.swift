@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The result of a clone or of its preview.
+/// The result of a clone, or of the preview of a clone.
 struct CloneReport {
     /// The transaction of the clone, or `nil` for a preview.
     private let transaction: TransactionNumber?
@@ -24,7 +24,7 @@ struct CloneReport {
         logByteCount = 0
     }
 
-    /// Creates the report for a request that was applied before. The log contains the result.
+    /// Creates the report for a request that was applied before. The op of the clone, which is read from the log, contains the result.
     init(_ op: CloneOp, _ transaction: TransactionNumber, _ byteCount: Int, _ graph: Graph) {
         self.transaction = transaction
         roots = graph.copiesOfRoots(in: op).map { graph.text(of: $0) }
@@ -85,7 +85,8 @@ extension Graph {
         (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
     }
 
-    /// Returns the copies of an op's roots, in the order of the roots. Omits copies that were deleted. Reads each copy at most once.
+    /// Returns the copies of the roots, which are the objects that a clone op names, in the order of the op. Omits copies that were
+    /// deleted. Reads each copy at most once.
     fileprivate func copiesOfRoots(in op: CloneOp) -> [ObjectID] {
         let roots = Set(op.roots)
         var copies: [ObjectID: ObjectID] = [:]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The rules of a clone that replace those of the schema.
+/// The options that state rules of a clone. They replace the rules in the schema.
 struct CloneRuleOptions: ParsableArguments {
     @Option(help: .init("Skip these relationships at every level.", valueName: "names")) var exclude: [String] = []
     @Option(help: .init("Skip these relationships of the given objects only.", valueName: "names")) var excludeAtRoot: [String] = []
@@ -22,7 +22,7 @@ struct CloneRuleOptions: ParsableArguments {
         }
     }
 
-    /// The parts of a request that describe the rules.
+    /// The options of the rules, in the form from which the digest of the request is computed.
     var requestParts: [String] {
         let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
         return lists.flatMap { name, texts in names(texts).map { "--\(name)=\($0)" } }

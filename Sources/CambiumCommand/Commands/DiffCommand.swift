@@ -21,8 +21,7 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-        // One `EarlierGraphs` makes both graphs, so that it replays only the log between the two moments instead of beginning at a
-        // checkpoint.
+        // The same `EarlierGraphs` makes both graphs, so the second graph needs only a replay of the log between the two moments.
         let past = EarlierGraphs(of: store)
         let before = try past.graph(at: from.point())
         let after = try past.graph(at: to?.point() ?? .latest)
@@ -63,8 +62,8 @@ struct DiffCommand: ParsableCommand {
         return try families.isEmpty ? after.schema.required(entity).family : families.reduce([]) { $0.union($1) }
     }
 
-    /// Returns the condition for each of the two moments whose schema it fits. The result is empty if there is no condition. Throws if the
-    /// condition fits neither schema.
+    /// For each of the two moments, returns the condition if it fits the schema of the moment. The result is empty if there is no
+    /// condition. Throws if the condition fits neither schema.
     private func filters(_ before: Graph, _ after: Graph, _ family: Set<EntityNumber>?) throws -> [ChangeFilter] {
         var (filters, failure): ([ChangeFilter], CambiumError?) = ([], nil)
         for graph in [before, after] {

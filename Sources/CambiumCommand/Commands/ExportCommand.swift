@@ -10,8 +10,8 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write objects as JSON or CSV, in a stable order.",
         discussion: Discussion.text(
-            "An export with '--references identity' can be imported into any store with the same schema. An export of that store then "
-                + "has the same bytes.",
+            "An export with '--references identity' can be imported into any store with the same schema. The same export of that "
+                + "store then writes the same bytes.",
             examples: "cambium export notes --references identity", "cambium export notes Note --format csv --at 2026-11-21"))
 
     @Argument(help: "The directory of the store.", completion: .directory) var store: String

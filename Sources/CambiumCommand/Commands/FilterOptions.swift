@@ -1,11 +1,11 @@
 import ArgumentParser
 import Cambium
 
-/// A condition that decides which objects a command passes.
+/// A condition that selects the objects that a command shows or visits.
 struct FilterOptions: ParsableArguments {
     @Option(
         help: .init(
-            "Pass only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. An object does not "
+            "Use only objects that satisfy this condition, such as 'price > 3 and any tags.name == \"red\"'. An object does not "
                 + "satisfy it if its entity lacks a property that the condition names.", valueName: "condition"))
     var `where`: String?
     @Option(help: .init("Set a parameter of the condition, as find does.", valueName: "name=value")) var set: [AssignmentArgument] = []

@@ -26,8 +26,8 @@ struct FindCommand: ParsableCommand {
     @Flag(help: "Print the steps of the query, with estimated and actual numbers of objects, instead of the objects.") var explain = false
     @Flag(
         help: """
-            List the objects, and then the differences as other processes commit: + for an object that enters, - for one that leaves, \
-            > for one that moves, ~ for one with another value.
+            List the objects, and then the differences as other processes commit: + for an object that is new in the list, - for one \
+            that leaves the list, > for one that moves, ~ for one with another value.
             """)
     var watch = false
 

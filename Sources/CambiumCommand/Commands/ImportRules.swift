@@ -31,15 +31,15 @@ struct InputOptions: ParsableArguments {
 
 /// The treatment of the values in a row.
 struct ImportValueOptions: ParsableArguments {
-    @Option(help: .init("Keep or clear a value if the row lacks its key.", valueName: "rule"))
+    @Option(help: .init("If a row lacks the key of a property: keep the value of the property, or clear it.", valueName: "rule"))
     var missing = ImportOptions.MissingKey.keep
-    @Option(help: .init("Clear or keep a value if the row has null, or reject the row.", valueName: "rule"))
+    @Option(help: .init("If a row has null for a property: clear the property, keep its value, or reject the row.", valueName: "rule"))
     var null = ImportOptions.NullValue.clear
     @Option(
         help: .init(
             "Reject a row with a value of the wrong type, read the value as null, or keep the earlier value.", valueName: "rule"))
     var mismatch = ImportOptions.Mismatch.error
-    @Option(help: .init("Replace the members of a to-many relationship by those of the row, or append the new ones.", valueName: "rule"))
+    @Option(help: .init("Replace the existing members of a to-many relationship, or append the members in the row.", valueName: "rule"))
     var toMany = ImportOptions.ToMany.replace
     @Option(
         help: .init(

@@ -21,10 +21,10 @@ struct LogCommand: ParsableCommand {
     /// The state of a walk through the log, with the schema that the next ops refer to.
     private struct Reading {
         var schema = Schema.empty
-        /// The last retired transaction that was read; `nil` once a transaction with ops has been read. A retired transaction has only its
-        /// envelope, without ops.
+        /// The last retired transaction that was read; `nil` once a transaction with ops has been read. A retired transaction has no ops,
+        /// only its envelope: author, time and message.
         var retired: TransactionNumber?
-        /// The last of all retired transactions, once the user has been informed about them.
+        /// The last retired transaction, once the user has been informed that the log lacks the retired changes; `nil` before.
         var reportedRetired: TransactionNumber?
         /// Whether a transaction read so far refers to the object of `--object`.
         var isObjectNamed = false

@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The result of a change of the schema or of its preview.
+/// The result of a change of the schema, or of the preview of a change.
 struct MigrationText {
     private let report: MigrationReport
     private let isDone: Bool

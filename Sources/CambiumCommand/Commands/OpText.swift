@@ -6,7 +6,7 @@ enum OpText {
     static func line(_ op: Op, _ schema: Schema) -> String {
         var writer = JSONWriter()
         write(op, schema, to: &writer)
-        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // It is valid JSON.
+        guard case .object(let members)? = try? JSONValue(parsing: writer.bytes) else { return op.kindName }  // The written JSON is valid.
         return members.map { member in
             if case .string(let text) = member.value {
                 return member.key == "op" || member.key == "object" ? text : "\(member.key) \(text)"

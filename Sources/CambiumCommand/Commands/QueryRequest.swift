@@ -10,8 +10,8 @@ struct ConditionOptions: ParsableArguments {
     var `where`: String?
     @Option(
         help: .init(
-            "Find the objects of this query of the schema. Add a condition with --where, and replace its order and its limit with --sort "
-                + "and --limit. --set source=ID names the object that $source represents.", valueName: "name"),
+            "Find the objects of this query of the schema. --where adds a condition. --sort and --limit replace the order and the limit "
+                + "of the query. --set source=ID names the object that $source represents.", valueName: "name"),
         completion: .custom(NameCompletion.queries))
     var query: String?
     @Option(
@@ -31,7 +31,7 @@ struct ConditionOptions: ParsableArguments {
     func validate() throws { try set.checkNames() }
 }
 
-/// The order of the objects, and which part of the objects `find` lists.
+/// The order of the objects, and the range of objects that `find` lists.
 struct OrderOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
@@ -88,7 +88,7 @@ struct QueryRequest {
         var query = try unordered(entity, graph)
         query.isForStubs = condition.stubs
         if !condition.identity.isEmpty { query = query.narrowed(to: try named(graph.schema.required(query.entity), graph)) }
-        // The order and the limit of a stored query apply to its objects, but those of the options apply to the groups.
+        // The order and the limit of a stored query select the objects to group. `--sort`, `--limit` and `--offset` apply to the groups.
         if isForGroups { query = try Self.named(condition.textOption) { try query.withoutOrder(in: graph) } }
         if !order.sort.isEmpty { query.sort = try Self.named("--sort") { try order.sort.flatMap { try SortKey.list(parsing: $0) } } }
         query.limit = order.limit ?? query.limit
@@ -97,7 +97,7 @@ struct QueryRequest {
         return query
     }
 
-    /// Returns the query with its condition and its arguments, but without the order and the limit of the options.
+    /// Returns the query with the condition and the parameters that the options state, before the options of the order are applied.
     private func unordered(_ entity: Entity, _ graph: Graph) throws -> Query {
         var arguments: [String: Operand] = [:]
         for argument in condition.set { arguments[argument.name] = try argument.operand() }
@@ -111,7 +111,7 @@ struct QueryRequest {
         return try Self.named("--where") { try query.narrowed(by: text, arguments, graph) }
     }
 
-    /// Returns a cursor that follows an object. The text may be an id, or the text of a cursor.
+    /// Returns the cursor after which the listed objects begin. The text may be an id, or the text of a cursor.
     private func cursor(_ text: String, _ query: Query, _ graph: Graph) throws -> QueryCursor {
         if let cursor = try? QueryCursor(parsing: text) { return cursor }  // If this fails, the text is an id.
         if let id = graph.schema.id(text)?.id, !graph.contains(id) {
@@ -124,7 +124,7 @@ struct QueryRequest {
         return try graph.cursor(query, after: place)
     }
 
-    /// Adds the name of the option to the position of an error.
+    /// Adds the name of an option to the position of an error that `body` throws.
     static func named<Result>(_ option: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -134,7 +134,7 @@ struct QueryRequest {
         }
     }
 
-    /// Returns the object with the identity in the options, if it exists.
+    /// Returns the id of the object with the identity in the options; an empty list if there is no such object.
     private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectID] {
         let identity = condition.identity
         guard identity.count == entity.identity.count else {
@@ -156,7 +156,7 @@ struct QueryRequest {
 }
 
 extension AssignmentArgument {
-    /// Returns the value of a parameter.
+    /// Returns the value that the assignment gives to a parameter of a condition.
     func operand() throws(CambiumError) -> Operand {
         if !isJSON { return Operand(.literal(.text(text))) }
         guard let json = try? JSONValue(parsing: text.utf8) else {

@@ -72,7 +72,7 @@ extension ReadOnlyStore {
 }
 
 extension Op {
-    /// The object that an op of an edit changes.
+    /// The object that the op changes, or the first object that it deletes; `nil` for an op that no command for edits writes.
     fileprivate var object: ObjectID? {
         switch self {
         case .insert(let id, _, _), .set(let id, _), .link(let id, _, _, _), .unlink(let id, _, _), .move(let id, _, _, _): id

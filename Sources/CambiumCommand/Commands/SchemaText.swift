@@ -4,7 +4,7 @@ import CambiumJSON
 /// A schema in a form for human readers. It has everything that the schema in JSON has.
 struct SchemaText {
     private let schema: Schema
-    /// The definitions of the entities, which include their former names.
+    /// The definitions of the entities, by name. They contain the former names of entities and properties.
     private let definitions: [String: EntityDefinition]
 
     init(_ schema: Schema) {

@@ -163,7 +163,7 @@ extension String {
 
 struct RepairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "repair", abstract: "Save everything that verifies in a corrupt store into a new store.",
+        commandName: "repair", abstract: "Save the parts of a corrupt store that pass verification into a new store.",
         discussion: Discussion.text(
             "The command reads the log, the checkpoints and the archive, and does not change the old store. Transactions keep their "
                 + "numbers, times and authors. If changes are missing, the state of the next checkpoint replaces them. The exit "

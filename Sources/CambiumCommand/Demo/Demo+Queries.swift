@@ -17,7 +17,7 @@ extension Demo {
         print(command: "find \(store) Version --sum installedSize --group-by package.section.name --sort -sum.installedSize --limit 3")
     }
 
-    /// Prints the first names of an answer, with one value for each object.
+    /// Prints the names of the first objects that a query finds, with one value for each object.
     private func list(_ subject: String, _ count: Int, _ query: Query, _ graph: Graph, _ path: String) throws {
         var rows: [[QueryValue]] = []
         let seconds = try timed { rows = try graph.values(of: [Operand(parsing: "name"), Operand(parsing: path)], query) }

@@ -13,7 +13,7 @@ struct DemoCommand: ParsableCommand {
             "Keeps the store in the given directory, or in a temporary one, and suggests commands to try on it.",
             examples: "cambium demo", "cambium demo packages"))
 
-    @Argument(help: "The directory of the store, which does not exist yet, or is empty. A temporary one by default.") var directory: String?
+    @Argument(help: "The store: a directory that does not exist yet, or is empty. A temporary directory by default.") var directory: String?
 
     func run() throws {
         let demo = Demo(store: try directory ?? Self.temporaryDirectory())
@@ -46,7 +46,7 @@ struct Demo {
 
     func run() throws {
         let schema = try Schema(PackageRows.schema)
-        // The store is created before the lists are read, so that an unsuitable place is rejected immediately.
+        // The store is created before the lists are read, so that an unsuitable directory is refused immediately.
         let made = try Store.create(at: store, schema: schema, author: Author(actor: "demo"))
         Terminal.note("The store '\(store)' was created.")
         title("This machine's packages")

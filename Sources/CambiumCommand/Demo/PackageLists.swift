@@ -50,7 +50,7 @@ struct PackageLists {
         }
     }
 
-    /// Returns 20,000 packages that depend on up to five earlier packages.
+    /// Returns 20,000 packages, each of which depends on up to five earlier packages.
     private static func madeUp() -> [ControlFile.Paragraph] {
         (0..<20_000).map { number in
             let dependencies = (1...5).map { (number * 7919 + $0 * 104_729) % max(number, 1) }.map { "package-\($0)" }
@@ -68,7 +68,7 @@ struct PackageLists {
 
 /// The names of the files in a directory.
 enum FileNames {
-    /// Returns the names, sorted. Returns no names if the directory cannot be read.
+    /// Returns the names of the files, sorted. Returns no names if the directory cannot be read.
     static func sorted(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }

@@ -33,7 +33,7 @@ struct PromptAnswer {
         return table.lines(width: width)
     }
 
-    /// Returns the line after the table.
+    /// Returns the line that follows the table: the number of rows, and the duration of the query.
     func summary(_ duration: Duration) -> String {
         let time = Readable.seconds(duration)
         if !isCut { return "\(Readable.of(rows.count, "row")), \(time)" }

@@ -27,7 +27,7 @@ struct PromptClause: Equatable {
         }
     }
 
-    /// Returns the number in the clause. Throws if it is not a whole number of at least 0.
+    /// Returns the number in the clause. Throws if the text is not a whole number of at least 0.
     func count(_ name: String) throws(PromptMistake) -> Int {
         guard let count = Int(text), count >= 0 else {
             throw PromptMistake("Expected a number after '\(name)', such as '\(name) 10', but found \(Excerpt.quoted(text)).", at: start)
@@ -51,7 +51,7 @@ enum PromptWord: String, CaseIterable {
         }
     }
 
-    /// Whether a text follows the word.
+    /// Whether a text must follow the word.
     var hasText: Bool { self != .distinct && self != .count }
 }
 

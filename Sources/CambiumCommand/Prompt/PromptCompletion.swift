@@ -1,7 +1,7 @@
 import Cambium
 import CambiumJSON
 
-/// The texts by which the word before the cursor may be replaced.
+/// The texts that can replace the word before the cursor.
 struct PromptCompletion: Equatable {
     /// The number of characters of the line before the word.
     let start: Int
@@ -18,7 +18,7 @@ struct PromptCompletion: Equatable {
     private static let operandWords = ["not", "any", "all", "none"]
     private static let moments = ["label:", "now", "today", "yesterday"]
 
-    /// Completes the end of a text: the part of the line before the cursor.
+    /// Finds the texts that can replace the last word of `text`, which is the part of the line before the cursor.
     init(_ text: String, _ schema: Schema) {
         let tokens = PromptToken.tokens(text)
         let isInWord = tokens.last.map { $0.end == text.utf8.count && $0.kind != .symbol } ?? false
@@ -67,13 +67,15 @@ struct PromptCompletion: Equatable {
             + (isBeginning && PromptWord(previous.text)?.hasText == false ? clauses : [])
     }
 
-    /// Returns the entity whose objects a query finds: the target of its stored query, or the entity at the beginning of the line.
+    /// Returns the entity whose objects a query finds. This is the target of the stored query in the line, or the entity at the beginning
+    /// of the line.
     private static func found(_ tokens: [PromptToken], _ entity: Entity, _ schema: Schema) -> Entity {
         guard let index = tokens.dropLast().firstIndex(where: { PromptWord($0.text) == .query && $0.depth == 0 }) else { return entity }
         return entity.query(tokens[index + 1].text)?.definition.target.flatMap { schema.entity($0) } ?? entity
     }
 
-    /// Returns the entity at which paths begin: the entity of the query, or the entity at the end of the path in `any items where (`.
+    /// Returns the entity at which a path at the end of the line begins. This is the entity of the query, or the entity at the end of the
+    /// path in `any items where (`.
     private static func owner(_ tokens: [PromptToken], _ entity: Entity, _ schema: Schema) -> Entity? {
         var owners: [Entity?] = [entity]
         for (index, token) in tokens.enumerated() where token.kind == .symbol {

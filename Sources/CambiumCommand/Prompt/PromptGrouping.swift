@@ -8,8 +8,8 @@ struct PromptGrouping {
 
     init(_ line: PromptQuery, _ graph: Graph, _ entity: Entity) { (self.line, self.graph, self.entity) = (line, graph, entity) }
 
-    /// Returns the request, or `nil` if the line has neither groups nor functions. If there are groups but no function, the objects are
-    /// counted.
+    /// Returns the groups and functions that the line requests, or `nil` if the line has neither groups nor functions. If there are groups
+    /// but no function, the objects of each group are counted.
     func grouping() throws -> Grouping? {
         var aggregates: [Aggregate] = line.has(.count) ? [.count] : []
         for (word, function) in [

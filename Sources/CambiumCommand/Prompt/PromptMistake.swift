@@ -19,7 +19,7 @@ struct PromptMistake: Error {
         self.error.place = offset == nil ? error.place : nil
     }
 
-    /// The maximum number of code points that are shown before the position, and from the position on.
+    /// The maximum number of code points that are shown before the position of the mistake, and of those that follow it.
     private static let excerptLength = 120
 
     /// Returns the lines that show the position of the mistake: the line around the position, and a caret below the position. The details

@@ -29,7 +29,7 @@ struct PromptParser {
         }
     }
 
-    /// Returns the text from one token up to another, or `nil` if there is no such text.
+    /// Returns the text from the token at `start` to the token before `end`, or `nil` if there are no such tokens.
     private func clause(from start: Int, to end: Int) -> PromptClause? {
         guard start < end else { return nil }
         let bytes = Array(line.utf8)[tokens[start].start..<tokens[end - 1].end]
@@ -40,7 +40,7 @@ struct PromptParser {
         let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
         if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Add one.", at: open.start) }
         let parts = tokens[1..<(include ?? tokens.count)].map { token in
-            // The text is the content of the string, in which escapes are not decoded.
+            // For a string, the text is the part between the quotation marks, in which escapes are not decoded.
             PromptClause(text: token.kind == .string ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
         }
         guard !parts.isEmpty else {

@@ -21,7 +21,7 @@ struct PromptRun {
         let grouping = try PromptGrouping(line, graph, entity).grouping()
         let functions = Set(line.clauses.keys).intersection([.sum, .min, .max, .avg, .countDistinct, .group, .having])
         isCountAlone = line.has(.count) && functions.isEmpty
-        // The order and the limit of a stored query apply to its objects. The order and the limit of the line apply to the groups.
+        // The order and the limit of a stored query select the objects to group. The order and the limit of the line apply to the groups.
         if grouping != nil, !isCountAlone { query = try query.withoutOrder(in: graph) }
         for name in grouping?.having?.parameterNames ?? [] { query.arguments[name] = arguments[name] }
         if let sort = line.clauses[.sort] {
@@ -99,7 +99,7 @@ struct PromptRun {
         return try paths(select, graph, entity)
     }
 
-    /// Returns the operands of a list of paths. Each of them must fit the entity.
+    /// Returns the operands of a list of paths. Throws if one of the paths does not fit the entity.
     static func paths(_ clause: PromptClause, _ graph: Graph, _ entity: Entity) throws -> [Operand] {
         var nothing = try Query(entity.name)
         nothing.limit = 0
@@ -122,7 +122,7 @@ struct PromptRun {
         return entity.attributes.map { escaped($0.name) } + links
     }
 
-    /// Returns the name with a preceding #. A name after # is never a word of the language.
+    /// Returns the name with a preceding #. A name after # is never a word of the query language.
     private static func escaped(_ name: String) -> String { "#" + name }
 
     // MARK: Answers

@@ -5,12 +5,12 @@ import CambiumJSON
 final class PromptSession {
     enum Outcome { case goOn, quit }
 
-    /// The maximum number of members of a relationship that a person sees.
+    /// The maximum number of members of a relationship that `show` prints for a person.
     private static let memberCountMax = 10
 
     private let follower: StoreFollower
     private let past: EarlierGraphs
-    /// The moment that lines read; `nil` for the newest one.
+    /// The moment that the lines of the prompt read; `nil` for the newest moment.
     private var moment: (name: String, graph: Graph)?
     private var arguments: [String: Operand] = [:]
     /// The number of rows that are shown unless the query has a limit; `nil` for all rows.
@@ -27,7 +27,8 @@ final class PromptSession {
         if let start { moment = (start.text, try past.graph(at: start.point())) }
     }
 
-    /// The graph that the next line reads, not including transactions that were committed since the last line.
+    /// The graph that the last line read. If lines read the newest moment, `run` first adds the transactions that were committed since
+    /// then.
     var graph: Graph { moment?.graph ?? follower.graph }
 
     /// The text that is shown before the line that the person writes.

@@ -4,7 +4,7 @@ import Cambium
 final class PromptTerminal {
     private var editor: LineEditor
     private var decoder = KeyDecoder()
-    /// The bytes that were read but belong to later lines.
+    /// The bytes that were read from the terminal, but not yet decoded as keys.
     private var bytes: ArraySlice<UInt8> = []
     private static let standardWidth = 80
 

@@ -58,7 +58,7 @@ struct PromptToken: Equatable {
     /// Whether the token is a string without a closing quote.
     var isUnclosed: Bool { kind == .string && (text.utf8.count == 1 || text.utf8.last != text.utf8.first) }
 
-    /// Returns whether a byte belongs to a word. All bytes of non-ASCII characters do.
+    /// Returns whether a byte belongs to a word. All bytes of non-ASCII characters belong to words.
     private static func isPartOfWord(_ bytes: [UInt8], _ index: Int) -> Bool {
         let byte = bytes[index]
         if byte == UInt8(ascii: "-") {

@@ -45,7 +45,7 @@ enum Failure {
         Glibc.exit(usage)
     }
 
-    /// Returns a message in which an excerpt replaces the whole text of each argument, or of the value after its equals sign.
+    /// Returns a message in which an excerpt replaces each long argument, and each long value after an equals sign.
     static func shortened(_ message: String, arguments: [String] = CommandLine.arguments) -> String {
         let values = arguments.flatMap { argument in
             [argument] + (argument.firstIndex(of: "=").map { [String(argument[argument.index(after: $0)...])] } ?? [])

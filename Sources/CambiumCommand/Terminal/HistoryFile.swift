@@ -17,8 +17,8 @@ struct HistoryFile: Equatable {
     /// Creates the history in a directory. The directory is created when the first line is added.
     init(directory: String) { self.directory = directory }
 
-    /// Creates the history in the directory `cambium` in the directory that the variable `XDG_STATE_HOME` contains, or in `~/.local/state`.
-    /// Returns `nil` if neither directory is known.
+    /// Creates the history in `$XDG_STATE_HOME/cambium`, or in `$HOME/.local/state/cambium` if `XDG_STATE_HOME` is not an absolute path.
+    /// Returns `nil` if `HOME` is not an absolute path either.
     init?(environment: (String) -> String?) {
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") {
             directory = state + "/cambium"

@@ -19,7 +19,7 @@ struct LineEditor {
     /// A search backwards through the history.
     private struct Search {
         var pattern = ""
-        /// The number of the line that was found.
+        /// The index of the found line in the history.
         var found: Int?
         /// The text and the cursor before the search.
         let saved: (text: [Character], cursor: Int)
@@ -29,7 +29,7 @@ struct LineEditor {
     /// The number of characters before the cursor.
     private(set) var cursor = 0
     private(set) var history: LineHistory
-    /// The characters that the last deletion of several characters removed.
+    /// The characters that ctrl-u, ctrl-k, ctrl-w or alt-d last deleted. ctrl-y inserts them again.
     private var killed: [Character] = []
     private var search: Search?
 
@@ -151,7 +151,7 @@ struct LineEditor {
     // MARK: Display
 
     /// Returns the line for a terminal with a number of columns, and the column of the cursor, counted from 0. Each character takes one
-    /// column. A character that the terminal would obey is shown as a question mark.
+    /// column. A control character, which could change the display, is shown as a question mark.
     func screen(prompt: String, width: Int) -> (line: String, column: Int) {
         let prompt = search.map { "(search '\($0.pattern)'\($0.found == nil && !$0.pattern.isEmpty ? ": nothing" : "")) " } ?? prompt
         let space = max(1, width - prompt.count - 1)

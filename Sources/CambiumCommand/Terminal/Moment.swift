@@ -63,7 +63,7 @@ struct Moment: ExpressibleByArgument {
         return Timestamp("\(parts.1)T\(parts.2)\(parts.3 ?? ":00")\(parts.4 ?? "Z")")
     }
 
-    /// Returns the point of the moment.
+    /// Returns the point in the store's history that the moment means.
     ///
     /// - Parameters:
     ///   - part: The part of the day that is meant if the text names only the day.

@@ -20,8 +20,8 @@ struct AuthorOptions: ParsableArguments {
             valueName: "key"))
     var request: String?
 
-    /// Returns the author of a command, with the digest of its request. The parts are the name of the command and its arguments. They do
-    /// not include the store, `--actor`, `--message`, and arguments that only change the output.
+    /// Returns the author of a command. With `--request`, the author contains a digest of `parts`, which recognizes a repeated command. The
+    /// parts are the name of the command and its arguments, without the store, `--actor`, `--message` and options of the output.
     func author(of parts: [String]) -> Author {
         Author(
             actor: actor, message: message, requestID: request, requestDigest: request.map { _ in RequestDigest(of: parts) })
@@ -47,7 +47,7 @@ struct IncludeOptions: ParsableArguments {
 
     var isUsed: Bool { !include.isEmpty || depth != nil }
 
-    /// The number of levels; 0 without the option.
+    /// The number of levels of nested objects; 0 without `--depth`.
     var depthCount: Int { depth ?? 0 }
 
     func validate() throws {

@@ -46,7 +46,7 @@ final class Progress: Sendable {
             put: isatty(STDERR_FILENO) == 1 ? terminal : nil)
     }
 
-    /// Returns a source with the same content. It counts the bytes that are read from it.
+    /// Returns a source with the same content that counts the bytes that are read. The counts are the displayed progress.
     func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
         var watched = ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
             let read = try source.open()
@@ -72,7 +72,7 @@ final class Progress: Sendable {
         if let line { put?(line) }
     }
 
-    /// Removes the line from the terminal.
+    /// Removes the line of the progress from the terminal.
     func end() {
         let isShown = state.withLock { state in
             defer { state.lastShown = nil }
@@ -101,7 +101,8 @@ enum InputFiles {
     ///
     /// - Parameters:
     ///   - format: The format of the files, or `nil` if it follows from their names.
-    ///   - onError: The way in which the import treats bad rows. An import that skips bad rows may have to read the rows again.
+    ///   - onError: The way in which the import treats bad rows. An import that skips bad rows may read the rows again, so the bytes of a
+    ///     pipe are then kept.
     static func sources(
         _ paths: [String], _ format: ImportSource.Format?, onError: ImportOptions.RowError, _ progress: Progress
     ) -> [ImportSource] {

@@ -19,7 +19,8 @@ struct TextTable {
 
     /// Returns the lines of the table: the titles, and the rows.
     ///
-    /// - Parameter width: The number of columns of the terminal, to which the widest columns are cut; `nil` for no limit.
+    /// - Parameter width: The number of characters that fit on a line of the terminal; `nil` for no limit. The widest columns of the table
+    ///   are cut to fit.
     func lines(width: Int?) -> [String] {
         let widths = widths(width)
         let lines = ([titles] + rows).map { line($0, widths) }
