@@ -1,8 +1,8 @@
 package import CambiumGraph
 internal import CambiumModel
 
-/// Compares changes with the difference between two references. Returns a sentence about the first object whose change is wrong, or `nil`
-/// if all changes are right.
+/// Compares changes with the difference between two reference graphs. Returns a sentence about the first object whose change is wrong, or
+/// `nil` if all changes are right.
 ///
 /// Complexity: O(objects x properties).
 package func difference(_ changes: Changes, from old: ReferenceGraph, to new: ReferenceGraph) -> String? {
@@ -23,8 +23,8 @@ package func difference(_ changes: Changes, from old: ReferenceGraph, to new: Re
     return expected.min { $0.key < $1.key }.map { "\($0.key): nothing instead of '\($0.value)'" }
 }
 
-/// Whether an object is certainly equal in two references with the same schema. The check is quick, and may return `false` for an equal
-/// object.
+/// Whether an object is certainly equal in two reference graphs with the same schema. The check is quick, and may return `false` for an
+/// equal object.
 private func isSurelySame(_ id: ObjectID, _ sides: Set<ReferenceGraph.Side>, _ old: ReferenceGraph, _ new: ReferenceGraph) -> Bool {
     guard old.schema === new.schema, let was = old.objects[id], let now = new.objects[id] else { return false }
     if now.entity.attributes.contains(where: \.isDerived) { return false }
@@ -51,7 +51,7 @@ extension ObjectChange {
     }
 }
 
-/// The difference between one object in two references.
+/// The difference between one object in two reference graphs.
 private struct ReferenceChange {
     let id: ObjectID
     let old: ReferenceGraph
@@ -61,7 +61,7 @@ private struct ReferenceChange {
         (self.id, self.old, self.new) = (id, old, new)
     }
 
-    /// The difference in one line, empty if the object is equal in both references.
+    /// The difference in one line, empty if the object is equal in both reference graphs.
     var line: String {
         let isCommon = old.contains(id) && new.contains(id)
         let changesStub = isCommon && old.isStub(id) != new.isStub(id)

@@ -4,8 +4,8 @@ internal import CambiumModel
 /// Returns a sentence about the first difference between a graph and a reference, or `nil` if they are equal.
 ///
 /// Compares everything that can be read: ids, entities, sources, stub flags, values, members and their order, and counts. Also checks that
-/// the graph finds each object by its identity. Therefore, no two objects may have the same identity. Complexity: O(entities x objects +
-/// members).
+/// the graph finds each object by its identity. The caller must ensure that no two objects have the same identity. Complexity: O(entities x
+/// objects + members).
 package func difference(_ graph: Graph, _ reference: ReferenceGraph) -> String? {
     if graph.objectCount != reference.objectCount {
         return "\(graph.objectCount) objects instead of \(reference.objectCount)"

@@ -137,7 +137,7 @@ package struct RandomCondition: Sendable {
         return Operand(.aggregate(RelatedAggregate(function, QueryPath(path), of: QueryPath([attribute.name]))))
     }
 
-    /// Returns a comparison of two attributes of the same kind.
+    /// Returns a comparison of two attributes of the same type.
     private mutating func twoPaths(_ entity: Entity) -> Condition? {
         guard let first = random.pick(entity.attributes), let second = random.pick(entity.attributes.filter { $0.type == first.type })
         else {

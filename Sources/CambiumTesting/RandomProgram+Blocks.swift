@@ -22,8 +22,8 @@ extension RandomProgram {
             if kind == .update { attributes = someOf(attributes, upTo: 3) }
         }
         if serials.isEmpty { return nil }
-        // Many objects get new values. With values from the small set, two of them would almost always be equal, and the transaction would
-        // be rejected.
+        // If a block has many objects, identifying attributes get new values. With the few common values, two objects would almost always
+        // have the same identity, and the transaction would be rejected.
         let isFresh = serials.count > 10
         let columns = attributes.map { attribute in
             column(

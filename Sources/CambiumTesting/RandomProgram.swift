@@ -35,7 +35,7 @@ package struct RandomProgram: Sendable {
         adopt(schema)
     }
 
-    /// Continues with another schema, and drops the links for the old one.
+    /// Continues with another schema, and drops the pending links for the present schema.
     package mutating func adopt(_ schema: Schema) {
         self.schema = schema
         pending = []
@@ -93,7 +93,8 @@ package struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Returns a serial for a new object: usually the next serial, and otherwise a serial that leaves a gap or lies in a gap.
+    /// Returns the serial of a new object, which is the number in its id. It is usually the next serial. Otherwise, it leaves a gap or lies
+    /// in a gap.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }
@@ -133,7 +134,7 @@ package struct RandomProgram: Sendable {
 
     // MARK: Links
 
-    /// Returns an object with at least one suitable relationship, and one of these relationships.
+    /// Returns an object, and one of its relationships that satisfies `fits`. Returns `nil` if there is no such object.
     mutating func owner(
         _ graph: ReferenceGraph, where fits: (Relationship) -> Bool = { _ in true }
     ) -> (id: ObjectID, relationship: Relationship)? {

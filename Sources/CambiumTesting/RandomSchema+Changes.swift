@@ -1,7 +1,8 @@
 import CambiumJSON
 package import CambiumModel
 
-/// Random changes of a schema. Most are automatic, some need the closure of a migration, and some conflict with the objects.
+/// Random changes of a schema. Most changes are automatic. Some changes need a closure that converts values, and some conflict with the
+/// objects.
 extension RandomSchema {
     /// Returns a valid schema that differs from another schema in one to three aspects.
     package static func changed(_ schema: Schema, _ random: inout SplitMix64) -> SchemaDefinition {
@@ -12,7 +13,7 @@ extension RandomSchema {
             made.nameCount = Int(random.next() % 1_000_000) * 100
             made.change(&random)
             let changed = SchemaDefinition(entities: made.entities)
-            // A change that does not fit the earlier changes is skipped.
+            // A change that makes the schema invalid, together with the earlier changes, is skipped.
             if isSound(changed) { definition = changed }
         }
         return definition
@@ -22,7 +23,7 @@ extension RandomSchema {
     private static func isSound(_ definition: SchemaDefinition) -> Bool {
         do {
             _ = try ClonePolicy(Schema(definition), CloneOptions(keys: otherKeys))
-        } catch { return false }  // An error means that it is not.
+        } catch { return false }  // An error means that the definition is not valid.
         return definition.entities.contains { !$0.isAbstract }
     }
 

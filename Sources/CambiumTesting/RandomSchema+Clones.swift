@@ -47,8 +47,8 @@ extension RandomSchema {
 
     /// Returns a path to an attribute with the type of `attribute`, or `nil` if there is no such attribute.
     ///
-    /// A short path leads to an attribute of an entity that may be the parent of this entity. A long path goes two or three levels up, and
-    /// its attribute may belong to any entity.
+    /// A short path leads to an attribute of an entity with a relationship to this entity. A long path goes two or three levels up, and its
+    /// attribute may belong to any entity.
     private func path(_ entity: Int, _ attribute: AttributeDefinition, _ random: inout SplitMix64) -> String? {
         let isNear = random.isTrue(2, outOf: 3)
         let lineage = Set(lineage(entity).map { entities[$0].name })

@@ -46,7 +46,7 @@ extension RandomSchema {
         return AttributeDefinition(name("folded"), .string, source.presence, derived: .folded(source.name))
     }
 
-    /// Makes a derived attribute ordinary, makes an ordinary attribute derived, or changes an expression.
+    /// Makes a derived attribute ordinary, adds a derived attribute, or changes the expression of a derived attribute.
     mutating func changeDerived(_ index: Int, _ random: inout SplitMix64) {
         guard let place = entities[index].attributes.indices.filter({ entities[index].attributes[$0].derivation != nil }).first,
             var other = derivedAttribute(index, &random)
@@ -59,7 +59,8 @@ extension RandomSchema {
         }
     }
 
-    /// Replaces the name of a property in all expressions. Names in a random schema are unique, so the entity does not matter.
+    /// Replaces the name of a property in the expressions of all derived attributes. Names in a random schema are unique, so the entity
+    /// does not matter.
     mutating func renameInDerivations(_ former: String, to new: String) {
         for entity in entities.indices {
             for attribute in entities[entity].attributes.indices {

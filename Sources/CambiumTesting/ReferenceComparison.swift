@@ -52,7 +52,8 @@ struct ReferenceComparison {
         }
     }
 
-    /// Matches a text against a pattern of `like`. After each character, `states` has the positions in the pattern that are possible.
+    /// Matches a text against a pattern of `like`. After each character, `states` has the positions in the pattern up to which the text so
+    /// far matches.
     private static func isLike(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
         var states: Set<Int> = [0]
         func close() {
@@ -116,8 +117,8 @@ struct ReferenceComparison {
         }
     }
 
-    /// Removes the differences that a comparison ignores. The tests contain only simple letters, for which the functions of Foundation are
-    /// enough.
+    /// Removes the differences of case and of accents that `folding` ignores. The tests contain only simple letters, for which the
+    /// functions of Foundation are enough.
     static func folded(_ text: String, _ folding: Folding) -> String {
         var options: String.CompareOptions = []
         if folding.contains(.caseInsensitive) { options.insert(.caseInsensitive) }

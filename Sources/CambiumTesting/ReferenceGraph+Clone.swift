@@ -18,9 +18,9 @@ struct ReferenceClone: Sendable {
     /// The attribute values of each copy.
     var attributes: [ObjectID: [PropertyNumber: Value]] = [:]
     var hierarchies: [CloneOp.Hierarchy] = []
-    /// Whether any copy has the time of the clone.
+    /// Whether an attribute of any copy is set to the time of the clone.
     var hasTime = false
-    /// Whether any copy has a new UUID.
+    /// Whether an attribute of any copy is set to a new UUID.
     var hasUUIDs = false
 
     func isRoot(_ id: ObjectID) -> Bool { roots.contains(id) }

@@ -80,7 +80,8 @@ extension ReferenceGraph {
         plan.options.rootValues.first { $0.root == attribute.root && $0.attribute == attribute.number }?.value
     }
 
-    /// Computes the attributes of the copy of an object. The attributes of the parent's copy must already have been computed.
+    /// Computes the attributes of the copy of an object. If the object follows its parent, the attributes of the parent's copy must already
+    /// have been computed.
     func copyAttributes(of id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) {
         let object = try live(id)
         guard let copy = plan.copies[id] else { return }
@@ -118,7 +119,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns the value of the original, or a new value.
+    /// Returns the value of the original, or a new value if the `userInfo` of the attribute requests one.
     private func rebuilt(_ attribute: Attribute, _ id: ObjectID, _ plan: inout ReferenceClone) throws(CambiumError) -> Value {
         switch attribute.userInfo[plan.options.keys.rebuild]?.lowercased() {
         case nil: return objects[id]?.attributes[attribute.number] ?? .null
@@ -133,7 +134,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns a new UUID. FORMAT.md 4 states how it is computed.
+    /// Returns a new UUID. Section 4 of Docs/FORMAT.md states how it is computed.
     private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
         let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =

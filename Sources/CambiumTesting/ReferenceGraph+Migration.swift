@@ -71,7 +71,8 @@ extension ReferenceGraph {
         [link.first, link.second].contains { Self.relationship($0, new) != nil }
     }
 
-    /// Removes the objects and the links that the new schema does not have. Also removes links from objects that stay.
+    /// Removes the objects whose entity is not in the new schema, with their links. Also removes the links of a relationship from objects
+    /// whose entity no longer has the relationship.
     private mutating func leave(_ new: Schema) {
         for id in ids where new.entity(id.root) != nil && objects[id].map({ new.entity($0.entity.number) == nil }) == true {
             for (number, link) in schema.links.enumerated() where stays(link, new) {

@@ -3,7 +3,7 @@ internal import CambiumModel
 
 /// The violations that a commit of the current state must report.
 package struct BrokenRules: Sendable {
-    /// All violations except duplicates and denied deletions. The engine must report exactly these.
+    /// All violations except duplicates and denied deletions. The engine must report exactly these violations.
     package internal(set) var violations = Set<Violation>()
     /// Groups of two or more objects with equal values in a unique set. The engine must report at least one object of each group.
     package internal(set) var duplicates: [DuplicateGroup] = []

@@ -31,7 +31,8 @@ package struct ReferenceGraph: Sendable {
 
     package internal(set) var schema: Schema
     var objects: [ObjectID: Object] = [:]
-    /// For each side, the members of each object, in the order in which they were linked or placed. A side without members is missing.
+    /// For each side, the members of each object, in the order in which they were linked or placed. There is no entry for an object without
+    /// members.
     var members: [Side: [ObjectID: [ObjectID]]] = [:]
     var nextSerials: [EntityNumber: UInt64] = [:]
     /// The original of each copy.
@@ -106,7 +107,7 @@ package struct ReferenceGraph: Sendable {
         }
     }
 
-    /// Ends the transaction. Its changes are not checked again.
+    /// Ends the transaction. From now on, `brokenRules()` checks only later changes, and all unique sets.
     package mutating func commit() {
         noted = []
         denials = []

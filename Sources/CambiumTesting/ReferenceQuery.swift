@@ -131,13 +131,14 @@ package struct ReferenceQuery: Sendable {
         return false
     }
 
-    /// Returns all values at the end of a path. At a to-one relationship without a target, the path ends, and its value is null.
+    /// Returns all values at the end of a path. At a to-one relationship without a target, the path ends, and its value is null unless a
+    /// to-many relationship follows.
     private func items(_ path: QueryPath, _ id: ObjectID) -> [Item] {
         var items: [Item] = [.object(id)]
         for (index, name) in path.names.enumerated() {
             items = items.flatMap { item -> [Item] in
                 guard case .object(let object) = item, let entity = graph.entity(of: object) else {
-                    // After a to-many relationship, a missing target is no value. Otherwise, it is null.
+                    // If a to-many relationship follows in the path, a missing target has no values. Otherwise, its value is null.
                     return isToMany(path, from: index, of: id) ? [] : [.null]
                 }
                 if name == "_id" { return [item] }
