@@ -95,6 +95,19 @@ import Testing
         #expect(try place.run("query", "nowhere", input: "").code == 66)
     }
 
+    @Test func `a line that is not UTF-8 is reported with its number, and later lines are run`() throws {
+        let script = #"printf 'note\n\377\nNote count\n' | "$0" query notes"#
+        let outcome = try place.run(executable: URL(filePath: "/bin/sh"), ["-c", script, Workplace.binary.path])
+        #expect(outcome.code == 64 && outcome.output.hasPrefix("count\n    3\n"))
+        #expect(outcome.errors.contains("cambium: standard input:2: The line is not UTF-8."))
+    }
+
+    @Test func `a byte order mark before the first line is ignored`() throws {
+        #expect(try run("\u{FEFF}Note count", "Note count") == "count\n    3\n1 row\ncount\n    3\n1 row\n")
+        #expect(try run("Note count", "\u{FEFF}Note count", code: 64) == "count\n    3\n1 row\n")
+        #expect(try run("\u{FEFF}").isEmpty)
+    }
+
     @Test(arguments: [
         ("Note select title, nmae", 19), ("Note sort title desc", 10), ("Note limit x", 11), ("Note where id == \"x\"", 17),
         ("Note group by nmae", 14), ("Note distinct", 5), ("Note having count > 3", 12), ("Note count select id", 18), ("show Note", 5),

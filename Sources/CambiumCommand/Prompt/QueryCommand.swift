@@ -41,9 +41,11 @@ struct QueryCommand: ParsableCommand {
         let session = try PromptSession(store, at: point.at, rowCountMax: nil) { RawTerminal.width }
         let input = try LineInput()
         var (number, failure): (Int, Int32?) = (0, nil)
-        while let line = try input.next() {
+        while let bytes = try input.next() {
             number += 1
+            var line = ""
             do {
+                line = try LineInput.text(of: bytes)
                 if try session.run(line) == .quit { break }
             } catch {
                 let mistake = try PromptMistake(any: error)

@@ -9,24 +9,25 @@ final class LineInput {
     private var bytes: [UInt8] = []
     /// The number of bytes of `bytes` that were returned as lines.
     private var start = 0
+    private var isFirst = true
     private var isAtEnd = false
 
     init(_ source: ImportSource = Terminal.input) throws { read = try source.open() }
 
-    /// Returns the next line without its end, or `nil` at the end of the input. Throws `.invalidInput` if the line is not UTF-8.
-    func next() throws -> String? {
+    /// Returns the bytes of the next line without its end, or `nil` at the end of the input. Omits a byte order mark before the first line.
+    func next() throws -> ArraySlice<UInt8>? {
         while true {
-            if let end = bytes[start...].firstIndex(of: 0x0A) {
-                defer { start = end + 1 }
-                return try text(bytes[start..<end])
-            }
-            if isAtEnd {
-                if start == bytes.count { return nil }
-                defer { start = bytes.count }
-                return try text(bytes[start...])
-            }
+            if let end = bytes[start...].firstIndex(of: 0x0A) { return line(to: end) }
+            if isAtEnd { return start == bytes.count ? nil : line(to: bytes.count) }
             try fill()
         }
+    }
+
+    private func line(to end: Int) -> ArraySlice<UInt8> {
+        var line = bytes[start..<end]
+        if isFirst, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        (start, isFirst) = (min(end + 1, bytes.count), false)
+        return line.last == 0x0D ? line.dropLast() : line
     }
 
     private func fill() throws {
@@ -43,9 +44,10 @@ final class LineInput {
         bytes.append(contentsOf: buffer[..<count])
     }
 
-    private func text(_ line: ArraySlice<UInt8>) throws -> String {
-        guard let text = String(validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self) else {
-            throw CambiumError(.invalidInput, "A line of standard input is not UTF-8. Write it in UTF-8.")
+    /// Returns the text of a line. Throws `.invalidInput` if the line is not UTF-8.
+    static func text(of line: ArraySlice<UInt8>) throws(CambiumError) -> String {
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw CambiumError(.invalidInput, "The line is not UTF-8. Write it in UTF-8.")
         }
         return text
     }
