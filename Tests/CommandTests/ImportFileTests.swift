@@ -36,6 +36,19 @@ import Testing
         #expect(try place.run("export", "notes", "Note", "--depth", "65").code == 64)
     }
 
+    @Test func `schemas, mappings and rows may begin with a byte order mark`() throws {
+        let place = try Workplace()
+        try place.write("\u{FEFF}" + Self.schema, to: "schema.json")
+        try place.write("\u{FEFF}" + #"{"attributes":{"title":"name"}}"#, to: "mapping.json")
+        try place.write("\u{FEFF}" + #"{"id":1,"name":"a"}"#, to: "one.json")
+        try place.write("\u{FEFF}id,name\n2,b\n", to: "two.csv")
+        #expect(try place.run("init", "notes", "--schema", "schema.json").code == 0)
+        let outcome = try place.run("import", "notes", "Note", "one.json", "two.csv", "--mapping", "mapping.json")
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let rows = try place.run("export", "notes", "Note", "--mapping", "mapping.json").output
+        #expect(rows == #"{"id":1,"name":"a","related":[]}"# + "\n" + #"{"id":2,"name":"b","related":[]}"# + "\n")
+    }
+
     @Test func `a corrupt compressed file is bad input, and nothing is imported`() throws {
         let place = try Self.place()
         try place.write((1...5000).map { "{\"id\":\($0)}" }.joined(separator: "\n"), to: "rows.json")

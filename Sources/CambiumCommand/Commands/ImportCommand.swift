@@ -55,7 +55,7 @@ struct ImportCommand: ParsableCommand {
         options.onError = input.onError
         options.batchRowCount = batch
         options.effect = dryRun ? .dryRun : .commit
-        options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.contents(of: $0), file: $0) }
+        options.mapping = try input.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: $0) }
         let store = try Store.open(at: store)
         let entity = try store.schema.required(self.entity)
         try checkScope(entity, store.graph)

@@ -19,8 +19,8 @@ enum SchemaFile {
     private static func definition(_ path: String) throws -> SchemaDefinition {
         let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
         if trimmed.hasSuffix(".xcdatamodeld") || trimmed.hasSuffix(".xcdatamodel") { return try SchemaDefinition(coreDataModel: trimmed) }
-        let bytes = try Terminal.contents(of: path)
-        let isXML = bytes.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF } == UInt8(ascii: "<")
+        let bytes = try Terminal.text(of: path)
+        let isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
         return isXML ? try SchemaDefinition(coreDataModel: bytes, file: path) : try SchemaDefinition(json: bytes, file: path)
     }
 }

@@ -106,6 +106,12 @@ enum Terminal {
         }
     }
 
+    /// Returns the content of a file of text, at most 64 MiB, without a byte order mark.
+    static func text(of path: String) throws -> [UInt8] {
+        let bytes = try contents(of: path)
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
+
     /// Returns the content of a file, at most 64 MiB by default.
     static func contents(of path: String, byteCountMax: Int = 64 << 20) throws -> [UInt8] {
         let source = path == "-" ? input : ImportSource.file(path)
