@@ -25,6 +25,7 @@ struct PromptObject {
         let first = parts[0]
         guard let entity = graph.schema.entity(first.text) else {
             if let extra = parts.dropFirst().first {
+                if !first.text.contains("/") { _ = try first.located { try graph.schema.required(first.text) } }
                 let found = Excerpt.plain(extra.text)
                 throw PromptMistake("Expected one id, or an entity and its identity, but found '\(found)', too.", at: extra.start)
             }
