@@ -122,6 +122,12 @@ import Testing
         #expect(throws: DecodingError.truncated(offset: 2)) { try reader.readByte() }
     }
 
+    @Test func `the reason for a refusal is described in words, with its offset`() {
+        #expect("\(DecodingError.truncated(offset: 0))" == "the bytes end too early, at offset 0")
+        #expect("\(DecodingError.invalid("a null", offset: 8))" == "a null, at offset 8")
+        #expect("\(DecodingError.limitExceeded("elements", offset: 9))" == "elements beyond the limit, at offset 9")
+    }
+
     @Test func `bytes are overwritten in place`() {
         var writer = ByteWriter()
         writer.write([1, 2, 3, 4, 5, 6] as [UInt8])
