@@ -35,7 +35,7 @@ struct ExportCommand: ParsableCommand {
         var options = ExportOptions()
         options.mapping = try form.mapping.map { try ImportMapping(json: try Terminal.text(of: $0), file: $0) }
         if entity == nil, options.mapping != nil, options.mapping?.entity == nil {
-            throw ValidationError("A mapping is for one entity. Name the entity on the command line or in the mapping.")
+            throw CambiumError(.unknownName, "A mapping is for one entity. Name the entity on the command line or in the mapping.")
         }
         let entity = try (self.entity ?? options.mapping?.entity).map { try graph.schema.required($0) }
         options.format = output.format
