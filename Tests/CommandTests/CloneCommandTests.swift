@@ -121,6 +121,23 @@ import Testing
         #expect(try files(place) == ["map.json", "notes", "schema.json"])
     }
 
+    @Test func `a repeated request writes the same map until its changes are retired`() throws {
+        let place = try place()
+        func clone() throws -> Workplace.Outcome { try place.run("clone", "notes", "Note/1", "--request", "r", "--map", "map.json") }
+        #expect(try clone().code == 0)
+        let map = try place.bytes(of: "map.json")
+        #expect(try place.run("delete", "notes", "Note/3").code == 0)
+        try place.write("old", to: "map.json")
+        let again = try clone()
+        #expect(again.code == 0 && again.output.contains("the request was applied then"), "\(again.errors)")
+        #expect(try place.bytes(of: "map.json") == map)
+        #expect(try place.run("compact", "notes", "--retain", "since:5").code == 0)
+        let late = try clone()
+        #expect(late.code == 66 && late.errors.contains("its changes were retired"), "\(late.errors)")
+        #expect(try place.bytes(of: "map.json") == map)
+        #expect(try files(place) == ["map.json", "notes", "schema.json"])
+    }
+
     @Test func `a map that cannot be created leaves the store as it was`() throws {
         let place = try place()
         let before = try place.bytes(of: Self.log)

@@ -37,7 +37,9 @@ struct CloneCommand: ParsableCommand {
             try clone(map).print(json: output.json)
         } catch {
             guard let repeated = (error as? CambiumError)?.underlying as? RepeatedRequest else { throw error }
-            try Repetition(store, repeated).print(json: output.json)
+            let repetition = try Repetition(store, repeated)
+            if let path = self.map { try repetition.writeMap(to: path) }
+            repetition.print(json: output.json)
         }
     }
 

@@ -47,15 +47,39 @@ struct CloneMapFile {
         try map.forEach { (original: ObjectID, copy: ObjectID) throws(CambiumError) in
             // A copy has the same entity as its original. The copy itself is not in this graph yet.
             guard let entity = graph.entity(of: original) else { return }
-            writer.beginObject()
-            writer.key("old")
-            writer.string(graph.schema.text(of: original, entity: entity))
-            writer.key("new")
-            writer.string(graph.schema.text(of: copy, entity: entity))
-            writer.endObject()
-            writer.endLine()
-            if writer.bytes.count >= 1 << 16 { try flush(&writer) }
+            try add(original, copy, entity, graph.schema, to: &writer)
         }
+        try end(&writer)
+    }
+
+    /// Writes the same lines for an earlier clone, whose copies are in the graph.
+    func write(_ op: CloneOp, _ graph: Graph) throws(CambiumError) {
+        var writer = JSONWriter()
+        // The serials of the copies ascend in the order of the originals.
+        for hierarchy in op.hierarchies {
+            for serial in hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount) {
+                let copy = ObjectID(root: hierarchy.root, serial: serial)
+                guard let original = graph.source(of: copy), let entity = graph.entity(of: copy) else { continue }
+                try add(original, copy, entity, graph.schema, to: &writer)
+            }
+        }
+        try end(&writer)
+    }
+
+    private func add(
+        _ original: ObjectID, _ copy: ObjectID, _ entity: Entity, _ schema: Schema, to writer: inout JSONWriter
+    ) throws(CambiumError) {
+        writer.beginObject()
+        writer.key("old")
+        writer.string(schema.text(of: original, entity: entity))
+        writer.key("new")
+        writer.string(schema.text(of: copy, entity: entity))
+        writer.endObject()
+        writer.endLine()
+        if writer.bytes.count >= 1 << 16 { try flush(&writer) }
+    }
+
+    private func end(_ writer: inout JSONWriter) throws(CambiumError) {
         try flush(&writer)
         if fsync(descriptor) != 0 { throw Self.error(.ioFailure, "cannot be written", path) }
     }

@@ -6,8 +6,9 @@ struct Repetition {
     private let request: RepeatedRequest
     /// The object that the transaction changed, or `nil` for an import.
     private let object: String?
-    /// The result of the request, if it was a clone.
-    private let clone: CloneReport?
+    /// The op of the request, if it was a clone, and a graph that contains the copies.
+    private let clone: (op: CloneOp, graph: Graph)?
+    private let byteCount: Int
 
     /// - Parameter subject: The object in the arguments. It is used if the request changed nothing, because then no op in the log names the
     ///   object.
@@ -22,11 +23,24 @@ struct Repetition {
         }
         let graph = try ReadOnlyStore.graph(of: path, after: request.transaction)
         object = ops.first?.object.map(graph.text(of:)) ?? subject.map { Self.text(of: $0, graph) }
-        if case .clone(let op)? = ops.first {
-            clone = CloneReport(op, request.transaction, byteCount, graph)
-        } else {
-            clone = nil
+        if case .clone(let op)? = ops.first { clone = (op, graph) } else { clone = nil }
+        self.byteCount = byteCount
+    }
+
+    /// Writes the map of the clone to a file, as the first command did. Throws `.notFound` if the log no longer contains the clone.
+    func writeMap(to path: String) throws {
+        guard let clone else {
+            throw CambiumError(
+                .notFound, "The map of transaction \(request.transaction) cannot be written, because its changes were retired. Omit --map.")
         }
+        let map = try CloneMapFile(path)
+        do {
+            try map.write(clone.op, clone.graph)
+        } catch {
+            map.discard()
+            throw error
+        }
+        try map.keep()
     }
 
     /// Returns the id with the name of the object's concrete entity, or the original text if the object no longer exists.
@@ -36,7 +50,9 @@ struct Repetition {
     }
 
     func print(json: Bool) {
-        if let clone { return clone.print(json: json, isRepeated: true) }
+        if let clone {
+            return CloneReport(clone.op, request.transaction, byteCount, clone.graph).print(json: json, isRepeated: true)
+        }
         guard json else {
             let object = object.map { "\($0) " } ?? ""
             return Terminal.print("\(object)in transaction \(request.transaction): the request was applied then, and is not repeated")
