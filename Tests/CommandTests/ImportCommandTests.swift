@@ -96,6 +96,13 @@ import Testing
         #expect(try place.run("verify", "as").code == 0)
     }
 
+    @Test func `keys beyond the limit that map to nothing are counted for people, too`() throws {
+        let place = try Workplace.withStore()
+        let keys = (1...10_003).map { "\"k\($0)\":0" }.joined(separator: ",")
+        let outcome = try place.run("import", "notes", "Note", "-", input: "{\"id\":1,\(keys)}")
+        #expect(outcome.code == 0 && outcome.output.hasSuffix("\n  other keys map to nothing (3 times)\n"), "\(outcome.errors)")
+    }
+
     @Test func `stubs are listed and counted`() throws {
         let place = try Workplace.withStore()
         let schema = """

@@ -143,6 +143,9 @@ enum ReportText {
         for (key, count) in report.unknownKeys.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  the key '\(key)' maps to nothing (\(Readable.of(count, "time")))")
         }
+        if report.unknownKeysLeftOut > 0 {
+            Terminal.print("  other keys map to nothing (\(Readable.of(report.unknownKeysLeftOut, "time")))")
+        }
         printErrors(report)
     }
 
