@@ -110,7 +110,11 @@ import Testing
             """
         try place.write(schema, to: "a.json")
         #expect(try place.run("init", "as", "--schema", "a.json").code == 0)
-        #expect(try place.run("import", "as", "A", "-", input: #"[{"id":1,"next":2},{"id":3,"next":4}]"#).code == 0)
+        let none = try place.run("import", "as", "A", "-", input: "[]")
+        #expect(none.output == "0 rows; nothing changed, and nothing was written\n")
+        let one = try place.run("import", "as", "A", "-", input: #"{"id":1,"next":2}"#)
+        #expect(one.code == 0 && one.output.hasPrefix("1 row: 1 inserted, 1 stub; transaction 2, "))
+        #expect(try place.run("import", "as", "A", "-", input: #"{"id":3,"next":4}"#).code == 0)
         #expect(try place.run("find", "as", "A", "--stubs", "--json").json.compactMap { $0["id"] as? Int } == [2, 4])
         #expect(try place.run("find", "as", "A", "--stubs", "--count", "--json").output == "{\"count\":2}\n")
         #expect(try place.run("find", "as", "A", "--stubs", "--offset", "1", "--limit", "1", "--json").json.count == 1)

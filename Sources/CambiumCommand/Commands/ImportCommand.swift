@@ -136,7 +136,8 @@ enum ReportText {
             case let number? where !isDryRun: "transaction \(number), \(Readable.bytes(report.logByteCount)) of log"
             default: isDryRun ? "a dry run: nothing was written" : "nothing changed, and nothing was written"
             }
-        Terminal.print("\(Readable.of(report.rowCount, "row")): \(counts(report.counts)); \(effect)")
+        let objects = report.counts == ImportReport.Counts() ? "" : ": \(counts(report.counts))"
+        Terminal.print("\(Readable.of(report.rowCount, "row"))\(objects); \(effect)")
         for (name, counts) in report.entities.sorted(by: { $0.key < $1.key }) {
             Terminal.print("  \(name): \(self.counts(counts))")
         }
@@ -161,7 +162,7 @@ enum ReportText {
     static func counts(_ counts: ImportReport.Counts) -> String {
         let named = [
             (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"), (counts.deleted, "deleted"),
-            (counts.stubs, "stubs"), (counts.repeated, "repeated"),
+            (counts.stubs, counts.stubs == 1 ? "stub" : "stubs"), (counts.repeated, "repeated"),
         ]
         let parts = named.filter { $0.0 > 0 }.map { "\(Readable.count($0.0)) \($0.1)" }
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
