@@ -74,7 +74,7 @@ struct RowReader {
         readsTexts = isMapped && isRecord
     }
 
-    /// Reads a row as an object of the imported entity, or of one of its sub-entities.
+    /// Reads a row as an object of the imported entity, or of the entity that the row names.
     mutating func read(_ tokens: JSONTokens, _ row: inout RowBatch.Row) {
         path.removeAll()
         if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
