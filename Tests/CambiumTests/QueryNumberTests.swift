@@ -109,6 +109,17 @@ import Testing
         #expect(try graph.count(Query("Note", where: "\(Self.longPath).@max.rank == 2")) == count)
     }
 
+    @Test func `a function of values counts each value once for each path to its object`() throws {
+        // From each of the 3 notes, 9 paths of two steps and 27 paths of three steps lead to the 3 notes.
+        let graph = try Self.linked(3, rank: 2)
+        let path = try Operand(parsing: "next.next.rank")
+        let functions = [Aggregate(.sum, of: path), Aggregate(.avg, of: path), Aggregate(.countDistinct, of: path)]
+        let row = try #require(try graph.aggregate(Query("Note"), Grouping(functions)).first)
+        #expect(row.values == [.value(.int(54)), .value(.double(2)), .value(.int(1))])
+        #expect(try graph.count(Query("Note", where: "next.next.@sum.rank == 18 and next.@sum.next.rank == 18")) == 3)
+        #expect(try graph.count(Query("Note", where: "next.@sum.next.next.rank == 54 and next.@avg.next.next.rank == 2")) == 3)
+    }
+
     @Test func `a whole sum of more than 38 digits is not zero`() throws {
         // There are 3^64 paths from each note, so the sum is about 1.37e38.
         let graph = try Self.linked(3, rank: 40_000_001)

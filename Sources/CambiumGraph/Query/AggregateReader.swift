@@ -63,9 +63,9 @@ final class AggregateReader: ValueReader {
     }
 
     private func add(_ end: UInt32, _ count: Int128, _ reader: PathReader, to sum: inout Accumulator) {
-        _ = reader.visit(end) { value in
-            sum.add(value, times: count)
-            return true
+        reader.visitAll(end) { value, further in
+            let (times, isOverflowing) = count.multipliedReportingOverflow(by: further)
+            sum.add(value, times: isOverflowing ? .max : times)
         }
     }
 }

@@ -47,10 +47,8 @@ final class GeneralSums: GroupSums {
     override func add(_ rows: GroupBits, _ view: GroupView, _ codes: [Int32]) {
         rows.forEach { index in
             let code = Int(codes[Int(index)])
-            return reader.visit(view.row(index)) { value in
-                sums[code].add(value)
-                return true
-            }
+            reader.visitAll(view.row(index)) { value, count in sums[code].add(value, times: count) }
+            return true
         }
     }
 

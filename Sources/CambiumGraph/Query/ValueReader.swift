@@ -9,6 +9,14 @@ class ValueReader {
     /// Calls `body` with each value until `body` returns `false`. Returns whether `body` always returned `true`.
     func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { body(.null) }
 
+    /// Calls `body` with each value, and with the number of paths that lead to it. A function such as a sum needs all of them.
+    func visitAll(_ row: UInt32, _ body: (QueryValue, Int128) -> Void) {
+        _ = visit(row) { value in
+            body(value, 1)
+            return true
+        }
+    }
+
     /// Returns the first value of the operand, or null if it has no value.
     final func value(_ row: UInt32) -> QueryValue {
         var found = QueryValue.null
@@ -65,6 +73,11 @@ final class PathReader: ValueReader {
     override func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool {
         if links.count(where: \.isToMany) < 2 { return visitRows(row) { body($0.map(read) ?? .null) } }
         return ends(of: row).allSatisfy { body($0.row.map(read) ?? .null) }
+    }
+
+    override func visitAll(_ row: UInt32, _ body: (QueryValue, Int128) -> Void) {
+        if links.count(where: \.isToMany) < 2 { return super.visitAll(row, body) }
+        for (end, count) in ends(of: row) { body(end.map(read) ?? .null, count) }
     }
 
     /// Calls `body` with the row at the end of each path, or with `nil` if a to-one relationship on the path has no target.
