@@ -120,6 +120,26 @@ import Testing
         #expect(try graph.count(Query("Note", where: "next.@sum.next.next.rank == 54 and next.@avg.next.next.rank == 2")) == 3)
     }
 
+    @Test func `a sum adds a decimal number exactly, however many paths lead to it`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Note") {
+                    AttributeDefinition("price", .decimal)
+                    RelationshipDefinition("next", to: "Note", .toMany, inverse: "previous")
+                    RelationshipDefinition("previous", to: "Note", .toMany, inverse: "next")
+                }
+            })
+        let price = try #require(DecimalNumber("12345678901234567890.1"))
+        try store.write { transaction in
+            let notes = try (0..<2).map { _ in try transaction.insert("Note", ["price": .decimal(price)]) }
+            for note in notes { for other in notes { try transaction.link(note, "next", other) } }
+        }
+        // From each of the 2 notes, 2^14 paths lead to each of them.
+        let path = [String](repeating: "next", count: 15).joined(separator: ".") + ".price"
+        let row = try store.graph.aggregate(Query("Note"), Grouping([Aggregate(.sum, of: try Operand(parsing: path))])).first
+        #expect(row?.values == [.value(.decimal(try #require(DecimalNumber("809086412471308641245593.6"))))])
+    }
+
     @Test func `a whole sum of more than 38 digits is not zero`() throws {
         // There are 3^64 paths from each note, so the sum is about 1.37e38.
         let graph = try Self.linked(3, rank: 40_000_001)

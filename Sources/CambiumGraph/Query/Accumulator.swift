@@ -17,10 +17,6 @@ struct Accumulator {
     private var best = Value.null
     private var distinct: Set<QueryValue> = []
 
-    /// The maximum number of times that one decimal number is added exactly, one by one. If the number occurs more often, the sum becomes a
-    /// double.
-    private static let repeatedMax: Int128 = 10_000
-
     private enum Width: Int { case whole, decimal, real }
 
     /// - Parameter type: The type of the attribute whose values are added; `nil` if the values do not come from an attribute. A sum of
@@ -61,8 +57,7 @@ struct Accumulator {
             whole = sum
         case .decimal(let number):
             if width == .whole { width = .decimal }
-            guard times == 1, let sum = decimal.adding(number) else {
-                if times > 1, times <= Self.repeatedMax { return (0..<Int(times)).forEach { _ in self.sum(value, 1) } }
+            guard let product = Self.product(number, times), let sum = decimal.adding(product) else {
                 // The sum has more digits than a decimal number can have, so it continues as a double.
                 addReal(Double(decimal.description) ?? 0)
                 addReal((Double(number.description) ?? 0) * Double(times))
@@ -71,6 +66,23 @@ struct Accumulator {
             }
             decimal = sum
         default: if let number = value.real { addReal(number * Double(times)) }
+        }
+    }
+
+    /// Returns the exact product, or `nil` if it has more digits than a decimal number can have. The number is doubled for each bit of
+    /// `times`.
+    private static func product(_ number: DecimalNumber, _ times: Int128) -> DecimalNumber? {
+        if times == 1 { return number }
+        var (product, power, rest) = (DecimalNumber.zero, number, times)
+        while true {
+            if rest & 1 == 1 {
+                guard let sum = product.adding(power) else { return nil }
+                product = sum
+            }
+            rest >>= 1
+            if rest == 0 { return product }
+            guard let doubled = power.adding(power) else { return nil }
+            power = doubled
         }
     }
 
