@@ -38,6 +38,15 @@ import Testing
         #expect(try place.run("find", "notes", "Item", "--count", "--json").json.first?["count"] as? Int == 1)
     }
 
+    @Test func `a store that has lost its settings is reported as such, and can be repaired`() throws {
+        let place = try Workplace.withStore()
+        try place.remove("notes/store.json")
+        let outcome = try place.run("find", "notes", "Note")
+        #expect(outcome.code == 66 && outcome.errors.contains("no 'store.json'"), "\(outcome.errors)")
+        #expect(try place.run("repair", "notes", "--to", "saved").code == 1)
+        #expect(try place.run("find", "saved", "Note").code == 0)
+    }
+
     @Test func `a memory budget that is not a number is refused before anything is done`() throws {
         let place = try Workplace.withStore()
         let env = URL(filePath: "/usr/bin/env")
