@@ -29,8 +29,12 @@ import Testing
         #expect(try place.run("insert", "notes", "Item", "name=x", "note=Note/1").code == 0)
         #expect(try place.run("insert", "notes", "Memo").code == 0)
         #expect(try place.run("insert", "notes", "Memo").code == 0)
-        #expect(try place.run("insert", "notes", "Note", "id=2", "items=Item/1", "memos=Memo/2,Memo/1").code == 0)
+        #expect(try place.run("insert", "notes", "Note", "id=2", "items=Item/1", "memos=Memo/2, Memo/1").code == 0)
         #expect(try place.run("show", "notes", "Note/2", "--json").output.contains(#""items":["Item/1"],"memos":["Memo/2","Memo/1"]"#))
+        let nested = try place.run("show", "notes", "Note/2", "--json", "--include", "items , memos").output
+        #expect(nested.contains(#""items":[{"_id":"Item/1","#) && nested.contains(#""memos":[{"_id":"Memo/2","#))
+        let plan = try place.run("clone", "notes", "Note/2", "--set", "id=3", "--exclude", "items, memos", "--plan", "--json")
+        #expect(try plan.json.first?["objects"] as? Int == 1, "\(plan.errors)")
         let refused: [(String, Int32)] = [("note=Note/1,Note/2", 65), ("note:=\"Note/1\"", 65), ("note=Note/9", 66), ("note=", 66)]
         for (assignment, code) in refused {
             #expect(try place.run("insert", "notes", "Item", assignment).code == code, "\(assignment)")

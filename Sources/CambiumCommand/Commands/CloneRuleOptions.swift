@@ -16,7 +16,7 @@ struct CloneRuleOptions: ParsableArguments {
         if let repeated = key.first(where: { one in key.count { $0.name == one.name } > 1 }) {
             throw ValidationError("--key \(repeated.name) is given twice. Give it once.")
         }
-        let named = names(exclude) + names(copy) + names(share)
+        let named = NameList.names(in: exclude) + NameList.names(in: copy) + NameList.names(in: share)
         if let name = named.first(where: { name in named.count { $0 == name } > 1 && Set(rules(named: name)).count > 1 }) {
             throw ValidationError("'\(name)' has more than one rule. Name it in one of --exclude, --copy and --share only.")
         }
@@ -25,23 +25,22 @@ struct CloneRuleOptions: ParsableArguments {
     /// The options of the rules, in the form from which the digest of the request is computed.
     var requestParts: [String] {
         let lists = [("exclude", exclude), ("exclude-at-root", excludeAtRoot), ("copy", copy), ("share", share)]
-        return lists.flatMap { name, texts in names(texts).map { "--\(name)=\($0)" } }
+        return lists.flatMap { name, texts in NameList.names(in: texts).map { "--\(name)=\($0)" } }
     }
 
     /// Returns a request with these rules.
     func request(objectCountMax: Int?) -> CloneRequest {
         var request = CloneRequest(
-            excluding: names(exclude), excludedAtRoot: names(excludeAtRoot), depth: depth, objectCountMax: objectCountMax)
-        for name in names(copy) { request.rules[name] = .copy }
-        for name in names(share) { request.rules[name] = .share }
+            excluding: NameList.names(in: exclude), excludedAtRoot: NameList.names(in: excludeAtRoot), depth: depth,
+            objectCountMax: objectCountMax)
+        for name in NameList.names(in: copy) { request.rules[name] = .copy }
+        for name in NameList.names(in: share) { request.rules[name] = .share }
         for key in key { request.keys[keyPath: key.path] = key.text }
         return request
     }
 
-    private func names(_ texts: [String]) -> [String] { texts.flatMap { $0.split(separator: ",").map(String.init) } }
-
     private func rules(named name: String) -> [CloneRule] {
-        [(exclude, CloneRule.skip), (copy, .copy), (share, .share)].filter { names($0.0).contains(name) }.map(\.1)
+        [(exclude, CloneRule.skip), (copy, .copy), (share, .share)].filter { NameList.names(in: $0.0).contains(name) }.map(\.1)
     }
 }
 

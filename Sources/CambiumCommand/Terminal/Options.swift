@@ -57,7 +57,7 @@ struct IncludeOptions: ParsableArguments {
     }
 
     func tree(from entity: Entity, _ schema: Schema) throws -> IncludeTree {
-        try IncludeTree(include.flatMap { $0.split(separator: ",").map(String.init) }, from: entity, schema, depth: depthCount)
+        try IncludeTree(NameList.names(in: include), from: entity, schema, depth: depthCount)
     }
 }
 
@@ -87,7 +87,7 @@ struct AssignmentArgument: ExpressibleByArgument {
             throw CambiumError(.invalidInput, "'\(name)' is a relationship. Write \(ids).")
         }
         var targets: [ObjectID] = []
-        for text in texts { targets.append(graph.id(of: try graph.schema.object(String(text), in: graph).place)) }
+        for text in texts { targets.append(graph.id(of: try graph.schema.object(NameList.trimmed(text), in: graph).place)) }
         return targets
     }
 
