@@ -123,9 +123,9 @@ import Testing
     }
 
     @Test func `the reason for a refusal is described in words, with its offset`() {
-        #expect("\(DecodingError.truncated(offset: 0))" == "the bytes end too early, at offset 0")
+        #expect("\(DecodingError.truncated(offset: 0))" == "the bytes end before the end of a value, at offset 0")
         #expect("\(DecodingError.invalid("a null", offset: 8))" == "a null, at offset 8")
-        #expect("\(DecodingError.limitExceeded("elements", offset: 9))" == "elements beyond the limit, at offset 9")
+        #expect("\(DecodingError.limitExceeded("elements", offset: 9))" == "more than the limit: elements, at offset 9")
     }
 
     @Test func `bytes are overwritten in place`() {

@@ -81,7 +81,13 @@ package struct StoreSettings: Equatable, Sendable {
     package static func checkPresence(_ volume: any Volume) throws(CambiumError) {
         try StoreCreation.checkComplete(volume)
         guard try !volume.exists(fileName) else { return }
-        throw CambiumError(.notFound, "There is no store at '\(volume.name)'. Check the path, or create a store with 'cambium init'.")
+        // The error only has a better remedy if there are segments, so a failure to list them is ignored.
+        guard let segments = try? LogDirectory.segments(volume), !segments.isEmpty else {
+            throw CambiumError(.notFound, "There is no store at '\(volume.name)'. Check the path, or create a store with 'cambium init'.")
+        }
+        throw CambiumError(
+            .notFound,
+            "'\(volume.name)' has the log of a store, but no '\(fileName)'. Restore the store from a backup, or run 'cambium repair'.")
     }
 
     package func encode() -> [UInt8] {
