@@ -28,7 +28,9 @@ extension Draft {
         while true {
             let bucket = chunks[reference.pointee]
             if Bucket(bucket).remove(Bucket.fragment(hash), row) {
-                return refill(Bucket(chunks[first.pointee]), reference.pointee, Bucket.fragment(hash))
+                let page = reference.pointee
+                moveToFront(Bucket(chunks[first.pointee]), reference)
+                return refill(Bucket(chunks[first.pointee]), page, Bucket.fragment(hash))
             }
             let overflow = (bucket + Bucket.overflowOffset).assumingMemoryBound(to: PageRef.self)
             if overflow.pointee == 0 { chunks.refuse("a row is not in an index that covers it") }

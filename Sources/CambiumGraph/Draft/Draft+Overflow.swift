@@ -47,6 +47,25 @@ extension Draft {
         discard(emptied)
     }
 
+    /// Moves an overflow page to the place after the first overflow page, which is the only one that may have free places.
+    ///
+    /// Rows usually leave a crowd in the order in which they came. Then the next removal finds its row in the moved page, so only one
+    /// removal for each page walks through the whole chain.
+    ///
+    /// - Parameters:
+    ///   - first: The first page of the bucket, which the draft owns.
+    ///   - reference: The reference to the page. The draft owns all pages up to this page.
+    func moveToFront(_ first: Bucket, _ reference: UnsafeMutablePointer<PageRef>) {
+        let front = overflowReference(first).pointee
+        let page = reference.pointee
+        guard front != 0, page != front, chunks[page] != first.page else { return }
+        let (afterFront, afterPage) = (overflowReference(Bucket(chunks[front])), overflowReference(Bucket(chunks[page])))
+        if afterFront == reference { return }
+        reference.pointee = afterPage.pointee
+        afterPage.pointee = afterFront.pointee
+        afterFront.pointee = page
+    }
+
     /// Distributes the entries of a bucket with overflow pages to two other buckets.
     mutating func distributeOverflow(
         _ bucket: Bucket, _ lower: PageRef, _ upper: PageRef, _ depth: Int, _ table: Int, _ index: IndexLayout
