@@ -29,4 +29,20 @@ import Testing
         #expect(layout.tables.count == 1500 && layout.tables[0].indexes.count == 501)
         #expect(PageChecker.findings(in: timeline) == [])
     }
+
+    @Test func `each table knows the ends of links at its objects, so that a deletion looks at no other links`() throws {
+        let entities = (0..<300).map { number in
+            EntityDefinition("R\(number)") {
+                RelationshipDefinition("next", to: "R\((number + 1) % 300)", inverse: "previous")
+                RelationshipDefinition("previous", to: "R\((number + 299) % 300)", .toMany, inverse: "next")
+                RelationshipDefinition("friends", to: "R\(number)", .toMany, inverse: "friends")
+            }
+        }
+        let layout = GraphLayout(try Schema(SchemaDefinition(entities: entities)))
+        for (table, ends) in layout.endsByTable.enumerated() {
+            #expect(ends.count == (table < 300 ? 4 : 0))
+            #expect(ends.allSatisfy { layout.startTable($0) == table })
+        }
+        #expect(layout.endsByTable.joined().count == layout.ends.count)
+    }
 }

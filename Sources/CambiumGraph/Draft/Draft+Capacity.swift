@@ -71,12 +71,7 @@ extension Draft {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {
             groups[Int(place.table)].insert(place.row >> PageLayout.rowShift)
-            for link in layout.links.indices {
-                for side in 0...1 {
-                    let end = layout.end(link, side)
-                    if layout.startTable(end) == Int(place.table) { noteGroups(end, place.row, &groups) }
-                }
-            }
+            for end in layout.endsByTable[Int(place.table)] { noteGroups(end, place.row, &groups) }
         }
         return zip(layout.tables, groups).reduce(0) { sum, table in
             table.1.reduce(sum) { $0 + granules(ofGroup: $1, table.0) }

@@ -11,7 +11,7 @@ extension Draft {
         try checkCapacity(forDeleting: dying)
         let noted = pending.objectCount
         for place in dying { noteDenials(place) }
-        for place in dying { unlinkAll(place) }
+        for place in dying { unlinkAll(place, layout.endsByTable[Int(place.table)]) }
         for place in dying { erase(place) }
         pending.noteDeletion(since: noted)
     }
@@ -58,17 +58,14 @@ extension Draft {
         }
     }
 
-    /// Removes an object from all of its links, including links whose end at this object has no relationship in the schema.
-    private mutating func unlinkAll(_ place: ObjectPlace) {
-        let table = Int(place.table)
-        for link in layout.links.indices {
-            for end in 0...1 {
-                let end = layout.end(link, end)
-                guard layout.startTable(end) == table else { continue }
-                let noted = pending.objectCount
-                unlinkAll(end, place.row)
-                if isUnchecked(end, place) { pending.forgetObjects(after: noted) }
-            }
+    /// Removes an object from the links at `ends`, including links whose end at this object has no relationship in the schema.
+    ///
+    /// - Parameter ends: Ends at the table of the object.
+    mutating func unlinkAll(_ place: ObjectPlace, _ ends: [EndLayout]) {
+        for end in ends {
+            let noted = pending.objectCount
+            unlinkAll(end, place.row)
+            if isUnchecked(end, place) { pending.forgetObjects(after: noted) }
         }
     }
 

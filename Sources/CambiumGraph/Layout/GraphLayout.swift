@@ -74,6 +74,12 @@ package final class GraphLayout: Sendable {
         }
         let linkLayouts = links
         ends = linkLayouts.indices.flatMap { link in [0, 1].map { EndLayout(link: link, end: $0, layout: linkLayouts[link]) } }
+        var endsByTable = [[EndLayout]](repeating: [], count: drafts.count)
+        for (number, link) in schema.links.enumerated() {
+            endsByTable[byRoot[Int(link.first.root.rawValue)]].append(ends[2 * number])
+            endsByTable[byRoot[Int(link.second.root.rawValue)]].append(ends[2 * number + 1])
+        }
+        self.endsByTable = endsByTable
         let tables = drafts.map(TableLayout.init)
         self.tables = tables
         let derived = DerivedLayout(schema, tables: tables, ends: ends, tableOf: { byRoot[Int($0.rawValue)] })

@@ -49,9 +49,10 @@ extension Draft {
         for table in layout.tables where table.root != nil {
             let dying = plan.dyingEntities(ofTable: table.index)
             if dying.isEmpty { continue }
+            let ends = layout.endsByTable[table.index].filter { kept.contains($0.link) }
             for row in liveRows(of: table, dying) {
                 let place = ObjectPlace(table: table.index, row: row)
-                for link in layout.links.indices where kept.contains(link) { unlinkAll(place, link) }
+                unlinkAll(place, ends)
                 erase(place)
             }
         }
@@ -59,16 +60,6 @@ extension Draft {
             for row in liveRows(of: layout.tables[layout.startTable(end)], entities) { unlinkAll(end, row) }
         }
         translatePending(plan)
-    }
-
-    private mutating func unlinkAll(_ place: ObjectPlace, _ link: Int) {
-        for end in 0...1 {
-            let end = layout.end(link, end)
-            guard layout.startTable(end) == Int(place.table) else { continue }
-            let noted = pending.objectCount
-            unlinkAll(end, place.row)
-            if isUnchecked(end, place) { pending.forgetObjects(after: noted) }
-        }
     }
 
     /// Returns the rows of some entities, ascending.

@@ -124,12 +124,10 @@ extension Draft {
             guard let hash = reader.keyHash(index, reader.rows(table.index), row) else { continue }
             replaceEntry(table.index, index.number, hash: hash, row: row, by: target)
         }
-        for link in layout.links.indices {
-            // An object may be a member of itself. So its end as a member is redirected first, before its end as an owner.
-            for end in layout.memberEndsFirst(link) where layout.startTable(end) == table.index {
-                redirect(end, from: row, to: target)
-            }
-        }
+        let ends = layout.endsByTable[table.index]
+        // An object may be a member of itself. So its ends as a member are redirected first, before its ends as an owner.
+        for end in ends where end.isOfMembers { redirect(end, from: row, to: target) }
+        for end in ends where !end.isOfMembers { redirect(end, from: row, to: target) }
     }
 
     private mutating func copyRow(_ table: TableLayout, _ row: UInt32, _ target: UInt32) {
@@ -266,20 +264,19 @@ extension GraphLayout {
 
     /// Returns the lists whose owners are objects of a table. Their members are objects or edges.
     fileprivate func movedLists(of table: TableLayout) -> [ListLayout] {
-        links.flatMap { link -> [ListLayout] in
-            switch link {
-            case .pair: []
-            case .list(let list, _): list.ownerTable == table.index ? [list] : []
-            case .edges(_, let lists, _): [lists[0], lists[1]].filter { $0.ownerTable == table.index }
+        endsByTable[table.index].compactMap { end -> ListLayout? in
+            switch end.layout {
+            case .pair: nil
+            case .list(let list, _): end.isOfMembers ? nil : list
+            case .edges(_, let lists, _): lists[end.end]
             }
         }
     }
+}
 
-    /// Returns the ends of a link: the end of the members, then the end of the owners.
-    fileprivate func memberEndsFirst(_ link: Int) -> [EndLayout] {
-        if case .list(_, childEnd: 1) = links[link] { return [end(link, 1), end(link, 0)] }
-        return [end(link, 0), end(link, 1)]
-    }
+extension EndLayout {
+    /// Whether the objects at this end are the members in a list.
+    fileprivate var isOfMembers: Bool { if case .list(_, childEnd: end) = layout { true } else { false } }
 }
 
 extension Rows {
