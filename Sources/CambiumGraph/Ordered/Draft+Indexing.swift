@@ -87,7 +87,7 @@ extension Draft {
         finder.forEachGroup { groups.append(($0, $1)) }
         for index in indexes {
             var record = reader.record(of: index, layout)
-            let old = base.layout.ordered.first { $0.hasSameKeys(as: index) }
+            let old = layout === base.layout ? index : base.layout.ordered.first { $0.hasSameKeys(as: index) }
             var batch = OrderedBatch()
             for (left, right) in groups where right.index < record.groupCount {
                 finder.addChanges(old, index, left, right, &batch)
