@@ -53,6 +53,26 @@ import Testing
         }
     }
 
+    @Test func `a property is read from the key with which the path to the discriminator begins, in any order of keys`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Thing", identity: ["id"]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("meta", .json, .optional)
+                    AttributeDefinition("name", .string, .optional)
+                }
+                EntityDefinition("Special", parent: "Thing")
+            })
+        let mapping = try mapping(#"{"entityFrom":{"key":"meta.type","map":{"s":"Special"}}}"#)
+        let rows = [
+            #"{"id":1,"meta":{"type":"s"},"name":"a"}"#, #"{"id":2,"name":"b","meta":{"type":"s"}}"#,
+            #"{"name":"c","id":3,"meta":{"type":"s"}}"#,
+        ]
+        let report = try store.importing("Thing", rows.joined(separator: "\n")) { $0.mapping = mapping }
+        #expect(report.counts.inserted == 3 && report.unknownKeys.isEmpty)
+        for number in 1...3 { #expect(try store.graph.json("Special/\(number)").contains(#""meta":{"type":"s"}"#)) }
+    }
+
     @Test func `attributes of the same number in two hierarchies find the objects of their own hierarchy`() throws {
         let store = try Store.notes()
         let (note, tag) = (try store.schema.required("Note"), try store.schema.required("Tag"))

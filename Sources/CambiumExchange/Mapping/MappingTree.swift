@@ -186,7 +186,9 @@ struct MappingTree {
         var resolved: [ResolvedMapping.Node] = []
         for (index, node) in nodes.enumerated() {
             var targets = index == 0 ? direct : []
-            for name in node.names {
+            // The path to the discriminator may begin with a key from which a property is read directly. The property gets the value.
+            let directNames = Set(targets.map(\.name))
+            for name in node.names where !directNames.contains(name) {
                 targets.append((name, .mapped(keys.count)))
                 keys.append(node.keys[name] ?? .init())
             }
