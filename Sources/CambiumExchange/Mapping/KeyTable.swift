@@ -15,30 +15,56 @@ struct KeyTable {
     /// The offset of each name, and the end of the last name.
     private let bounds: [Int]
     private let targets: [Target]
+    /// The indexes of the names, ordered by length and then by bytes.
+    private let sorted: [Int]
     private var expected = 0
 
+    /// The number of names that are compared before the binary search. A row that omits a few keys is still read in order.
+    private static let comparedCount = 4
+
+    /// - Parameter keys: The keys, which all differ.
     init(_ keys: [(name: String, target: Target)]) {
-        bytes = keys.flatMap { Array($0.name.utf8) }
+        let names = keys.map { Array($0.name.utf8) }
+        bytes = Array(names.joined())
         var bounds = [0]
-        for key in keys { bounds.append(bounds[bounds.count - 1] + key.name.utf8.count) }
+        for name in names { bounds.append(bounds[bounds.count - 1] + name.count) }
         self.bounds = bounds
         targets = keys.map(\.target)
+        sorted = names.indices.sorted { left, right in
+            let (left, right) = (names[left], names[right])
+            return left.count == right.count ? left.lexicographicallyPrecedes(right) : left.count < right.count
+        }
     }
 
     /// Returns the target of a key; `nil` if the table does not contain the key.
     mutating func target(of key: UnsafeRawBufferPointer) -> Target? {
         var index = expected
-        for _ in targets.indices {
+        for _ in 0..<min(Self.comparedCount, targets.count) {
             if index >= targets.count { index = 0 }
-            let (start, end) = (bounds[index], bounds[index + 1])
-            if end - start == key.count,
-                bytes.withUnsafeBytes({ ByteSearch.equals(UnsafeRawBufferPointer(rebasing: $0[start..<end]), key) })
-            {
-                expected = index + 1
-                return targets[index]
-            }
+            if isName(index, key) { return found(index) }
             index += 1
         }
-        return nil
+        var (low, high) = (0, sorted.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if precedes(sorted[middle], key) { low = middle + 1 } else { high = middle }
+        }
+        return low < sorted.count && isName(sorted[low], key) ? found(sorted[low]) : nil
+    }
+
+    private mutating func found(_ index: Int) -> Target {
+        expected = index + 1
+        return targets[index]
+    }
+
+    @inline(__always) private func isName(_ index: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+        let (start, end) = (bounds[index], bounds[index + 1])
+        return end - start == key.count
+            && bytes.withUnsafeBytes { ByteSearch.equals(UnsafeRawBufferPointer(rebasing: $0[start..<end]), key) }
+    }
+
+    private func precedes(_ index: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+        let name = bytes[bounds[index]..<bounds[index + 1]]
+        return name.count == key.count ? name.lexicographicallyPrecedes(key) : name.count < key.count
     }
 }
