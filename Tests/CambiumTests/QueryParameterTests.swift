@@ -99,6 +99,11 @@ import Testing
         #expect(code(of: { _ = try groups(by: "rank", having: "rank like \"1\"") }) == .invalidInput)
     }
 
+    @Test(arguments: ["count contains 3", "rank beginswith \"1\"", "city < City/1", "max.city.born endswith \"Z\"", "3 contains count"])
+    func `a condition on groups refuses a relation that does not fit the value`(condition: String) {
+        #expect(code(of: { _ = try groups(by: condition.hasPrefix("city") ? "city" : "rank", having: condition) }) == .invalidInput)
+    }
+
     @Test func `a condition on groups refuses a value of another kind`() throws {
         #expect(code(of: { _ = try groups(by: "rank", having: "count == \"3\"") }) == .invalidInput)
         #expect(code(of: { _ = try groups(by: "title", having: "title == 3") }) == .invalidInput)

@@ -112,8 +112,12 @@ struct GroupOrder {
                 "'\(comparison.left)' has one value in each group. Remove any, all or none before it.", at: comparison.left.offset)
         }
         let comparison = try comparison.substituted(binder.arguments)
-        if comparison.relation == .like || comparison.relation == .matches { return try matches(comparison, row) }
         let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
+        for operand in [comparison.left] + elements.prefix(1) {
+            guard let kind = try stored(operand, row)?.kind, !kind.allows(comparison.relation) else { continue }
+            throw QueryMistake("'\(comparison.relation.text)' cannot compare \(kind.text). Use == or !=.", at: operand.offset)
+        }
+        if comparison.relation == .like || comparison.relation == .matches { return try matches(comparison, row) }
         // A literal is converted to the type of the other side. A literal on the left side gets the type of the first element on the right
         // side.
         let left = try operandValue(comparison.left, row, like: try elements.first.flatMap { operand throws(QueryMistake) in
