@@ -115,7 +115,7 @@ public struct Edit: Sendable {
         switch write {
         case .insertion(let id, _): noteIdentity(of: id)
         case .value(let place, _, _): noteIdentity(of: place.id, ifChangedBy: place.property)
-        case .deletion, .target, .list, .member: break
+        case .deletion, .target, .list, .splice, .member: break
         }
     }
 

@@ -44,7 +44,7 @@ struct EditHistory: Sendable {
             return
         }
         if open.isEmpty { return }
-        done.append(open)
+        done.append(open.map(\.trimmed))
         open = []
         undone = []
     }

@@ -8,6 +8,8 @@ enum EditWrite: Sendable {
     case value(EditPlace, before: Value?, after: Value?)
     case target(EditPlace, before: EditTargetID?, after: EditTargetID?)
     case list(EditPlace, before: [ObjectID]?, after: [ObjectID]?)
+    /// A change of a list that the overlay has before and after: from a position on, some members replace others.
+    case splice(EditPlace, at: Int, removed: [ObjectID], added: [ObjectID])
     case member(EditPlace, ObjectID, before: Bool?, after: Bool?)
 
     enum Direction { case forwards, backwards }
@@ -20,8 +22,21 @@ enum EditWrite: Sendable {
         case .value(let place, _, _): [place.id]
         case .target(let place, let before, let after): [place.id] + [before?.id, after?.id].compactMap(\.self)
         case .list(let place, let before, let after): [place.id] + (before ?? []) + (after ?? [])
+        case .splice(let place, _, let removed, let added): [place.id] + removed + added
         case .member(let place, let target, _, _): [place.id, target]
         }
+    }
+
+    /// The write without the members that a list begins and ends with before and after. So many steps on a long list take little memory.
+    /// Complexity: O(members).
+    var trimmed: EditWrite {
+        guard case .list(let place, let before?, let after?) = self else { return self }
+        let countMax = min(before.count, after.count)
+        var (start, end) = (0, 0)
+        while start < countMax, before[start] == after[start] { start += 1 }
+        while end < countMax - start, before[before.count - 1 - end] == after[after.count - 1 - end] { end += 1 }
+        return .splice(
+            place, at: start, removed: Array(before[start..<before.count - end]), added: Array(after[start..<after.count - end]))
     }
 }
 
@@ -32,7 +47,7 @@ struct EditOverlay: Sendable {
 
     subscript(id: ObjectID) -> EditState? { objects[id] }
 
-    /// Applies a write, or undoes it. Complexity: O(1) expected.
+    /// Applies a write, or undoes it. Complexity: O(1) expected, O(members) for an ordered relationship.
     mutating func apply(_ write: EditWrite, _ direction: EditWrite.Direction) {
         let isForwards = direction == .forwards
         let touched: ObjectID
@@ -52,6 +67,10 @@ struct EditOverlay: Sendable {
             touched = place.id
         case .list(let place, let before, let after):
             objects[place.id, default: EditState()].lists[place.property] = isForwards ? after : before
+            touched = place.id
+        case .splice(let place, let start, let removed, let added):
+            let (old, new) = isForwards ? (removed, added) : (added, removed)
+            objects[place.id]?.lists[place.property]?.replaceSubrange(start..<start + old.count, with: new)
             touched = place.id
         case .member(let place, let target, let before, let after):
             set(target, isForwards ? after : before, at: place)

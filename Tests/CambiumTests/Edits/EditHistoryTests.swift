@@ -41,6 +41,33 @@ import Testing
         #expect(listCount(edit) == 1)
     }
 
+    @Test func `a step keeps only the members of an ordered relationship that it moves, adds or removes`() throws {
+        var edit = store.edit()
+        let memos = try (0..<60).map { try edit.insert("Memo", ["text": .string("\($0)")]) }
+        var states: [[ObjectID]] = [[]]
+        func keep(_ edit: Edit) throws { states.append(try edit.members("memos", of: note)) }
+        for memo in memos {
+            try edit.link(note, "memos", memo)
+            try keep(edit)
+        }
+        #expect(edit.history.writes.flatMap(\.ids).count < 60 * 8)
+        try edit.move(note, "memos", memos[7], to: 9)
+        try keep(edit)
+        try edit.unlink(note, "memos", memos[30])
+        try keep(edit)
+        try edit.link(note, "memos", memos[30], at: 0)
+        try keep(edit)
+        #expect(edit.history.writes.flatMap(\.ids).count < 60 * 8 + 30)
+        for state in states.dropLast().reversed() {
+            edit.undo()
+            #expect(try edit.members("memos", of: note) == state)
+        }
+        for state in states.dropFirst() {
+            edit.redo()
+            #expect(try edit.members("memos", of: note) == state)
+        }
+    }
+
     @Test func `a nested group that throws takes back only its own changes of a list`() throws {
         struct Stop: Error {}
         var edit = store.edit()
