@@ -44,15 +44,13 @@ public struct ObjectChange: Sendable {
 
     /// The attributes that differ, in the order of the schema. For an inserted or deleted object, the attributes with a value.
     ///
-    /// Complexity: O(attributes of the entity + bytes of the values).
+    /// Complexity: O(attributes of the entity x log changes of the object + bytes of the values).
     public var attributes: [AttributeChange] {
         let (old, new) = (before.entity(of: id), after.entity(of: id))
         let known = new?.attributes ?? []
-        let dropped = (old?.attributes ?? []).filter { attribute in !known.contains { $0.number == attribute.number } }
+        let dropped = (old?.attributes ?? []).filter { new?.attribute($0.number) == nil }
         return (known + dropped).compactMap { attribute in
-            if kind == .changed, !events.contains(where: { $0.kind == .attribute && $0.property == attribute.number.rawValue }) {
-                return nil
-            }
+            if kind == .changed, !events(of: attribute.number).contains(where: { $0.kind == .attribute }) { return nil }
             let was = old?.attribute(attribute.number).flatMap { before.value(of: $0, of: id) } ?? .null
             let now = new?.attribute(attribute.number).flatMap { after.value(of: $0, of: id) } ?? .null
             return kind != .changed && was == .null && now == .null ? nil : AttributeChange(attribute: attribute, before: was, after: now)
@@ -61,15 +59,32 @@ public struct ObjectChange: Sendable {
 
     /// The relationships that differ, in the order of the schema. For an inserted or deleted object, the relationships with members.
     ///
-    /// Complexity: O(relationships of the entity + members that were added or removed).
+    /// Complexity: O(relationships of the entity x log changes of the object + members that were added or removed).
     public var relationships: [RelationshipChange] {
         let (old, new) = (before.entity(of: id), after.entity(of: id))
         let known = new?.relationships ?? []
-        let dropped = (old?.relationships ?? []).filter { relationship in !known.contains { $0.number == relationship.number } }
+        let dropped = (old?.relationships ?? []).filter { new?.relationship($0.number) == nil }
         return (known + dropped).compactMap { relationship in
             let links = RelationshipChange.Links(relationship, old?.relationship(relationship.number), id, before, after)
-            return kind == .changed ? RelationshipChange(links, events) : RelationshipChange(links)
+            return kind == .changed ? RelationshipChange(links, events(of: relationship.number)) : RelationshipChange(links)
         }
+    }
+
+    /// Returns the events of a property, which are adjacent because the events are sorted. Complexity: O(log events).
+    private func events(of property: PropertyNumber) -> ArraySlice<ChangeEvent> {
+        let start = firstIndex { $0.property < property.rawValue }
+        let end = firstIndex { $0.property <= property.rawValue }
+        return events[start..<end]
+    }
+
+    /// Returns the index of the first event for which `isBefore` is false. `isBefore` must be true for all earlier events.
+    private func firstIndex(after isBefore: (ChangeEvent) -> Bool) -> Int {
+        var (low, high) = (events.startIndex, events.endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isBefore(events[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 

@@ -42,8 +42,7 @@ public struct RelationshipChange: Sendable {
 
     /// Creates the change of an object that both graphs have. Returns `nil` if the relationship did not change.
     init?(_ links: Links, _ events: ArraySlice<ChangeEvent>) {
-        let number = links.relationship.number.rawValue
-        let own = events.filter { $0.property == number && $0.kind.rawValue >= ChangeEvent.Kind.removed.rawValue }
+        let own = events.filter { $0.kind.rawValue >= ChangeEvent.Kind.removed.rawValue }
         if own.isEmpty { return nil }
         self.links = links
         removed = own.filter { $0.kind == .removed }.map { ObjectID(root: links.former.destinationRoot, serial: $0.target) }
