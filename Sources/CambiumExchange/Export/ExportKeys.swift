@@ -44,6 +44,7 @@ final class ExportKeys {
     let identity: [Field]
     /// The attributes, then the relationships, in declaration order.
     let keys: [Key]
+    private let keysByName: [String: Key]
     /// The text with which the ids of the objects begin: the name of the entity and a slash, with escapes.
     let idBeginning: [UInt8]
     let quotedID: [UInt8]
@@ -61,6 +62,7 @@ final class ExportKeys {
         identity = attributes.map(graph.field)
         keys =
             entity.attributes.map { Key($0, quoted($0.name), graph) } + entity.relationships.map { Key($0, quoted($0.name), graph) }
+        keysByName = Dictionary(keys.map { ($0.name, $0) }) { first, _ in first }
         idBeginning = Self.idBeginning(entity)
         quotedID = quoted(ExportTable.idKey)
         quotedEntity = quoted(Discriminator.exportedKey)
@@ -75,7 +77,7 @@ final class ExportKeys {
 
     func isIdentity(_ name: String) -> Bool { identityAttributes.contains { $0.name == name } }
 
-    func content(_ name: String) -> Content? { keys.first { $0.name == name }?.content }
+    func content(_ name: String) -> Content? { keysByName[name]?.content }
 }
 
 /// The keys of all entities, created on demand. Only one thread at a time may use a table.
