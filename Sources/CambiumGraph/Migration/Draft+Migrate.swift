@@ -15,7 +15,7 @@ extension Draft {
         }
         let plan = try MigrationPlan(from: layout, to: newLayout)
         for entity in newLayout.schema.entities where entity.isAbstract {
-            guard let table = layout.table(of: entity.root), table.entities.contains(entity.number) else { continue }
+            guard let table = layout.table(of: entity.root), table.place(of: entity.number) != nil else { continue }
             let count = reader.count(of: entity.number, in: table)
             if count > 0 {
                 throw CambiumError(

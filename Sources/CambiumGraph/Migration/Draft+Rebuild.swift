@@ -51,7 +51,7 @@ extension Draft {
             let offsets = [number, index].map { TablePage.indexesOffset + TablePage.indexStride * $0 }
             memcpy(to + offsets[0], from + offsets[1], TablePage.indexStride)
         }
-        for entity in table.new.entities where before.entities.contains(entity) {
+        for entity in table.new.entities where before.place(of: entity) != nil {
             let count = from.load(fromByteOffset: before.countOffset(of: entity), as: UInt64.self)
             to.storeBytes(of: count, toByteOffset: table.new.countOffset(of: entity), as: UInt64.self)
         }

@@ -51,7 +51,7 @@ extension GraphProof {
             bits &= bits - 1
             let value = leaf.load(fromByteOffset: PageLayout.valuesOffset + 2 * Int(place), as: UInt16.self)
             let number = EntityNumber(rawValue: value)
-            guard Rows.bit(leaf, PageLayout.presenceOffset, place), let known = table.layout.entities.firstIndex(of: number),
+            guard Rows.bit(leaf, PageLayout.presenceOffset, place), let known = table.layout.place(of: number),
                 layout.schema.entity(number)?.isAbstract == false
             else { return note("Row \(UInt32(index) << PageLayout.rowShift | place) of '\(table.name)' has no valid entity.") }
             counts[known] += 1
