@@ -9,6 +9,7 @@ public struct CloneMap: Sendable {
         let count: Int
     }
 
+    /// The hierarchies with copied objects, by ascending root.
     private let hierarchies: [Hierarchy]
 
     package init(_ plan: borrowing ClonePlan, _ draft: borrowing Draft) {
@@ -26,19 +27,27 @@ public struct CloneMap: Sendable {
 
     /// Returns the copy of an object, or `nil` if the object was not copied. Complexity: O(log objects).
     public func copy(of id: ObjectID) -> ObjectID? {
-        guard let hierarchy = hierarchies.first(where: { $0.root == id.root }) else { return nil }
+        let number = Self.firstIndex(in: hierarchies) { $0.root < id.root }
+        guard number < hierarchies.count, hierarchies[number].root == id.root else { return nil }
+        let hierarchy = hierarchies[number]
         let virtualPage = id.serial >> UInt64(PageLayout.fanOutShift)
-        var (low, high) = (0, hierarchy.pages.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if UInt64(hierarchy.pages[middle].virtualPage) < virtualPage { low = middle + 1 } else { high = middle }
-        }
-        guard low < hierarchy.pages.count, hierarchy.pages[low].virtualPage == virtualPage else { return nil }
-        let page = hierarchy.pages[low]
+        let index = Self.firstIndex(in: hierarchy.pages) { UInt64($0.virtualPage) < virtualPage }
+        guard index < hierarchy.pages.count, hierarchy.pages[index].virtualPage == virtualPage else { return nil }
+        let page = hierarchy.pages[index]
         let bit = UInt128(1) << UInt128(id.serial & UInt64(PageLayout.fanOutMask))
         guard page.bits & bit != 0 else { return nil }
         let rank = UInt64(page.rank) + UInt64((page.bits & (bit - 1)).nonzeroBitCount)
         return ObjectID(root: id.root, serial: hierarchy.firstSerial + rank)
+    }
+
+    /// Returns the index of the first element for which `isBefore` is false. `isBefore` must be true for all earlier elements.
+    private static func firstIndex<Element>(in elements: [Element], after isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, elements.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// Calls `body` with each object and its copy, by ascending id of the object.

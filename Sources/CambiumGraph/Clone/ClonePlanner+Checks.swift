@@ -8,10 +8,12 @@ extension ClonePlanner {
     ) throws(CambiumError) {
         var repeated: [String] = []
         var canShare = false
+        var rootCounts: [EntityNumber: Int] = [:]
+        for root in roots { rootCounts[entity(at: root).number, default: 0] += 1 }
+        let counts = Dictionary(uniqueKeysWithValues: hierarchies.flatMap(\.counts).map { ($0.entity, $0.count) })
         for member in present where !member.entity.uniqueSets.isEmpty {
             let rules = Dictionary(uniqueKeysWithValues: member.policy.attributes.map { ($0.attribute.number, $0.rule) })
-            let rootCount = roots.count { entity(at: $0) === member.entity }
-            let count = hierarchies.lazy.flatMap(\.counts).first { $0.entity == member.entity.number }?.count ?? 0
+            let (rootCount, count) = (rootCounts[member.entity.number] ?? 0, counts[member.entity.number] ?? 0)
             for set in member.entity.uniqueSets {
                 let isRenewed = set.attributes.contains { property in
                     let rule = rules[property] ?? .plain
