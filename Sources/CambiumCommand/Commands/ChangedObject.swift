@@ -22,6 +22,7 @@ struct ChangedObject {
 
     private static func values(_ changes: [AttributeChange]) -> [(name: String, before: Value, after: Value)] {
         var values: [(name: String, before: Value, after: Value)] = []
+        var places: [String: Int] = [:]
         for change in changes {
             let name = change.attribute.name
             if let place = values.firstIndex(where: { $0.name == name }) {
@@ -29,6 +30,7 @@ struct ChangedObject {
                 // follows, with the earlier value.
                 values[place].before = change.before
             } else {
+                places[name] = values.count
                 values.append((name, change.before, change.after))
             }
         }

@@ -37,10 +37,16 @@ struct OpDerivation {
         let rows = reader.rows(table.index)
         try forEachPartOfInserted(table) { part throws(CambiumError) in
             var shapes: [(shape: InsertShape, rows: [UInt32])] = []
+            var places: [InsertShape: Int] = [:]
+            var place = 0
             for row in part {
                 let shape = InsertShape(entity: rows.entity(row, table), isStub: rows.isStub(row))
-                let place = shapes.firstIndex { $0.shape == shape } ?? shapes.count
-                if place == shapes.count { shapes.append((shape, [])) }
+                // Most rows have the shape of the row before.
+                if shapes.isEmpty || shapes[place].shape != shape { place = places[shape] ?? shapes.count }
+                if place == shapes.count {
+                    places[shape] = place
+                    shapes.append((shape, []))
+                }
                 shapes[place].rows.append(row)
             }
             for (shape, members) in shapes {
@@ -80,7 +86,7 @@ struct OpDerivation {
         }
     }
 
-    private struct InsertShape: Equatable {
+    private struct InsertShape: Hashable {
         let entity: EntityNumber
         let isStub: Bool
     }
