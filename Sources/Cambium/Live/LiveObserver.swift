@@ -70,12 +70,11 @@ extension Store {
     func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
         // Passes the graph, because the newest graph may already be a later one, and a store in memory cannot replay the graph. Keeps only
         // the iterator, because the sequence would keep its first graph alive.
-        let observer = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
+        let iterator = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
         let registry = liveQueries
         return Task {
-            var observer = observer
             do {
-                while let committed = try await observer.next() {
+                while let committed = try await iterator.observer.next(knowing: registry.newest) {
                     registry.note(TouchedObjects(committed.changes), committed.graph, from: number)
                 }
                 registry.end(nil, from: number)

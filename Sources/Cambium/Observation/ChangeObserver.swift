@@ -18,13 +18,16 @@ final class ChangeObserver {
         seat.leave(sequence.seat.held)
     }
 
-    func next() async throws -> CommittedChanges? {
+    /// - Parameter known: The graph after the last delivery, if the caller keeps it. The observer needs it if its own reference was
+    ///   released with the leases, because a store in memory cannot replay the transactions since then.
+    func next(knowing known: Graph? = nil) async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true
         // The program may keep an iterator that has ended, so the versions in its seat are released now.
         defer { if isFinished { seat.end() } }
         try Task.checkCancellation()
         var held = seat.take()
+        if held.graph == nil, delivery == .coalesced, known?.transaction == last { held.graph = known }
         let newest = try await newest(&held)
         guard newest.transaction > last else { return nil }
         let found =

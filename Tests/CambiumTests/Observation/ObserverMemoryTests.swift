@@ -75,6 +75,20 @@ import Testing
         try store.close()
     }
 
+    @Test func `the pump of live queries survives the end of all leases, also in a store in memory`() async throws {
+        let store = try made(nil)
+        let observer = store.changes(.coalesced).makeAsyncIterator().observer
+        var known = store.graph
+        for _ in 0..<2 {
+            #expect(store.expireLeases() > 0)
+            try advance(store)
+            let committed = try #require(try await observer.next(knowing: known))
+            #expect(committed.changes.count == 10)
+            known = committed.graph
+        }
+        try store.close()
+    }
+
     @Test func `a consumer that returns while its loan is being ended still receives each transaction`() throws {
         let store = try made(nil)
         let seat = ObserverSeat(store, .every)
