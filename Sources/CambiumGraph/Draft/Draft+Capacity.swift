@@ -13,9 +13,10 @@ extension Draft {
 
     /// Throws `.limitExceeded` if a deletion may need more chunks than are free. A deletion copies the groups and buckets that it changes.
     ///
-    /// Complexity: O(1), or O(objects and their links) if few chunks are free.
+    /// Complexity: O(1) for a few objects, O(indexes) for many, or O(objects and their links) if few chunks are free.
     func checkCapacity(forDeleting dying: [ObjectPlace]) throws(CambiumError) {
-        if pending.isOff || chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
+        if pending.isOff || chunkCountMax(buckets: dying.count) < space.freeChunkCount { return }
+        if chunkCount(space.liveGranules, buckets: dying.count) < space.freeChunkCount { return }
         let needed = chunkCount(changedGranules(dying), buckets: dying.count)
         if needed < space.freeChunkCount { return }
         throw space.capacity.exhausted(
@@ -56,6 +57,15 @@ extension Draft {
         }
         let other = buckets * PageLayout.granules(Bucket.byteCount) + nodes * PageLayout.granules(OrderedNode.byteCount)
         return (granules + other) / PageLayout.chunkGranules + 1
+    }
+
+    /// Returns a number of chunks that suffices for copies of all pages of the graph, and for the pages of all indexes that change with
+    /// `objectCount` objects. Complexity: O(1).
+    private func chunkCountMax(buckets objectCount: Int) -> Int {
+        let other =
+            objectCount * layout.indexCount * PageLayout.granules(Bucket.byteCount)
+            + layout.ordered.count * (2 * objectCount + OrderedNode.heightMax) * PageLayout.granules(OrderedNode.byteCount)
+        return (space.liveGranules + other) / PageLayout.chunkGranules + 1
     }
 
     private func bucketCount(_ table: TableLayout, _ index: IndexLayout) -> Int {

@@ -18,9 +18,9 @@ extension Draft {
 
     /// Returns the objects at `places` and all objects that cascade rules reach from them.
     func closure(of places: [ObjectPlace]) -> [ObjectPlace] {
-        var seen = [RowSet](repeating: RowSet(), count: layout.tables.count)
+        var seen = PlaceSet(placeCount: places.count, tableCount: layout.tables.count)
         var found: [ObjectPlace] = []
-        for place in places where seen[Int(place.table)].insert(place.row) { found.append(place) }
+        for place in places where seen.insert(place) { found.append(place) }
         let reader = reader
         var done = 0
         while done < found.count {
@@ -30,7 +30,8 @@ extension Draft {
             for relationship in entity.relationships where relationship.deleteRule == .cascade {
                 let table = layout.tableIndex(ofKnown: relationship.destinationRoot)
                 reader.forEachMember(layout.end(relationship), owner: place.row) { row in
-                    if seen[table].insert(row) { found.append(ObjectPlace(table: table, row: row)) }
+                    let member = ObjectPlace(table: table, row: row)
+                    if seen.insert(member) { found.append(member) }
                 }
             }
         }

@@ -1,21 +1,43 @@
-/// A set of places of objects. It keeps most rows of a large change as bits, because a hash table would cost a cache miss for each row.
+/// A set of places of objects. It keeps most rows of a large change as bits, because a hash table would cost a cache miss for each row. A
+/// small set takes little memory, however many rows its tables have.
 struct PlaceSet {
-    private var rows: [RowSet]
+    private var rows: [RowSet] = []
     private var others: Set<ObjectPlace> = []
+    private let tableCount: Int
     /// The maximum number of 64-bit words in a set of `rows`. Rows beyond these words are in `others`.
-    private let wordCountMax: UInt32
+    private var wordCountMax: UInt32 = 0
+    /// The number of places in `others` at which the set has more places than expected, so that more of them may become bits.
+    private var otherCountMax = 1024
 
     /// - Parameters:
     ///   - placeCount: The approximate number of places that will be added. The set takes a few bytes for each of them.
     ///   - tableCount: The number of tables. The table of each place must be less than this number.
     init(placeCount: Int, tableCount: Int) {
-        wordCountMax = UInt32(clamping: placeCount / max(1, tableCount))
-        rows = wordCountMax == 0 ? [] : [RowSet](repeating: RowSet(), count: tableCount)
+        self.tableCount = tableCount
+        expect(placeCount)
     }
 
     /// Adds a place. Returns whether the place was not in the set before.
     mutating func insert(_ place: ObjectPlace) -> Bool {
         if place.row >> 6 < wordCountMax { return rows[Int(place.table)].insert(place.row) }
-        return others.insert(place).inserted
+        guard others.insert(place).inserted else { return false }
+        if others.count == otherCountMax { grow() }
+        return true
+    }
+
+    private mutating func expect(_ placeCount: Int) {
+        wordCountMax = max(wordCountMax, UInt32(clamping: placeCount / max(1, tableCount)))
+        if wordCountMax > 0, rows.isEmpty { rows = [RowSet](repeating: RowSet(), count: tableCount) }
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        otherCountMax *= 4
+        expect(otherCountMax)
+        let places = others
+        others = []
+        for place in places {
+            if place.row >> 6 < wordCountMax { rows[Int(place.table)].insert(place.row) } else { others.insert(place) }
+        }
     }
 }

@@ -10,6 +10,8 @@ package final class GraphLayout: Sendable {
     private static let count = Atomic<UInt64>(0)
     /// A table for each root entity, in the order of `schema.roots`, and then one for each link that is stored as edges.
     let tables: [TableLayout]
+    /// The number of hash indexes of all tables.
+    let indexCount: Int
     /// The layouts of the links, in the order of `schema.links`.
     let links: [LinkLayout]
     /// The two ends of each link, in the order of `links`.
@@ -82,6 +84,7 @@ package final class GraphLayout: Sendable {
         self.endsByTable = endsByTable
         let tables = drafts.map(TableLayout.init)
         self.tables = tables
+        indexCount = tables.reduce(0) { $0 + $1.indexes.count }
         let derived = DerivedLayout(schema, tables: tables, ends: ends, tableOf: { byRoot[Int($0.rawValue)] })
         self.derived = derived
         let ordered = !hasIndexes ? [] : OrderedIndexLayout.all(of: schema, tables: tables) { tables[byRoot[Int($0.rawValue)]] }
