@@ -37,30 +37,34 @@ struct TouchedRows {
     }
 }
 
-/// A set of rows, one bit each.
+/// A set of rows, one bit for each row between the first and the last row of the set.
 package struct RowSet: Sendable {
-    private(set) var words: [UInt64] = []
+    private var words: [UInt64] = []
+    /// The number of words before `words`, which have no rows. A set of a few neighbouring rows takes little memory in a large table.
+    private var firstWord = 0
 
     package init() {}
 
     /// Adds a row. Returns whether the row was not in the set before.
     @inline(__always) @discardableResult
     package mutating func insert(_ row: UInt32) -> Bool {
-        let word = Int(row >> 6)
-        if word >= words.count { words.append(contentsOf: repeatElement(0, count: max(word + 1 - words.count, words.count))) }
+        cover(Int(row >> 6))
+        let word = Int(row >> 6) - firstWord
         let mask: UInt64 = 1 << UInt64(row & 63)
         defer { words[word] |= mask }
         return words[word] & mask == 0
     }
 
     @inline(__always) func contains(_ row: UInt32) -> Bool {
-        let word = Int(row >> 6)
-        return word < words.count && words[word] >> UInt64(row & 63) & 1 != 0
+        let word = Int(row >> 6) - firstWord
+        return word >= 0 && word < words.count && words[word] >> UInt64(row & 63) & 1 != 0
     }
 
     mutating func formUnion(_ other: RowSet) {
-        if other.words.count > words.count { words.append(contentsOf: repeatElement(0, count: other.words.count - words.count)) }
-        for index in other.words.indices { words[index] |= other.words[index] }
+        if other.words.isEmpty { return }
+        cover(other.firstWord)
+        cover(other.firstWord + other.words.count - 1)
+        for index in other.words.indices { words[other.firstWord - firstWord + index] |= other.words[index] }
     }
 
     /// Calls `body` with each row, ascending.
@@ -68,9 +72,26 @@ package struct RowSet: Sendable {
         for (index, word) in words.enumerated() {
             var rest = word
             while rest != 0 {
-                body(UInt32(index << 6 + rest.trailingZeroBitCount))
+                body(UInt32((firstWord + index) << 6 + rest.trailingZeroBitCount))
                 rest &= rest - 1
             }
+        }
+    }
+
+    /// Extends `words` to a word, if necessary. Complexity: amortized O(words between the first and the last row).
+    @inline(__always) private mutating func cover(_ word: Int) {
+        if word < firstWord || word >= firstWord + words.count { extend(to: word) }
+    }
+
+    @inline(never) private mutating func extend(to word: Int) {
+        if words.isEmpty {
+            (firstWord, words) = (word, [0])
+        } else if word < firstWord {
+            let count = min(firstWord, max(firstWord - word, words.count))
+            words.insert(contentsOf: repeatElement(0, count: count), at: 0)
+            firstWord -= count
+        } else {
+            words.append(contentsOf: repeatElement(0, count: max(word + 1 - firstWord - words.count, words.count)))
         }
     }
 }
