@@ -91,6 +91,21 @@ extension Graph {
             ))
     }
 
+    @Test func `CSV with more columns than an import reads is refused`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Node") {
+                    RelationshipDefinition("left", to: "Node")
+                    RelationshipDefinition("right", to: "Node")
+                }
+            })
+        func exported(depth: Int) throws -> String {
+            try store.graph.exported("Node") { ($0.format, $0.include) = (.csv, IncludeTree(depth: depth)) }
+        }
+        #expect(try exported(depth: 3).split(separator: ",").count == 31)
+        #expect(code { _ = try exported(depth: IncludeTree.depthMax) } == .limitExceeded)
+    }
+
     @Test func `CSV has the columns of the schema and quotes the fields that need it`() throws {
         let graph = try Self.store().graph
         #expect(

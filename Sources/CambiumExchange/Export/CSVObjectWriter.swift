@@ -30,17 +30,21 @@ struct CSVObjectWriter {
         self.graph = graph
         self.options = options
         self.objects = objects
-        columns = Self.group(entity, options.include, arrival: nil, prefix: "", graph.schema, options, objects)
+        var count = 0
+        columns = try Self.group(entity, options.include, arrival: nil, prefix: "", graph.schema, options, objects, &count)
     }
 
     // MARK: Columns
 
     /// Returns the columns of an object. The recursion is as deep as the tree of includes.
+    ///
+    /// - Parameter count: the number of columns and groups so far.
     private static func group(
         _ entity: Entity, _ tree: IncludeTree, arrival: Relationship?, prefix: String, _ schema: Schema, _ options: ExportOptions,
-        _ objects: ObjectWriter
-    ) -> Group {
+        _ objects: ObjectWriter, _ count: inout Int
+    ) throws(CambiumError) -> Group {
         var group = Group(entity: entity, prefix: prefix)
+        defer { count += group.columns.count }
         if options.references == .id {
             group.columns.append(.id)
         } else if entity.family.count > 1 {
@@ -56,9 +60,14 @@ struct CSVObjectWriter {
                     continue
                 }
                 if options.content == .names || ExportTable.isLeftOut(relationship, of: arrival, tree, options) { continue }
+                guard count + group.columns.count <= CSVRecordScan.fieldCountMax else {
+                    throw CambiumError(
+                        .limitExceeded,
+                        "An export as CSV has at most \(CSVRecordScan.fieldCountMax) columns. Include fewer relationships, or write JSON.")
+                }
                 if !relationship.isToMany, let child = tree.child(key.name), let next = schema.entity(relationship.destination) {
-                    let nested = Self.group(
-                        next, child, arrival: relationship, prefix: prefix + key.name + ".", schema, options, objects)
+                    let nested = try Self.group(
+                        next, child, arrival: relationship, prefix: prefix + key.name + ".", schema, options, objects, &count)
                     group.columns.append(.nested(key.name, nested))
                 } else if tree.child(key.name) != nil || objects.canRefer(relationship) {
                     group.columns.append(.named(key.name))

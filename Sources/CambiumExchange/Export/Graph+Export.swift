@@ -19,9 +19,10 @@ extension Graph {
     /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. It also
     /// omits references to objects without an identity, unless these objects are included.
     ///
-    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.invalidInput` with a JSON pointer
-    /// into the mapping if an import with the mapping would not read back the exported object. Rethrows the errors of `put` and the hook.
-    /// If the export throws, `put` has already received the earlier rows.
+    /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.limitExceeded` for CSV with more
+    /// columns than an import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not
+    /// read back the exported object. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the
+    /// earlier rows.
     ///
     /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
     ///
@@ -39,7 +40,7 @@ extension Graph {
                 throw CambiumError(.invalidInput, "An export as CSV has the columns of one entity. Pass the entity.")
             }
             let objects = ObjectWriter(self, options)
-            return try exportCSV(entity, CSVObjectWriter(self, of: entity, options, objects), objects, put)
+            return try exportCSV(entity, try CSVObjectWriter(self, of: entity, options, objects), objects, put)
         }
         try ParallelRows(self, options, declared: entity).export(to: put)
     }
