@@ -10,7 +10,8 @@ struct PinnedVersions {
     }
 
     /// A ring of versions. The pin at index 0 has no version: it is between the newest and the oldest version.
-    private var pins = [Pin(version: nil, older: 0, newer: 0)]
+    private var pins = [Self.base]
+    private static let base = Pin(version: nil, older: 0, newer: 0)
     private var freePlaces: [Int] = []
     /// The index at which the next call of `reclaimSome` begins.
     private var lookPlace = 0
@@ -19,6 +20,8 @@ struct PinnedVersions {
     private(set) var deadGranules = 0
 
     private static let lookCount = 4
+    /// After the last version was removed, the ring keeps the memory of at most this many versions.
+    private static let spareCountMax = 16_384
 
     /// The versions, oldest first.
     var elements: [Version] {
@@ -61,6 +64,7 @@ struct PinnedVersions {
         if lookPlace == place { lookPlace = pin.newer }
         freePlaces.append(place)
         count -= 1
+        if count == 0, pins.count > Self.spareCountMax { (pins, freePlaces, lookPlace) = ([Self.base], [], 0) }
     }
 
     // MARK: Freeing pages
