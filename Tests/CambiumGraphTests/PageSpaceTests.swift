@@ -41,6 +41,23 @@ import Testing
         #expect(space.memory.heapByteCount == reserved)
     }
 
+    @Test func `the free bytes of open chunks are counted, also after chunks are frozen`() {
+        func counted() -> Int {
+            space.openChunks.reduce(0) { $0 + PageLayout.chunkByteCount - Int(space.live[Int($1)]) * PageLayout.granule }
+        }
+        var pages: [PageRef] = []
+        for epoch in UInt64(1)...4 {
+            for number in 0..<500 { pages.append(space.allocate(granules: 10 + number, kind: .blobExtent, birth: epoch)) }
+            #expect(space.freeByteCount == counted())
+            for _ in 0..<300 { space.release(pages.remove(at: pages.count / 2)) }
+            #expect(space.freeByteCount == counted())
+            _ = space.freeze(epoch: epoch)
+            #expect(space.freeByteCount == 0 && counted() == 0)
+            for _ in 0..<100 { space.release(pages.removeFirst()) }
+            #expect(space.freeByteCount == 0)
+        }
+    }
+
     @Test func `releasing the disk space of new chunks omits the chunks that graphs of closed stores map`() {
         let storage = ReleasedChunks()
         space.storage = storage

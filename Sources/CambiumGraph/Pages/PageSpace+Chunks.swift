@@ -121,6 +121,7 @@ extension PageSpace {
         (cursor, cursorEnd) = (0, 0)
         freeHeads.update(repeating: 0, count: PageLayout.chunkGranules + 1)
         frozenEpoch = epoch
+        frozenGranules = liveGranules
         let frozen = openChunks.map(Int.init)
         openChunks = []
         emptyChunks += frozen.filter { live[$0] == 0 }.map(UInt32.init)
@@ -189,8 +190,6 @@ extension PageSpace {
         }
     }
 
-    /// The number of bytes in open chunks that are free for pages.
-    var freeByteCount: Int {
-        openChunks.count * PageLayout.chunkByteCount - openChunks.reduce(0) { $0 + Int(live[Int($1)]) } * PageLayout.granule
-    }
+    /// The number of bytes in open chunks that are free for pages. O(1): in a store in memory, all chunks are open.
+    var freeByteCount: Int { openChunks.count * PageLayout.chunkByteCount - (liveGranules - frozenGranules) * PageLayout.granule }
 }

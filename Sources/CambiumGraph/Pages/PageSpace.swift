@@ -18,6 +18,8 @@ final class PageSpace: @unchecked Sendable {
     // One thread at a time allocates and releases. So no two accesses to the following properties overlap, and the runtime need not check
     // them.
     @exclusivity(unchecked) private(set) var liveGranules = 0
+    /// The number of granules that pages in frozen chunks use. All other pages are in open chunks.
+    @exclusivity(unchecked) var frozenGranules = 0
     @exclusivity(unchecked) var chunkCount = 0
     /// For each chunk, the number of granules in use by its pages.
     let live: UnsafeMutablePointer<UInt16>
@@ -80,6 +82,7 @@ final class PageSpace: @unchecked Sendable {
         for (chunk, count) in root.live.enumerated() { live[chunk] = count }
         memories = .source(count: chunkCount)
         liveGranules = root.live.reduce(0) { $0 + Int($1) }
+        frozenGranules = liveGranules
         frozenEpoch = root.epoch
         constants = ConstantPages.stored
     }
@@ -132,7 +135,10 @@ final class PageSpace: @unchecked Sendable {
         let granules = chunks.granules(page)
         liveGranules &-= granules
         live[Int(page &>> 12)] &-= UInt16(truncatingIfNeeded: granules)
-        if pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= frozenEpoch { return }
+        if pointer.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self) <= frozenEpoch {
+            frozenGranules &-= granules
+            return
+        }
         pointer.storeBytes(of: UInt64.max, as: UInt64.self)
         pointer.storeBytes(of: PageKind.free.rawValue, toByteOffset: PageLayout.kindOffset, as: UInt8.self)
         #if DEBUG
