@@ -21,6 +21,9 @@ package final class ByteChannel: Sendable {
 
     package init() {}
 
+    /// The number of bytes in memory, and how many of them the thread has not read.
+    var counts: (held: Int, unread: Int) { state.withLock { ($0.bytes.count, $0.bytes.count - $0.position) } }
+
     // MARK: The task
 
     /// Adds bytes, and then waits while too many bytes are unread. Returns `false` if the channel has ended: the reader needs no more
@@ -89,6 +92,10 @@ package final class ByteChannel: Sendable {
         state.position += count
         if state.position == state.bytes.count {
             state.bytes.removeAll(keepingCapacity: state.bytes.count <= 2 * byteCountMax)
+            state.position = 0
+        } else if state.position > byteCountMax, 2 * state.position > state.bytes.count {
+            // A fast task adds the next piece before the thread has read the last one completely, so the channel may never be empty.
+            state.bytes.removeFirst(state.position)
             state.position = 0
         }
         guard !isFull(state) else { return (count, state.end, nil) }
