@@ -36,7 +36,7 @@ struct ClonePlanner {
         }
         var roots: [ObjectPlace] = []
         for id in ids { roots.append(try place(id)) }
-        let members = CloneMembers(layout, try ClonePolicy(layout.schema, options))
+        let members = try members(options)
         for value in options.rootValues { try check(value, roots) }
         var walk = CloneWalk(reader, layout, members, objectCountMax: objectCountMax)
         try walk.run(roots, depth: options.depth)
@@ -54,6 +54,17 @@ struct ClonePlanner {
         return ClonePlan(
             options: options, members: members, roots: roots, rows: rows, entries: entries, rootIDs: ids, hierarchies: hierarchies,
             setHash: CloneSetHash.of(rows, layout), needsSeed: sources.contains(.newUUID), needsTime: sources.contains(.now))
+    }
+
+    /// Returns the rules of the clone. Unless the request adds rules, they are determined only once for each schema.
+    private func members(_ options: CloneOptions) throws(CambiumError) -> CloneMembers {
+        guard options.rules.isEmpty, options.keys == .standard else {
+            return CloneMembers(layout, try ClonePolicy(layout.schema, options))
+        }
+        let known: KnownCloneMembers = try layout.derivedObject(for: KnownCloneMembers.self) { () throws(CambiumError) in
+            KnownCloneMembers(CloneMembers(layout, try ClonePolicy(layout.schema, options)))
+        }
+        return known.members
     }
 
     private func check(_ value: CloneOptions.RootValue, _ roots: [ObjectPlace]) throws(CambiumError) {

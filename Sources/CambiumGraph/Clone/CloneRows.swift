@@ -98,7 +98,6 @@ struct CloneRows: Sendable {
 final class CloneBits: @unchecked Sendable {
     private static let wordsPerGroup = PageLayout.fanOut / 64
 
-    // The kernel fills this memory with zeros at the first touch.
     private let words: UnsafeMutablePointer<UInt64>
     private let ranks: UnsafeMutablePointer<UInt32>
     private let wordCount: Int
@@ -121,8 +120,26 @@ final class CloneBits: @unchecked Sendable {
     }
 
     deinit {
-        free(words)
-        free(ranks)
+        Self.release(words, wordCount)
+        Self.release(ranks, wordCount / Self.wordsPerGroup)
+    }
+
+    /// The size from which memory is mapped. The allocator would clear a large block that was used before, so the clone of a single object
+    /// would cost more in a larger table. The kernel fills mapped memory with zeros at the first touch.
+    private static let mappedByteCountMin = 64 << 10
+
+    private static func zeros<Element>(_ count: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {
+        let byteCount = count * MemoryLayout<Element>.stride
+        if byteCount >= mappedByteCountMin { return PageMemory.map(byteCount).assumingMemoryBound(to: type) }
+        guard let memory = calloc(max(1, count), MemoryLayout<Element>.stride) else {
+            Trap.because("The operating system cannot supply memory for a clone.")
+        }
+        return memory.assumingMemoryBound(to: type)
+    }
+
+    private static func release<Element>(_ memory: UnsafeMutablePointer<Element>, _ count: Int) {
+        let byteCount = count * MemoryLayout<Element>.stride
+        if byteCount >= mappedByteCountMin { munmap(memory, byteCount) } else { free(memory) }
     }
 
     /// Ends the process, because a page names a row that its table does not have.
