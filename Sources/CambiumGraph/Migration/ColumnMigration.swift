@@ -50,13 +50,13 @@ struct ColumnMigration {
             conversion = nil
         }
         var (filled, cleared): (Set<EntityNumber>, Set<EntityNumber>) = ([], [])
-        for number in table.entities {
-            guard let entity = new.entity(number), let oldEntity = old.entity(number), let attribute else { continue }
-            let had = oldEntity.attribute(attribute.number)
-            let has = entity.attribute(attribute.number)
-            if had != nil, has == nil { cleared.insert(number) }
-            let isTightened = had.map { $0.isOptional && !attribute.isOptional } ?? true
-            if has != nil, isTightened { filled.insert(number) }
+        if let attribute {
+            // The hierarchy may have many more entities than those that have or had the attribute.
+            let has = new.entity(attribute.entity)?.family ?? []
+            let had = before.flatMap { old.entity($0.entity)?.family } ?? []
+            let isTightened = before.map { $0.isOptional && !attribute.isOptional } ?? true
+            cleared = had.subtracting(has).filter { new.entity($0) != nil }
+            filled = has.filter { old.entity($0) != nil && (isTightened || !had.contains($0)) }
         }
         clearedEntities = cleared
         if let attribute, !attribute.defaultValue.isNull, !filled.isEmpty {
@@ -70,14 +70,4 @@ struct ColumnMigration {
 
     /// Whether the values stay unchanged.
     var isUntouched: Bool { keptSlot != nil && filler == nil && clearedEntities.isEmpty }
-}
-
-extension Schema {
-    /// Returns the attribute with a number in the hierarchy of a root entity.
-    func attribute(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Attribute? {
-        for entity in entities where entity.root == root {
-            if let found = entity.attribute(number) { return found }
-        }
-        return nil
-    }
 }

@@ -12,6 +12,8 @@ public final class Schema: Sendable {
 
     private let byName: [String: Entity]
     private let byNumber: NumberTable<Entity>
+    /// For each root, the attributes of its hierarchy.
+    private let attributes: [EntityNumber: NumberTable<Attribute>]
     /// For each root, the relationships of its hierarchy.
     private let relationships: [EntityNumber: NumberTable<Relationship>]
 
@@ -22,6 +24,8 @@ public final class Schema: Sendable {
         self.definition = definition
         byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
         byNumber = NumberTable(entities.map { ($0.number.rawValue, $0) })
+        let attributes = entities.flatMap { entity in entity.attributes.filter { $0.entity == entity.number } }
+        self.attributes = Dictionary(grouping: attributes, by: \.root).mapValues { NumberTable($0.map { ($0.number.rawValue, $0) }) }
         let declared = entities.flatMap { entity in entity.relationships.filter { $0.entity == entity.number } }
         relationships = Dictionary(grouping: declared, by: \.root).mapValues { NumberTable($0.map { ($0.number.rawValue, $0) }) }
     }
@@ -29,6 +33,8 @@ public final class Schema: Sendable {
     /// Returns the entity with a name, or `nil` if there is no such entity.
     public func entity(_ name: String) -> Entity? { byName[name] }
     package func entity(_ number: EntityNumber) -> Entity? { byNumber[number.rawValue] }
+    /// Returns the attribute with a number in the hierarchy of a root entity. Complexity: O(1).
+    package func attribute(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Attribute? { attributes[root]?[number.rawValue] }
     /// Returns the relationship with a number in the hierarchy of a root entity. Complexity: O(1).
     package func relationship(_ number: PropertyNumber, ofRoot root: EntityNumber) -> Relationship? {
         relationships[root]?[number.rawValue]
