@@ -72,8 +72,11 @@ final class LiveRegistry: Sendable {
     /// The number of consumers that wait.
     var waitingCount: Int { state.withLock { $0.seats.values.count { $0.waiter != nil } } }
 
+    /// The graph of the last transaction whose changes were reported; `nil` if there are no live queries.
+    var newest: Graph? { state.withLock { $0.newest } }
+
     /// The last transaction whose changes were reported; `nil` without a pump task.
-    var noted: TransactionNumber? { state.withLock { $0.newest?.transaction } }
+    var noted: TransactionNumber? { newest?.transaction }
 
     // MARK: Seats
 

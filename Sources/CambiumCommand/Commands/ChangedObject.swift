@@ -25,7 +25,7 @@ struct ChangedObject {
         var places: [String: Int] = [:]
         for change in changes {
             let name = change.attribute.name
-            if let place = values.firstIndex(where: { $0.name == name }) {
+            if let place = places[name] {
                 // If a migration replaced an attribute, the changes list the new attribute first. The old attribute of the same name
                 // follows, with the earlier value.
                 values[place].before = change.before

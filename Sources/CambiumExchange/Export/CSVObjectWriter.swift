@@ -25,8 +25,11 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
+    /// Throws `.limitExceeded` if there are more columns than an import can read. Their number may grow with each included level of
+    /// relationships.
+    ///
     /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
-    init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) {
+    init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {
         self.graph = graph
         self.options = options
         self.objects = objects

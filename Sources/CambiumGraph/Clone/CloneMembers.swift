@@ -55,6 +55,13 @@ struct CloneMembers {
     var all: some Sequence<Member> { byEntity.lazy.compactMap { $0 } }
 }
 
+/// The rules that all clones without rules of their own share. A layout keeps this object.
+final class KnownCloneMembers: Sendable {
+    let members: CloneMembers
+
+    init(_ members: CloneMembers) { self.members = members }
+}
+
 /// A relationship that the walk follows. This type contains no references, so a walk through millions of objects changes no reference
 /// count.
 struct CloneBranch {

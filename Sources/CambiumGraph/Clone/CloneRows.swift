@@ -112,11 +112,8 @@ final class CloneBits: @unchecked Sendable {
     init(groupCount: Int, _ chunks: Chunks) {
         self.chunks = chunks
         wordCount = groupCount * Self.wordsPerGroup
-        guard let words = calloc(max(1, groupCount * Self.wordsPerGroup), 8), let ranks = calloc(max(1, groupCount), 4) else {
-            Trap.because("The operating system cannot supply memory for a clone. Clone fewer objects.")
-        }
-        self.words = words.assumingMemoryBound(to: UInt64.self)
-        self.ranks = ranks.assumingMemoryBound(to: UInt32.self)
+        words = Self.zeros(wordCount, of: UInt64.self)
+        ranks = Self.zeros(groupCount, of: UInt32.self)
     }
 
     deinit {
@@ -132,7 +129,7 @@ final class CloneBits: @unchecked Sendable {
         let byteCount = count * MemoryLayout<Element>.stride
         if byteCount >= mappedByteCountMin { return PageMemory.map(byteCount).assumingMemoryBound(to: type) }
         guard let memory = calloc(max(1, count), MemoryLayout<Element>.stride) else {
-            Trap.because("The operating system cannot supply memory for a clone.")
+            Trap.because("The operating system cannot supply memory for a clone. Clone fewer objects.")
         }
         return memory.assumingMemoryBound(to: type)
     }

@@ -42,7 +42,7 @@ extension Draft {
         for table in layout.tables where table.root != nil {
             var all = seen[table.index]
             all.formUnion(touched.attributes[table.index])
-            let ends = endsStarting(at: table.index).map { end in
+            let ends = layout.endsByTable[table.index].filter { layout.marks[2 * $0.link + $0.end].isVisible }.map { end in
                 TouchedEnd(end: end, owners: touched.ends[2 * end.link + end.end], hubs: hubs(touched, end))
             }
             for end in ends { all.formUnion(end.owners) }
@@ -74,17 +74,6 @@ extension Draft {
             if count != NetCounts() { byEntity[entity.number] = count }
         }
         return byEntity
-    }
-
-    private borrowing func endsStarting(at table: Int) -> [EndLayout] {
-        layout.links.indices.flatMap { link in
-            [0, 1].compactMap { end in
-                let definition = schema.links[link]
-                guard (end == 0 ? definition.first : definition.second).property != nil else { return nil }
-                let end = layout.end(link, end)
-                return layout.startTable(end) == table ? end : nil
-            }
-        }
     }
 
     /// One end of a link, with the objects whose members at this end may have changed.

@@ -3,6 +3,9 @@ package import CambiumModel
 extension Draft {
     // MARK: Objects
 
+    /// The number of assignments up to which a linear search is faster than a hash table.
+    private static let comparedCountMax = 32
+
     mutating func insert(_ id: ObjectID, _ number: EntityNumber, _ assignments: [Assignment]) throws(CambiumError) {
         guard let entity = schema.entity(number), !entity.isAbstract, entity.root == id.root,
             let table = layout.table(of: id.root)
@@ -12,8 +15,10 @@ extension Draft {
         }
         try checkRowCapacity(table, CollectionOfOne(id.serial...id.serial))
         var cells = try takeCells(assignments, entity, table)
+        lazy var given = Set(assignments.map(\.property))
+        let areMany = assignments.count > Self.comparedCountMax
         for attribute in entity.attributes where !attribute.defaultValue.isNull {
-            if assignments.contains(where: { $0.property == attribute.number }) { continue }
+            if areMany ? given.contains(attribute.number) : assignments.contains(where: { $0.property == attribute.number }) { continue }
             cells.append(AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(attribute.defaultValue, attribute)))
         }
         let row = insertRow(table, serial: id.serial, entity: number)
@@ -57,15 +62,18 @@ extension Draft {
         changed.reserveCapacity(values.count)
         cells.reserveCapacity(values.count)
         var losesMandatory = false
+        let areMany = values.count > Self.comparedCountMax
+        var slots: Set<Int> = []
         for (attribute, value) in values {
             if attribute.isDerived { throw derivedRefusal(attribute) }
             let assigned = AssignedCell(slot: table.slot(of: attribute.number), cell: try StoredCell(value, attribute))
             // If an earlier assignment of this op sets the same attribute, the stored value is about to change. Then the value is not
             // omitted, even if it equals the stored value.
-            let isAssigned = cells.contains { $0.slot == assigned.slot }
+            let isAssigned = areMany ? slots.contains(assigned.slot) : cells.contains { $0.slot == assigned.slot }
             if !isAssigned, holds(assigned, table, place.row) { continue }
             changed.append(Assignment(attribute.number, value))
             cells.append(assigned)
+            if areMany { slots.insert(assigned.slot) }
             if value.isNull, !attribute.isOptional { losesMandatory = true }
         }
         if changed.isEmpty { return }

@@ -87,7 +87,11 @@ final class TableLayout: Sendable {
     var groupByteCount: Int { GroupLayout.columnsOffset + 4 * columns.count }
     var pageByteCount: Int { TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * entities.count }
     func countOffset(of entity: EntityNumber) -> Int {
-        let place = entities.count <= Self.comparedCountMax ? entities.firstIndex(of: entity) : places[entity]
-        return TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * (place ?? 0)
+        TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * (place(of: entity) ?? 0)
+    }
+
+    /// Returns the index of an entity in `entities`, or `nil` if it does not belong to the hierarchy. Complexity: O(1) expected.
+    func place(of entity: EntityNumber) -> Int? {
+        entities.count <= Self.comparedCountMax ? entities.firstIndex(of: entity) : places[entity]
     }
 }
