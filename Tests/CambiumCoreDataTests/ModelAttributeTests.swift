@@ -164,7 +164,7 @@ struct ModelAttributeTests {
         let attribute = try #require(definition.entities[0].attributes.first)
         #expect(attribute.derivation == .count("items") && attribute.min == nil && attribute.max == nil)
         #expect(definition.warnings.count == 2, "\(definition.warnings)")
-        #expect(definition.warnings[0].contains("the minimum is not") && definition.warnings[1].contains("the maximum is not"))
+        #expect(definition.warnings[0].contains("the minimum is ignored") && definition.warnings[1].contains("the maximum is ignored"))
     }
 
     @Test(arguments: ["uppercase:(name)", "items.@count", "canonical:(price)", "sum:(name)", "@count", "", "folded:(name)", "name.@folded"])

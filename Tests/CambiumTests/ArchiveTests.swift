@@ -163,7 +163,7 @@ import Testing
         }
         for number in 20..<30 { try Archiving.add(store, number) }
         try store.compact(.since(.latest))
-        #expect(message(volume)?.contains("was retired") == true && message(volume)?.contains("archived") == false)
+        #expect(message(volume)?.contains("were retired") == true && message(volume)?.contains("archived") == false)
         try store.compact(.since(.latest), in: archive)
         #expect(message(volume)?.contains("archived") == false)
     }

@@ -65,7 +65,7 @@ import Testing
         // Only the tree reveals the forgery: the log verifies, and all checkpoints result in the same graph.
         let verification = try Verification(forged)
         #expect(verification.digest == digest && verification.transactionCount == 13 && !verification.isSound)
-        #expect(verification.findings.count == 1 && verification.findings[0].contains("from 6 to 12"), "\(verification.findings)")
+        #expect(verification.findings.count == 1 && verification.findings[0].contains("transactions 6 to 12"), "\(verification.findings)")
         #expect(try ReadOnlyStore(forged).graph.digest() == digest)
     }
 

@@ -10,7 +10,7 @@ struct ConditionOptions: ParsableArguments {
     var `where`: String?
     @Option(
         help: .init(
-            "Find the objects of this query of the schema. --where adds a condition. --sort and --limit replace the order and the limit "
+            "Find the objects of this query of the schema. Add a condition with --where. --sort and --limit replace the order and the limit "
                 + "of the query. --set source=ID names the object that $source represents.", valueName: "name"),
         completion: .custom(NameCompletion.queries))
     var query: String?

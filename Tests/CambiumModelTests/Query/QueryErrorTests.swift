@@ -51,7 +51,7 @@ import Testing
         Sample("a. == 1", 4, "Expected a name after '.'"), Sample("a..b == 1", 3, "Expected a name"),
         Sample(".a == 1", 1, "Expected a condition"),
         Sample("in == 1", 1, "Write #in if it is a name."), Sample("a == $", 6, "Write a name after this character."),
-        Sample("# == 1", 1, "a name after it"),
+        Sample("# == 1", 1, "a name after this character"),
     ]
 
     static let tokens: [Sample] = [
