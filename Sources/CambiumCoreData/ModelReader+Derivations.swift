@@ -49,7 +49,7 @@ struct ModelDerivations {
     }
 
     static func warning(_ reason: String) -> String {
-        "the attribute is derived in Core Data; it is stored like any other attribute, and nothing computes it, because \(reason)"
+        "the attribute is derived in Core Data, but Cambium cannot derive it, because \(reason); set its value in the program"
     }
 
     /// Converts derived attributes to the form that a schema requires. If there is no such form, the attribute becomes an ordinary

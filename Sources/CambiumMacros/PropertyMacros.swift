@@ -17,7 +17,8 @@
                 findings.add(mistake, at: node, fix: .removing(node))
             } else if !context.lexicalContext.isEntity {
                 let mistake = Mistake(
-                    "markerOutside", "'@\(name)' has no effect outside of a struct with @Entity.", "Add @Entity to the struct.")
+                    "markerOutside", "'@\(name)' has no effect outside of a struct with @Entity.",
+                    "Move the property into a struct with @Entity, or add @Entity to its struct.")
                 findings.add(mistake, at: node)
             }
             for diagnostic in findings.diagnostics { context.diagnose(diagnostic) }

@@ -85,7 +85,7 @@ import Testing
     }
 }
 
-/// Files in memory. Each segment seems to have a given length: foreign bytes follow its content, as in a sparse file.
+/// Files in memory. Each segment reports a given length: foreign bytes follow its content, as in a sparse file.
 private final class LongVolume: OverMemory {
     let memory: MemoryVolume
     private let byteCount: Int

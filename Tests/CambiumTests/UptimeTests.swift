@@ -210,7 +210,7 @@ import Testing
             #expect(try CheckpointRecord.list(volume).allSatisfy { $0 >= compaction.firstMoment })
             last = size
         }
-        // Of each transaction only the envelope remains, which takes about 60 bytes.
+        // A compaction removes the ops of each transaction. The rest of a transaction takes about 60 bytes.
         #expect(last.log < 201 * 100 && last.log < whole.log / 2, "\(last.log) of \(whole.log)")
         #expect(try Verification(volume).isSound)
     }

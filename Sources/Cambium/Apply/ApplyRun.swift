@@ -118,8 +118,8 @@ struct ApplyRun {
         return catalog
     }
 
-    /// Compares the graphs of both stores as they are after the target's last transaction. The graphs may differ although the last
-    /// transactions are equal, if both stores are changed copies of one store.
+    /// Compares the graphs of both stores as they are after the target's last transaction. Two stores can be copies of one store that were
+    /// changed separately. Then the last transactions can be equal, and the graphs can still differ.
     private func comparePresent() throws {
         guard try past.graph(at: .transaction(present)).digest() == store.graph.digest() else {
             throw CambiumError(

@@ -22,9 +22,10 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the checkpoints that could not be used when the store was opened, because `newest` can be used. A process that has opened
-    /// one of these checkpoints keeps its file of pages open. Removes the mark of corruption if all pages of the new checkpoint were
-    /// checked.
+    /// The checkpoint `newest` can be used. Therefore removes the checkpoints that the opening of the store found unusable. A process that
+    /// has opened such a checkpoint keeps the checkpoint's file of pages open.
+    ///
+    /// Removes the mark of corruption if `newest` begins a new file of pages, because all pages of such a checkpoint were checked.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {

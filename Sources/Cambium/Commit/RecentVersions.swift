@@ -149,7 +149,8 @@ final class RecentVersions: Sendable {
                 released.append(remove(number, from: &state))
                 state.numbers = state.numbers.lowerBound..<number
             }
-            // The next transaction will supersede other pages of the last version, so the recorded number of bytes is no longer valid.
+            // The recorded number counts the bytes of the last version's pages that a transaction superseded before it was rolled back. The
+            // next transaction supersedes different pages, so the number is no longer valid.
             if let number = state.numbers.last {
                 state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
                 state.moments[place(number)]?.byteCount = 0

@@ -76,8 +76,8 @@ extension Edit {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does, and `.unknownName` if the entity
-    /// does not have the attribute.
+    /// Changes an attribute that is given by its name. Throws the same errors as `set(_:_:to:)` with an `Attribute`. Throws
+    /// `.unknownName` if the entity does not have the attribute.
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try requiredEntity(of: id).requiredAttribute(attribute), to: value)
     }

@@ -7,12 +7,12 @@ extension WriteTransaction {
     ///
     ///     let adults = try transaction.fetch(Person.self) { $0.age >= 18 }
     ///
-    /// Throws as `fetch(_:)` with a query does.
+    /// Throws the same errors as `fetch(_:)` with a query.
     public mutating func fetch<Record: EntityRecord>(
         _ type: Record.Type, where condition: (RecordFields<Record>) -> Condition
     ) throws -> [Record] { try fetch(RecordQuery(where: condition)) }
 
-    /// Returns all records of an entity, by ascending id. Throws as `fetch(_:)` with a query does.
+    /// Returns all records of an entity, by ascending id. Throws the same errors as `fetch(_:)` with a query.
     public mutating func fetch<Record: EntityRecord>(_ type: Record.Type) throws -> [Record] { try fetch(RecordQuery<Record>()) }
 
     /// Returns the records of a query's answer, in the order of the query. Throws as `Graph.fetch(_:)` and as `load(_:)` of the transaction

@@ -19,13 +19,13 @@ extension Edit {
         return try load(Record.self, ref.id)
     }
 
-    /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
+    /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
         var reader = RecordReader(EditedRows(self), try base.binding(type))
         return try reader.record(of: id)
     }
 
-    /// Returns the records of objects, in the order of `ids`. Throws as `load(_:)` with a ref does.
+    /// Returns the records of objects, in the order of `ids`. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
         var reader = RecordReader(EditedRows(self), try base.binding(Record.self))
         var records: [Record] = []
@@ -52,7 +52,7 @@ extension Edit {
         record = saved
     }
 
-    /// Saves several records in one step of undo. Throws as `save(_:)` with one record does.
+    /// Saves several records in one step of undo. Throws the same errors as `save(_:)` with one record.
     public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
         var saved = records
         try withWriter(Record.self) { writer in

@@ -9,7 +9,7 @@ extension Graph {
         return try load(Record.self, ref.id)
     }
 
-    /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
+    /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
     /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction in progress; otherwise `nil`.
@@ -18,7 +18,7 @@ extension Graph {
         return try reader.record(of: id)
     }
 
-    /// Returns the records of objects, in the order of `ids`. Throws as `load(_:)` with a ref does.
+    /// Returns the records of objects, in the order of `ids`. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] { try load(ids, nil) }
 
     func load<Record: EntityRecord>(_ ids: [ObjectID], _ uncommitted: UncommittedOrigins?) throws -> [Record] {
@@ -86,7 +86,8 @@ extension Ref {
     func check(_ storeKey: UInt64, _ outcome: TransactionOutcome? = nil) throws(CambiumError) {
         let entity = Record.recordSchema.entity
         guard origin.storeKey == storeKey else {
-            throw CambiumError(.misuse, "A ref to '\(entity)' belongs to another store. Load it from a graph of its store.")
+            throw CambiumError(
+                .misuse, "A ref to '\(entity)' belongs to another store. Pass the ref to a graph of the store that the ref comes from.")
         }
         if origin.isRolledBack(except: outcome) {
             throw CambiumError(

@@ -86,7 +86,7 @@ public struct RecordReader: ~Copyable {
     @inlinable
     public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
 
-    /// Returns the value of the property with an index in the record's schema. Throws as `read(_:)` with a name does.
+    /// Returns the value of the property with an index in the record's schema. Throws the same errors as `read(_:)` with a name.
     @inlinable
     public mutating func read<V: PropertyValue>(_ property: Int) throws -> V { try V(property: property, of: &self) }
 

@@ -57,14 +57,14 @@ public struct RecordWriter: ~Copyable {
         try value.write(property: index(of: name), to: &self)
     }
 
-    /// Writes the property with an index in the record's schema. Throws as `write(_:_:)` with a name does.
+    /// Writes the property with an index in the record's schema. Throws the same errors as `write(_:_:)` with a name.
     @inlinable
     public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
         try value.write(property: property, to: &self)
     }
 
-    /// Writes a constant property. Throws `.invalidInput` if the property contains a new record, because a constant cannot store the
-    /// record's ref.
+    /// Writes a property that is declared with `let`. Throws `.invalidInput` if the property contains a new record, because a constant
+    /// cannot store the record's ref.
     public mutating func write<V: PropertyValue>(_ property: Int, constant value: V) throws {
         var copy = value
         let count = insertedCount
@@ -78,7 +78,7 @@ public struct RecordWriter: ~Copyable {
         }
     }
 
-    /// Writes a constant property by its name. Throws as `write(_:constant:)` with an index does.
+    /// Writes a property that is declared with `let`, by its name. Throws the same errors as `write(_:constant:)` with an index.
     public mutating func write<V: PropertyValue>(_ name: String, constant value: V) throws {
         try write(index(of: name), constant: value)
     }

@@ -9,7 +9,7 @@ extension Store {
         return receipt
     }
 
-    /// Saves several records in one transaction. Throws as `save(_:_:)` with one record does.
+    /// Saves several records in one transaction. Throws the same errors as `save(_:_:)` with one record.
     @discardableResult
     public func save<Record: EntityRecord>(_ records: inout [Record], _ author: Author = Author()) throws -> Receipt {
         var saved = records

@@ -19,12 +19,12 @@ extension WriteTransaction {
         return try load(Record.self, ref.id)
     }
 
-    /// Returns the record of the object with an id. Throws as `load(_:)` with a ref does.
+    /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
     public mutating func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record {
         try withGraph(Record.self, for: .objects) { try $0.load(type, id, $1) }
     }
 
-    /// Returns the records of objects, in the order of `ids`. Throws as `load(_:)` with a ref does.
+    /// Returns the records of objects, in the order of `ids`. Throws the same errors as `load(_:)` with a ref.
     public mutating func load<Record: EntityRecord>(_ ids: [ObjectID]) throws -> [Record] {
         try withGraph(Record.self, for: .objects) { try $0.load(ids, $1) }
     }

@@ -13,7 +13,7 @@ extension WriteTransaction {
         try withWriter(Record.self) { writer in _ = try writer.save(&record) }
     }
 
-    /// Saves several records. Throws as `save(_:)` with one record does.
+    /// Saves several records. Throws the same errors as `save(_:)` with one record.
     public mutating func save<Record: EntityRecord>(_ records: inout [Record]) throws {
         try withWriter(Record.self) { writer in
             for index in records.indices { _ = try writer.save(&records[index]) }

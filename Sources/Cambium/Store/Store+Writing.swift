@@ -97,7 +97,7 @@ extension Store {
         }
         guard let result else {
             _ = try commits.settle(pending)
-            throw CambiumError(.repeated, "The request was applied before. This call changed nothing.")
+            throw CambiumError(.repeated, "The request was applied before. This call changed nothing. Use the result of the first call.")
         }
         return (result, Ticket(commits, pending))
     }

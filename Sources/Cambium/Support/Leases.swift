@@ -77,8 +77,8 @@ final class Leases: Sendable {
 
     /// Ends the loans that are at least `age` old, and returns their number.
     func expire(olderThan age: Duration) -> Int {
-        // If the clock was set back, loans that began before that seem to begin in the future. With the age zero, these loans must end,
-        // too. A loan whose holder is active begins at `Timestamp.max`, and never ends here.
+        // If the clock is set back, a loan that began earlier has a begin time in the future. If `age` is zero, such a loan must end, too.
+        // A loan whose holder is active begins at `Timestamp.max`, and never ends here.
         let limit = age > .zero ? now() - age : .max
         return end { $0.beginTime <= limit && $0.beginTime < .max }
     }

@@ -99,7 +99,10 @@ struct CloneMapFile {
     func keep() throws(CambiumError) {
         Glibc.close(descriptor)
         if rename(temporary, path) != 0 {
-            throw Self.error(.ioFailure, "is still named '\(temporary)', because it cannot be renamed", path)
+            let what =
+                "is complete, but it still has the name '\(temporary)'. Rename it to the requested name. "
+                + "The command could not rename it"
+            throw Self.error(.ioFailure, what, path)
         }
     }
 

@@ -150,8 +150,9 @@ struct LineEditor {
 
     // MARK: Display
 
-    /// Returns the line for a terminal with a number of columns, and the column of the cursor, counted from 0. Each character takes one
-    /// column. A control character, which could change the display, is shown as a question mark.
+    /// Returns the prompt and the part of the text that fits after it into `width` columns of a terminal. Also returns the column of the
+    /// cursor, counted from 0. Each character takes one column. A control character, which could change the display, is shown as a
+    /// question mark.
     func screen(prompt: String, width: Int) -> (line: String, column: Int) {
         let prompt = search.map { "(search '\($0.pattern)'\($0.found == nil && !$0.pattern.isEmpty ? ": nothing" : "")) " } ?? prompt
         let space = max(1, width - prompt.count - 1)

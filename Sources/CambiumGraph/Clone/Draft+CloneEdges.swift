@@ -76,8 +76,8 @@ extension Draft {
                     if CloneLinkRules.keeps(rule, other) { _ = chosen.insert(edge) }
                 }
             }
-            // `isCopied` is true if the walk can have reached the owner through this relationship. Then the owner's copy is linked to
-            // copies only, not to shared objects.
+            // `isCopied` is true if a copied target, other than the owner itself, has the rule `.copy` for this link. Then the clone may
+            // have found the owner through that target. So the owner's copy is linked to copies only, not to shared objects.
             if !isCopied { for edge in joined { _ = chosen.insert(edge) } }
         }
     }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A hash index over the values of a unique set.
+/// A hash index over the values of a unique set: attributes that must be unique together.
 final class IndexLayout: Sendable {
     let number: Int
     let set: UniqueSet

@@ -78,8 +78,8 @@ final class SomeNode: ConditionNode {
     private var singleCount: Int
     private var owners: RowBits?
 
-    /// At most one in this many owners is evaluated one by one. After that, all owners are found from the targets that satisfy the
-    /// condition.
+    /// The condition is evaluated separately for up to 1/8 of the owners. If it must be evaluated for more owners, the owners are found
+    /// from the targets that satisfy the condition.
     private static let singleShare = 8
 
     init(_ step: LinkStep, _ target: ConditionNode, _ context: QueryContext) {

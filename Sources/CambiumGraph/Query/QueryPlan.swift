@@ -2,7 +2,7 @@
 public struct QueryPlan: Sendable {
     public struct Step: Sendable, Hashable {
         public enum Kind: String, Sendable, Hashable {
-            /// Finds objects by their ids, or by their identities.
+            /// Finds objects by their ids, or by the values of their identity attributes.
             case identity
             /// Reads a part of an ordered index.
             case index

@@ -36,7 +36,7 @@ extension Graph {
         return (Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max)), [], answer.plan)
     }
 
-    /// After this many rows, the loop checks whether the task was cancelled.
+    /// The loop checks once for every 64 rows whether the task was cancelled.
     private static var cancellationCount: Int { 64 }
 
     private func readers(_ operands: [Operand], _ query: Query) throws(CambiumError) -> [ValueReader] {

@@ -25,7 +25,8 @@ enum Format {
 
     enum FileKind: UInt8 {
         case open = 0, sealed, ops
-        /// Like `sealed`, but each transaction consists only of its envelope and the hash of its payload.
+        /// Like `sealed`, but each transaction consists only of its envelope (number, time, actor, message and request id) and the hash of
+        /// its payload.
         case retired
 
         /// Whether a file of this kind has an index, and larger frames than an open segment.

@@ -54,14 +54,14 @@ package struct LogReader: Sendable {
     /// The tree over the log that HEAD states; `nil` if HEAD states no tree.
     package var headTree: Head.Tree? { head?.tree }
 
-    /// Returns the last transaction of which only the envelope remains; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// Returns the last transaction whose ops compaction removed; `.none` if there is no such transaction. Complexity: opens O(log n)
     /// files, where n is the number of segments.
     package func retiredEnd() throws(CambiumError) -> TransactionNumber { try LogDirectory.retiredEnd(volume) }
 
     /// Returns the number of the first transaction of each segment, ascending.
     func segments() throws(CambiumError) -> [TransactionNumber] { try LogDirectory.segments(volume) }
 
-    /// Whether only the envelope of a transaction remains, and no checkpoint ends with the transaction. Complexity: O(files).
+    /// Whether compaction removed the ops of a transaction, and no checkpoint ends with the transaction. Complexity: O(files).
     package func isRetired(_ transaction: TransactionNumber) throws(CambiumError) -> Bool {
         guard try LogDirectory.hasRetired(transaction, volume) else { return false }
         return try !CheckpointRecord.list(volume).contains(transaction)

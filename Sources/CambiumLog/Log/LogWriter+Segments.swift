@@ -72,7 +72,8 @@ extension LogWriter {
             underlying: poison)
     }
 
-    /// Poisons the writer if `body` throws, unless the disk is full. If the disk is full, the caller can repeat the action later.
+    /// Poisons the writer if `body` throws: the writer then refuses all later writes. If the disk is full, does not poison the writer,
+    /// because the caller can repeat the action later.
     func poisoning(_ body: () throws(CambiumError) -> Void) throws(CambiumError) {
         do {
             try body()

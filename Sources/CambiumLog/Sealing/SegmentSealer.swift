@@ -31,7 +31,8 @@ package struct SegmentSealer: Sendable {
     }
 
     /// Replaces a segment by a retired segment, and then removes the files with the ops of its transactions. The retired segment contains
-    /// only the envelope of each transaction and the hash of its payload. So the place of each transaction in the tree can still be proven.
+    /// only the envelope of each transaction (number, time, actor, message and request id) and the hash of its payload. So the place of
+    /// each transaction in the tree can still be proven.
     ///
     /// There must be a checkpoint that contains the transactions, and another segment must follow. Throws as `seal` does.
     ///

@@ -105,7 +105,8 @@ package struct Head: Equatable, Sendable {
     /// Returns the newest valid slot of a HEAD file, and the flaws of the other slots.
     static func newest(_ bytes: [UInt8], store: [UInt8]) -> (head: Head?, flaws: [String]) {
         let oldest = newest(bytes, store, slotByteCount: Format.Head.oldestSlotByteCount)
-        // At most one of the two versions verifies, so the order of the attempts does not matter.
+        // Slots of version 1 have another size and another magic number. So the bytes contain valid slots of at most one version, and the
+        // order in which the versions are tried does not matter.
         if oldest.head != nil { return oldest }
         return newest(bytes, store, slotByteCount: Format.Head.slotByteCount)
     }

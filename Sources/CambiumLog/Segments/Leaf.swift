@@ -3,7 +3,7 @@ internal import CambiumModel
 
 /// The leaf of a transaction in the Merkle tree over the log. FORMAT.md 5.
 enum Leaf {
-    /// Returns the hash of the leaf, 32 bytes.
+    /// Returns the hash of a transaction's leaf in the Merkle tree over the log, 32 bytes.
     static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> [UInt8] {
         var envelope = ByteWriter(capacity: 128)
         envelope.writeByte(0)

@@ -11,7 +11,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Whether only the envelope of a transaction remains. Complexity: O(files).
+    /// Whether compaction removed the ops of a transaction. Complexity: O(files).
     static func hasRetired(_ transaction: TransactionNumber, _ volume: any Volume) throws(CambiumError) -> Bool {
         try whileSegmentsStay { () throws(CambiumError) -> Bool in
             guard let segment = try segments(volume).last(where: { $0 <= transaction }) else { return false }
@@ -101,7 +101,7 @@ package enum LogDirectory {
         }
     }
 
-    /// Returns the last transaction of which only the envelope remains; `.none` if no transaction was retired. Complexity: opens O(log n)
+    /// Returns the last transaction whose ops compaction removed; `.none` if there is no such transaction. Complexity: opens O(log n)
     /// files, where n is the number of segments.
     static func retiredEnd(_ volume: any Volume) throws(CambiumError) -> TransactionNumber {
         try whileSegmentsStay { () throws(CambiumError) -> TransactionNumber in

@@ -7,7 +7,8 @@ struct NameMatch {
 
     /// Maps each new name to its old name. A new name without an old name has no entry.
     private(set) var oldNames: [String: String] = [:]
-    /// The new names that may or may not be renames: the new schema still uses their former name for something else.
+    /// The new names for which it cannot be decided whether they are renames. The old schema does not have such a name, and the new schema
+    /// still has its former name.
     private(set) var ambiguous: [Name] = []
     private var taken: Set<String> = []
 

@@ -59,7 +59,7 @@ struct CloneParents {
             throw CambiumError(
                 .limitExceeded,
                 "Checking 'followParent' takes more than \(Self.stepCountMax) steps, because too many entities may be parents. "
-                    + "Use 'followParent' for fewer attributes, or declare fewer relationships to the entities that use it.")
+                    + "Use 'followParent' for fewer attributes, or declare fewer relationships to the entities that have these attributes.")
         }
     }
 

@@ -71,7 +71,7 @@ extension Schema {
         let names = (entity.attributes.map(\.name) + entity.relationships.map(\.name)).sorted()
         if names.isEmpty { return "\(problem) The entity has only _id and _entity." }
         let listed = names.prefix(Self.listedCountMax).joined(separator: ", ")
-        return "\(problem) Use one of its names: \(listed)\(names.count > Self.listedCountMax ? ", ..." : "")."
+        return "\(problem) Use one of the entity's properties: \(listed)\(names.count > Self.listedCountMax ? ", ..." : "")."
     }
 
     /// Returns the current name of a property that had another name before a migration.

@@ -19,8 +19,8 @@ package struct StoredValueCheck {
 
     // MARK: One value
 
-    /// Returns the flaw in the bits of a value of fixed width, or `nil` if they are valid. The flaw is the end of a sentence that begins
-    /// with the name of the value.
+    /// Returns a text that describes what is wrong with the bits of a value of fixed width, or `nil` if the bits are valid. The caller puts
+    /// the name of the value before the text to form a sentence.
     @inline(__always)
     package func flaw(fixed low: UInt64, _ high: UInt64) -> String? { Self.isValid(type, low, high) ? nil : Self.flaw(type) }
 
@@ -41,7 +41,7 @@ package struct StoredValueCheck {
     static let floatExponent: UInt64 = 0x7F80_0000
     static let doubleExponent: UInt64 = 0x7FF0_0000_0000_0000
 
-    /// Returns the flaw in the bytes of a value, or `nil` if they are valid.
+    /// Returns a text that describes what is wrong with the bytes of a value, or `nil` if the bytes are valid.
     package mutating func flaw(bytes: UnsafeRawBufferPointer) -> String? {
         if bytes.count > Self.byteCountMax { return "has more than \(Self.byteCountMax) bytes" }
         let isValid: Bool =
