@@ -113,7 +113,9 @@ struct ClonePlanner {
                 }
             }
         }
-        guard counts.keys.allSatisfy(members.has) else { reader.chunks.refuse("an object has no valid entity") }
+        guard counts.keys.allSatisfy({ members.has($0) && table.place(of: $0) != nil }) else {
+            reader.chunks.refuse("an object has no valid entity")
+        }
         return CloneOp.Hierarchy(
             root: layout.root(ofTable: table.index), firstSerial: first,
             counts: counts.map { CloneOp.EntityCount($0.key, $0.value) }.sorted { $0.entity < $1.entity })
