@@ -248,7 +248,7 @@ public struct RecordWriter: ~Copyable {
         return (try? form(stored)) == value
     }
 
-    /// The number of objects that were inserted.
+    /// The number of objects that the writer has inserted.
     private var insertedCount = 0
 
     /// Returns the object whose identity is among `values`; `nil` if there is no such object, or if `values` lacks a part of the identity.

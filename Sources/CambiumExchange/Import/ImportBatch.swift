@@ -47,7 +47,7 @@ package struct ImportBatch {
     private var deferredCountMax = 4096
     /// The influences of the rows on each other; `nil` if no earlier run refused a row of the batch, or if a hook changes the graph.
     private(set) var influences: RowInfluences?
-    /// The table rows of the objects that rows described.
+    /// The table rows of the objects that rows of the input described.
     private var seen: [RowSet] = []
     /// The table rows of the objects that rows of the input described or referred to. They are recorded only if absent objects must be
     /// deleted.

@@ -74,7 +74,7 @@ final class ImportEntity {
     /// Whether an object of the entity can break no rule once it exists, and another row can create it in the same way.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
 
-    /// Records the identities of a row that was inserted or changed, for all entities of the hierarchy.
+    /// Records the identity of a table row that was inserted or changed, in the scans of all entities of the hierarchy.
     @inline(__always)
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         if scans.isEmpty { return }

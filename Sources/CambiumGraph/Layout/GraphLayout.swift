@@ -41,7 +41,7 @@ package final class GraphLayout: Sendable {
     /// The meanings of the columns; `nil` until a comparison of two graphs first needs them.
     private let knownMeanings = Guarded<ColumnMeanings?>(nil)
 
-    /// The objects that `derivedObject` has created for higher modules, by the type for which they were requested.
+    /// The objects that `derivedObject` has created, by the type for which they were requested.
     private let derivedObjects = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
     /// Returns the object that `make` creates from the layout for a type. Later calls for the type return the same object, unless several
