@@ -4,7 +4,7 @@ import Testing
 
 /// The Swift code of the documents in Docs, word for word.
 @Suite struct ReferenceSnippets {
-    private let schema: Schema
+    let schema: Schema
 
     init() throws {
         schema = try Schema {
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private func compare(_ path: String) throws -> Int {
+    func compare(_ path: String) throws -> Int {
         let store = try Store.open(at: path)
         let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
         for object in changes {
@@ -111,7 +111,7 @@ import Testing
         return ids
     }
 
-    private func measure(_ path: String) throws -> StoreMetrics {
+    func measure(_ path: String) throws -> StoreMetrics {
         let store = try Store.open(at: path)
         let metrics = store.metrics
         if let hold = metrics.longestHold { print("longest hold of the lock: \(hold.use) \(hold.duration)") }
@@ -217,6 +217,48 @@ import Testing
         }
     }
 
+    func rename(_ store: Store) throws {
+        var edit = store.edit()
+        if var tag = try edit.find(Tag.self, identity: "red") {
+            tag.name = "rose"
+            try edit.save(&tag)
+        }
+        try store.commit(&edit, author: Author(actor: "jane"))
+    }
+
+    func renameAndWait(_ store: Store, _ tag: inout Tag) async throws -> Int? {
+        var updates = store.changes().makeAsyncIterator()
+        tag.name = "rose"
+        try store.save(&tag, Author(actor: "jane"))
+        let committed = try await updates.next()
+        print(committed?.changes.count ?? 0)
+        return committed?.changes.count
+    }
+
+    func copy(_ shelf: Shelf, in store: Store) throws {
+        try store.write(Author(actor: "manager")) { transaction in
+            let clone = try transaction.clone(shelf, CloneRequest(excluding: ["products"], rootValues: ["code": "B"]))
+            var copy = try transaction.load(clone)
+            copy.products = shelf.products.map { original in
+                var product = original
+                (product.ref, product.sku) = (nil, "\(original.sku)-copy")
+                return product
+            }
+            try transaction.save(&copy)
+        }
+    }
+
+    struct Purchase: BlankRecord {
+        var number = 0
+        var product: Ref<Product>?
+        var ref: Ref<Purchase>?
+
+        static let recordSchema = RecordSchema<Purchase>("Purchase") {
+            RecordProperty("number", \.number, .identity)
+            RecordProperty("product", \.product, .minCount(1))
+        }
+    }
+
     actor TagForm {
         struct IsSaving: Error {}
 
@@ -295,18 +337,6 @@ import Testing
         return (importHooks, exportHooks)
     }
 
-    @Test func `the code of the documents about changes and metrics runs`() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/people"
-            let store = try Store.open(at: path, creating: schema)
-            try store.label("monday")
-            try store.write { _ = try $0.insert("Person", ["personId": 1]) }
-            try store.close()
-            #expect(try compare(path) == 1)
-            #expect(try measure(path).commitCount == 0)
-        }
-    }
-
     @Test func `the code of the document about walks runs`() throws {
         let store = try Store.inMemory(
             schema: Schema {
@@ -355,13 +385,5 @@ import Testing
         let store = try Store.inMemory(schema: schema)
         try migrate(store, to: SchemaDefinition { EntityDefinition("Person") { AttributeDefinition("personId", .int64) } })
         #expect(try store.schema.required("Person").attributes.map(\.name) == ["personId"])
-    }
-}
-
-extension ReferenceSnippets.Tag {
-    /// Saves a new tag.
-    init(named name: String, in store: Store) throws {
-        self.name = name
-        try store.save(&self)
     }
 }

@@ -1,0 +1,70 @@
+import Cambium
+import Foundation
+import Testing
+
+/// More tests of the code in `ReferenceSnippets.swift`.
+extension ReferenceSnippets {
+    @Test func `the code of the documents about changes and metrics runs`() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/people"
+            let store = try Store.open(at: path, creating: schema)
+            try store.label("monday")
+            try store.write { _ = try $0.insert("Person", ["personId": 1]) }
+            try store.close()
+            #expect(try compare(path) == 1)
+            #expect(try measure(path).commitCount == 0)
+        }
+    }
+
+    @Test func `an edit saves a record that it has read, and a record of its base`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        _ = try Tag(named: "red", in: store)
+        try rename(store)
+        var edit = store.edit()
+        var tag = try #require(try edit.base.find(Tag.self, identity: "rose"))
+        tag.name = "ruby"
+        try edit.save(&tag)
+        try store.commit(&edit)
+        #expect(try store.fetch(Tag.self).map(\.name) == ["ruby"])
+    }
+
+    @Test func `an iterator of changes returns the transaction that follows the call of changes`() async throws {
+        let store = try Store.inMemory(schema: Schema(of: Tag.self))
+        var tag = try Tag(named: "red", in: store)
+        #expect(try await renameAndWait(store, &tag) == 1)
+    }
+
+    @Test func `a copied shelf has copies of the products`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Shelf.self))
+        var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples", price: 2)])
+        try store.save(&shelf)
+        try copy(shelf, in: store)
+        let products = try store.fetch(Product.self)
+        #expect(products.map(\.sku) == ["a-1", "a-1-copy"])
+        #expect(products.map(\.name) == ["Apples", "Apples"])
+        let codes = try products.map { try $0.shelf?.load().code }
+        #expect(codes == ["A", "B"])
+    }
+
+    @Test func `an option makes an optional ref mandatory`() throws {
+        let store = try Store.inMemory(schema: Schema(of: Purchase.self))
+        var shelf = Shelf(code: "A", products: [Product(sku: "a-1", name: "Apples")])
+        try store.save(&shelf)
+        let apples = shelf.products.first?.ref
+        #expect(throws: CambiumError.self) {
+            var purchase = Purchase(number: 1)
+            try store.save(&purchase)
+        }
+        var purchase = Purchase(number: 2, product: apples)
+        try store.save(&purchase)
+        #expect(try store.fetch(Purchase.self).map(\.product) == [apples])
+    }
+}
+
+extension ReferenceSnippets.Tag {
+    /// Saves a new tag.
+    init(named name: String, in store: Store) throws {
+        self.name = name
+        try store.save(&self)
+    }
+}
