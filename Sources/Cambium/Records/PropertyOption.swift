@@ -92,7 +92,7 @@ public struct PropertyOption: Sendable {
     public static func onDelete(_ rule: DeleteRule) -> Self { Self(effect: .onDelete(rule)) }
     /// The members of a `ToMany` have an order.
     public static var ordered: Self { Self(effect: .ordered) }
-    /// The minimum number of members.
+    /// The minimum number of members. With 1, a to-one relationship is mandatory although the type of its property is optional.
     public static func minCount(_ count: Int) -> Self { Self(effect: .minCount(count)) }
     /// The maximum number of members of a to-many relationship.
     public static func maxCount(_ count: Int) -> Self { Self(effect: .maxCount(count)) }
