@@ -50,6 +50,10 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
+    /// The object and the property, with the values at the base, in the edit and in the store. If the conflict is about a whole object, the
+    /// text states which side deleted it.
+    ///
+    ///     Product/2.name: base Pears, edit Ripe pears, store Green pears
     public var description: String {
         let verb = use == .written ? "edit" : "reader"
         if subject != .object { return "\(place): \(sides(verb))" }
