@@ -33,6 +33,13 @@ extension Store {
     }
 
     /// Returns the transactions that readers see after this call, with their changes. Otherwise does the same as `changes(from:_:)`.
+    ///
+    /// This call determines where the sequence begins, not `makeAsyncIterator()` or the first `next()`. So a program that calls this method
+    /// before a write receives the transaction of the write, even if it asks for the first element later.
+    ///
+    ///     var updates = store.changes().makeAsyncIterator()
+    ///     try store.save(&note)
+    ///     let committed = try await updates.next()
     public func changes(_ delivery: ChangeDelivery = .every) -> ChangeSequence {
         let newest = graph
         return changes(from: newest.transaction, delivery, newest)
