@@ -24,10 +24,18 @@ extension Store {
 
     /// Opens a store. If the directory has no store, creates one.
     ///
-    /// An existing store keeps its schema; `migrate(to:)` changes it. If `durability` is `nil`, an existing store keeps its own durability,
-    /// and a new store is `.synced`. Otherwise throws as `open` and `create` do.
+    /// An existing store keeps its schema; `migrate(to:)` changes it. Throws as `open` and `create` do.
     ///
     ///     let store = try Store.open(at: "notes", creating: schema)
+    ///
+    /// - Parameters:
+    ///   - path: The directory of the store.
+    ///   - schema: The schema of a new store.
+    ///   - durability: The durability of this store object. If it is `nil`, a new store is `.synced`, and an existing store has the
+    ///     durability with which it was created.
+    ///   - author: The author of the first transaction of a new store.
+    ///   - environment: The clock and the source of random bytes.
+    ///   - memory: The memory budget for the pages of the graph.
     public static func open(
         at path: String, creating schema: Schema, durability: Durability? = nil, author: Author = Author(),
         environment: StoreEnvironment = .system, memory: MemoryBudget = .standard
