@@ -7,8 +7,8 @@ extension ChangeFinder {
         let second: UInt64
     }
 
-    /// Compares the edges in the groups of rows that differ between the graphs. An edge is identified by the serials of its ends, so an
-    /// edge that only moved to another row counts as unchanged.
+    /// Compares the edges in each group of rows whose page differs between the graphs. An edge is identified by the serials of its ends, so
+    /// an edge that only moved to another row counts as unchanged.
     mutating func compareEdges(_ table: Int, _ layout: ColumnMeanings.Edges) {
         let keepsEnds = keepsRows(meanings.ends[layout.firstEnd].table) && keepsRows(meanings.ends[layout.firstEnd + 1].table)
         var (removed, added): ([Edge], [Edge]) = ([], [])

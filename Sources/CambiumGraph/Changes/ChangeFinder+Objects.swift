@@ -1,8 +1,8 @@
 import CambiumModel
 
 extension ChangeFinder {
-    /// Compares the groups of rows that differ between the graphs. If a group has the objects of the same virtual page in both graphs,
-    /// compares it row by row, otherwise serial by serial.
+    /// Compares each group of rows whose page differs between the graphs. A virtual page is a range of consecutive serials. If the group
+    /// has the objects of the same virtual page in both graphs, compares the group row by row, otherwise serial by serial.
     mutating func compareObjects(_ table: Int) {
         var scattered = Set<UInt32>()
         forEachGroup(table) { finder, before, after in
@@ -16,8 +16,8 @@ extension ChangeFinder {
         for page in scattered.sorted() { compareSerials(table, page) }
     }
 
-    /// Returns whether both groups contain the objects of the same virtual page. If one graph does not have the group, it must also have no
-    /// other group for that page.
+    /// Returns whether both groups contain the objects of the same virtual page. If one graph does not have the group, this graph must also
+    /// have no other group for the virtual page.
     private func areSameRows(_ table: Int, _ before: RowGroup, _ after: RowGroup) -> Bool {
         switch (before.virtualPage, after.virtualPage) {
         case (let page?, let other?): page == other

@@ -2,9 +2,9 @@ import CambiumModel
 
 /// Compares two graphs whose columns have the same meanings, page by page.
 ///
-/// If a group has the rows of one virtual page in both graphs, its rows are compared in place. If packing has moved rows, objects are
-/// compared by their serials. Links contain row numbers. They are compared directly if `keepsRows` is true for the linked table, and
-/// otherwise by the serials of the linked objects.
+/// If a group has the rows of the same virtual page (a range of consecutive serials) in both graphs, the rows are compared in place. If
+/// packing has moved rows, objects are compared by their serials. Links contain row numbers. If `keepsRows` is true for the linked table,
+/// the row numbers are compared. Otherwise, the serials of the linked objects are compared.
 struct ChangeFinder {
     let old: Reader
     let new: Reader
@@ -18,7 +18,7 @@ struct ChangeFinder {
     private var keepsRows: [Bool?] = []
 
     struct OrderedList: Hashable {
-        /// The end of the link that belongs to the owner of the list.
+        /// The owner's end of the link.
         let end: Int
         let owner: UInt64
     }

@@ -2,8 +2,8 @@ public import CambiumModel
 
 /// The difference between two moments of a store: a collection of the objects that were inserted, deleted or changed.
 ///
-/// The objects are ordered by the number of their root entity, and then by ascending id. Values are read from the two graphs when the
-/// caller asks for them, so this collection keeps both graphs in memory.
+/// The objects are ordered by the number of their root entity, and then by ascending id. This collection keeps both graphs in memory, and
+/// reads a value only when the caller asks for the value.
 ///
 ///     let before = store.graph
 ///     try store.write { try $0.set(note, "title", to: "Paris") }
@@ -89,8 +89,8 @@ extension Graph {
     ///
     /// The comparison skips all pages that both graphs share. So its cost does not depend on the size of the graph or on the number of
     /// transactions between the two graphs. Two graphs of one open store share all pages that did not change. Graphs from different
-    /// openings, or from different calls of `Store.graph(at:)`, share the pages of checkpoints that both read from one file. See
-    /// Docs/CHANGES.md.
+    /// openings, or from different calls of `Store.graph(at:)`, share the pages of a checkpoint if both graphs read the checkpoint from the
+    /// same file. See Docs/CHANGES.md.
     ///
     ///     let changes = store.graph.changes(since: try store.graph(at: .label("monday")))
     ///

@@ -57,7 +57,7 @@ struct DigestDifference {
     // MARK: Objects
 
     private mutating func add(_ table: TableLayout, _ root: EntityNumber, _ serial: UInt64, _ events: ArraySlice<ChangeEvent>) {
-        // If only one graph has the object, all of its links belong to the difference, but the events do not list all of them.
+        // If only one graph has the object, all links of the object belong to the difference, but the events list only some of these links.
         if events.contains(where: { $0.kind == .inserted || $0.kind == .deleted }) { return addWhole(table, root, serial) }
         guard let before = old.reader.row(table.index, serial: serial), let after = new.reader.row(table.index, serial: serial) else {
             return addWhole(table, root, serial)
@@ -72,8 +72,8 @@ struct DigestDifference {
                 new.isListingEnd(relationship, layout.end(relationship))
             else { continue }
             if relationship.isOrdered {
-                // At the first event of an ordered property, all its old members are subtracted and all its new members are added. The
-                // other events of the property follow directly, and are skipped.
+                // At the first event of an ordered property, all old members of the property are subtracted, and all its new members are
+                // added. The other events of the property follow directly, and are skipped.
                 if event.property == last { continue }
                 old.addMembers(of: before, serial, relationship, to: &removed)
                 new.addMembers(of: after, serial, relationship, to: &added)

@@ -10,7 +10,7 @@ public struct ObjectChange: Sendable {
 
     private let before: Graph
     private let after: Graph
-    /// The events of the object, at least one. If an event is about the object itself, it comes first.
+    /// The events of the object, at least one. An event about the object itself comes first.
     private let events: ArraySlice<ChangeEvent>
 
     init(before: Graph, after: Graph, events: ArraySlice<ChangeEvent>) {
@@ -70,7 +70,7 @@ public struct ObjectChange: Sendable {
         }
     }
 
-    /// Returns the events of a property, which are adjacent because the events are sorted. Complexity: O(log events).
+    /// Returns the events of a property. All events are sorted, so the events of one property are adjacent. Complexity: O(log events).
     private func events(of property: PropertyNumber) -> ArraySlice<ChangeEvent> {
         let start = firstIndex { $0.property < property.rawValue }
         let end = firstIndex { $0.property <= property.rawValue }

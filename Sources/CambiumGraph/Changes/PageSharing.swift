@@ -3,7 +3,8 @@
 /// A shared page refers only to shared pages, so everything that is reached from a shared page is the same in both graphs.
 struct PageSharing {
     private enum Extent {
-        /// Both graphs are in one page space. If two versions of one space contain the same reference, it means the same page.
+        /// Both graphs are in one page space. If two versions of one space contain the same reference, this reference means the same page
+        /// in both versions.
         case space
         /// Both graphs map the same checkpoint file, and no process changes its chunks while one of the graphs exists. A page that was born
         /// after the epoch of its graph's checkpoint is in a chunk that does not come from this file.

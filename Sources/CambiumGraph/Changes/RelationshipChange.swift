@@ -5,7 +5,7 @@ public struct RelationshipChange: Sendable {
     /// A relationship of an object, in both graphs.
     struct Links: Sendable {
         let relationship: Relationship
-        /// The relationship in the earlier schema, or `relationship` if the object did not have the relationship there.
+        /// The relationship in the earlier schema, or `relationship` if the object does not have the relationship in the earlier schema.
         let former: Relationship
         let id: ObjectID
         let before: Graph
@@ -28,7 +28,8 @@ public struct RelationshipChange: Sendable {
     public let removed: [ObjectID]
     /// The members that the object has only at the later moment, ascending.
     public let added: [ObjectID]
-    /// Whether an ordered relationship has the same members in another order.
+    /// Whether the relationship has the same members at both moments, but in different orders. Always `false` if the relationship is not
+    /// ordered.
     public let isMoved: Bool
 
     /// The relationship in the later schema, or in the earlier schema if a migration has dropped the relationship.

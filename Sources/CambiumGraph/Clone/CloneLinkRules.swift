@@ -5,8 +5,8 @@ struct CloneLinkRules {
     private let schema: Schema
     private let members: CloneMembers
     private let roots: Set<ObjectPlace>
-    /// The rule of each end of each link. An end has several rules if they differ between concrete entities, or between the roots of the
-    /// clone and other objects.
+    /// The rule of each end of each link. An end has several rules if the rules differ between concrete entities, or between the roots of
+    /// the clone and other objects.
     private let rules: [Stance]
 
     private enum Stance {

@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// The objects that a clone will copy, found, counted and checked before anything is changed. A plan is valid for the graph or draft from
-/// which it was made, until that graph or draft changes.
+/// The objects that a clone will copy. They are found, counted and checked before the clone changes anything. A plan is valid for the graph
+/// or draft from which it was made, until that graph or draft changes.
 package struct ClonePlan: Sendable {
     package let options: CloneOptions
     let members: CloneMembers

@@ -22,8 +22,8 @@ extension ClonePlanner {
                         && options.rootValues.contains { $0.root == member.entity.root && $0.attribute == property }
                 }
                 if isRenewed { continue }
-                // A root is always copied. Any other object could be shared instead: its original owner and the copy of this owner would
-                // both refer to it.
+                // A root is always copied. Any other object could be shared instead: the original owner of the object and the copy of this
+                // owner would both refer to the object.
                 if rootCount < count { canShare = true }
                 let names = set.attributes.map { member.entity.attribute($0)?.name ?? "" }.joined(separator: ", ")
                 let kind = set.isIdentity ? "the identity" : "the unique set"
@@ -43,7 +43,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Throws `.ruleViolated` if an attribute of a copy has no fallback and no ancestor from which it can take its value.
+    /// Throws `.ruleViolated` if an attribute of a copy has no fallback and no ancestor from which the attribute can take a value.
     func checkFollowers(
         _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions
     ) throws(CambiumError) {
@@ -68,7 +68,7 @@ extension ClonePlanner {
         }
     }
 
-    /// Throws `.ruleViolated` if the attribute of a copy does not allow the value that it takes from an ancestor.
+    /// Throws `.ruleViolated` if the attribute of a copy does not allow the value that the copy takes from an ancestor.
     private func checkFollowed(
         _ follower: CloneMembers.Follower, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
         _ known: inout [CopiedAttribute: Value?]
@@ -88,8 +88,8 @@ extension ClonePlanner {
 
     /// Returns the value that the attribute of a copy gets, or `nil` if the clone creates this value, such as a new UUID.
     ///
-    /// - Parameter known: The values that earlier calls found. Without them, the call for each object of a long chain of parents would
-    ///   follow the chain to its beginning.
+    /// - Parameter known: The values that earlier calls found. Without these values, the call for each object of a long chain of parents
+    ///   would follow the chain to its beginning.
     private func value(
         of attribute: Attribute, _ index: Int, _ entries: [CloneWalk.Entry], _ members: CloneMembers, _ options: CloneOptions,
         _ known: inout [CopiedAttribute: Value?]
@@ -125,7 +125,7 @@ extension ClonePlanner {
     private enum Origin {
         /// The value itself; `nil` if the clone creates it.
         case value(Value?)
-        /// The index of an ancestor's entry, and the attribute of this ancestor that has the value.
+        /// The index of an ancestor's entry, and the attribute in which this ancestor has the value.
         case above(Int, Attribute)
     }
 

@@ -56,7 +56,7 @@ struct ClonePlanner {
             setHash: CloneSetHash.of(rows, layout), needsSeed: sources.contains(.newUUID), needsTime: sources.contains(.now))
     }
 
-    /// Returns the rules of the clone. Unless the request adds rules, they are determined only once for each schema.
+    /// Returns the rules of the clone. If the request adds no rules, the rules are determined only once for each schema.
     private func members(_ options: CloneOptions) throws(CambiumError) -> CloneMembers {
         guard options.rules.isEmpty, options.keys == .standard else {
             return CloneMembers(layout, try ClonePolicy(layout.schema, options))

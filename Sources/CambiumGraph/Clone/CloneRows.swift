@@ -9,8 +9,8 @@ import CambiumBytes
 /// The set of copied rows has one bit for each row of the table. Memory without the bit of a copied row is never touched, so it costs
 /// nothing. In addition, each group of 128 rows that contains a copied row takes 36 bytes.
 struct CloneRows: Sendable {
-    /// The copied rows of one virtual page: the rows of a group, or some rows of a group that several virtual pages share. An array of
-    /// pages is sorted by virtual page, so the serials of its rows ascend.
+    /// The copied rows of one virtual page (a range of consecutive serials). They are the rows of a group, or some rows of a group that
+    /// several virtual pages share. An array of pages is sorted by virtual page, so the serials of the rows in the array ascend.
     struct Page: Sendable {
         let virtualPage: UInt32
         let group: UInt32
@@ -106,7 +106,7 @@ final class CloneBits: @unchecked Sendable {
     /// The ranks of rows in groups that several virtual pages share. The rank of a row is the number of rows of the set that have a lower
     /// serial.
     @exclusivity(unchecked) private var ranksByRow: [UInt32: UInt32] = [:]
-    /// The groups with rows in the set, in the order in which they were added.
+    /// The groups with rows in the set, in the order in which the groups were added.
     @exclusivity(unchecked) private(set) var groups: [UInt32] = []
 
     init(groupCount: Int, _ chunks: Chunks) {
@@ -179,7 +179,7 @@ final class CloneBits: @unchecked Sendable {
         return words[place] &>> UInt64(row & 63) & 1 != 0
     }
 
-    /// Returns the rows of a group that are in the set, the first row in the lowest bit.
+    /// Returns a bit for each row of a group: whether the set contains the row. The lowest bit belongs to the first row.
     @inline(__always) func bits(ofGroup group: UInt32) -> UInt128 {
         let first = Int(group) &* Self.wordsPerGroup
         let low = UInt128(truncatingIfNeeded: words[first])
@@ -188,7 +188,8 @@ final class CloneBits: @unchecked Sendable {
 
     func setRank(_ group: UInt32, _ rank: UInt32) { ranks[Int(group)] = rank }
 
-    /// Sets the rank of each row in a group that several virtual pages share, because the serials of its rows are not consecutive.
+    /// Sets the rank of each row of a group separately. Several virtual pages share the group, so the serials of its rows are not
+    /// consecutive.
     func setRanks(_ group: UInt32, _ bits: UInt128, _ first: UInt32) {
         ranks[Int(group)] = Self.isByRow
         var (bits, rank) = (bits, first)

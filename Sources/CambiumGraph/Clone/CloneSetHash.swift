@@ -1,8 +1,8 @@
 import CambiumBytes
 import CambiumModel
 
-/// A hash of the serials of the copied objects, which does not depend on the pages and rows that store them. FORMAT.md 4 states the input
-/// of the hash.
+/// A hash of the serials of the copied objects. The hash does not depend on the pages and rows in which the objects are stored. FORMAT.md 4
+/// states the input of the hash.
 enum CloneSetHash {
     static func of(_ rows: [CloneRows], _ layout: GraphLayout) -> UInt64 {
         var hash: UInt64 = 0

@@ -1,4 +1,5 @@
-/// Copied rows of one group and one virtual page whose copies lie side by side in another group.
+/// Copied rows of one group and one virtual page (a range of consecutive serials). The copies of these rows lie side by side in another
+/// group.
 struct CloneSpan {
     let source: UnsafeMutableRawPointer
     let virtualPage: UInt32

@@ -1,7 +1,7 @@
 import CambiumBytes
 import CambiumModel
 
-/// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how they are made.
+/// The new UUIDs of one attribute of a clone. FORMAT.md 4 states how the UUIDs are made.
 ///
 /// An index sorts keys by hash. The hashes of the new UUIDs ascend in the order of the copies, and are as dense as the hashes of the
 /// existing keys. So the index receives them bucket by bucket, and a small clone changes few buckets.
@@ -61,8 +61,8 @@ struct CloneUUIDs {
         return SIMD2(first.littleEndian, rest.littleEndian)
     }
 
-    /// Returns the UUID at a place by algorithm 1. If these UUIDs are sorted by the hash of the first format, which had no key, they are in
-    /// the order of the copies.
+    /// Returns the UUID at a place by algorithm 1. The hashes of the first format did not depend on a secret. If the UUIDs are sorted by
+    /// these hashes, they are in the order of the copies.
     @inline(never) private func ascending(_ place: UInt64) -> SIMD2<UInt64> {
         let stride = (place &+ 1) &* Mixing.step
         let chance = Mixing.mixed(high &+ stride)

@@ -22,7 +22,7 @@ struct CloneColumn {
     let family: Set<EntityNumber>?
 }
 
-/// The values that the copies of a plan do not take from their originals. They are checked and converted before anything is written.
+/// The values that the copies of a plan do not take from their originals. The values are checked and converted before anything is written.
 struct CloneValues {
     struct OfRoot {
         let table: Int

@@ -2,8 +2,8 @@ package import CambiumModel
 
 /// Carries out clones.
 extension Draft {
-    /// Plans the clone of an op from the log again, and carries it out. Throws `.damaged` if the plan does not contain the objects that the
-    /// op states.
+    /// Plans a clone again from its op in the log, and carries out this plan. Throws `.damaged` if the plan does not contain the objects
+    /// that the op states.
     mutating func apply(_ op: CloneOp) throws(CambiumError) {
         let plan = try replanned(op)
         guard plan.hierarchies == op.hierarchies, plan.setHash == op.setHash, plan.needsTime == (op.time != nil),
@@ -123,8 +123,8 @@ extension Draft {
                     let above = layout.tables[Int(place.table)]
                     let parent = plan.rows[above.index].copy(of: place.row)
                     let slot = above.slot(of: attribute.number)
-                    // Both attributes have the same type, so the value needs no conversion. It may lie in the page that is about to be
-                    // written, so it is copied first.
+                    // Both attributes have the same type, so the value needs no conversion. The value may lie in the page that is about to
+                    // be written, so the value is copied first.
                     let cell = reader.rows(above.index).withCell(parent, slot, above.columns[slot]) { StoredCell(copying: $0) }
                     assign(cell, follower.attribute, table, copy)
                 } else if follower.follow.fallback == .blank, let cell = values.blanks[ObjectIdentifier(follower.attribute)] {

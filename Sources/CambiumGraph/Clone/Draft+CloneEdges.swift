@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The edges of a many-to-many relationship that a clone copies, and their copies. Each edge is copied at most once.
+/// The edges that a clone copies in a many-to-many relationship, and the copies of these edges. Each edge is copied at most once.
 private struct CloneEdges {
     let originals: CloneBits
     /// The copies of the edges, indexed by the rank of the original in `originals`.
@@ -110,7 +110,7 @@ extension Draft {
         forEachJoined(side, lists, rows, edges, table) { draft, owner, edge, _ in draft.add(lists[side], owner: owner, member: edge) }
     }
 
-    /// Records a change of each object of the other side that was not copied itself, but was linked to copies of this side.
+    /// Records a change of each object on the other side, if the object was linked to copies of this side but was not copied itself.
     private mutating func noteJoined(
         _ side: Int, _ number: Int, _ lists: Pair<ListLayout>, _ rows: Pair<CloneRows>, _ edges: CloneEdges, _ table: TableLayout
     ) {

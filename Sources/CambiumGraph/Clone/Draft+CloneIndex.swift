@@ -1,10 +1,10 @@
 import CambiumModel
 
 extension Draft {
-    /// Adds many rows to an index, bucket by bucket. Records a row for a later check if the index already has its key.
+    /// Adds many rows to an index, bucket by bucket. Records a row for a later check if the index already has the row's key.
     ///
     /// - Parameter rows: New rows that are in no index yet.
-    /// - Parameter hasNewUUIDs: Whether each key contains a UUID that was created for it and that no other key has.
+    /// - Parameter hasNewUUIDs: Whether each key contains a new UUID, which no other key contains.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: CloneRows, hasNewUUIDs: Bool) {
         var entries: [UInt64] = []
         var other: [UInt64] = []

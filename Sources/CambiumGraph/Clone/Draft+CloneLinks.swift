@@ -36,7 +36,7 @@ private struct LinkCursor {
 }
 
 extension Draft {
-    /// Links copies as their originals are linked, if the rules of both sides of a link allow it.
+    /// Links copies as their originals are linked, if the rules of both sides allow the link.
     ///
     /// - Parameters:
     ///   - whole: The links that `copyColumns` has already copied as whole chains.

@@ -9,10 +9,11 @@ struct BlockBuilder {
     /// The maximum number of objects in one block. Such a block fits into the processor's cache, and its columns are large enough to
     /// compress well.
     static let objectCountMax = 8192
-    /// The maximum number of values in all columns of one block. It is less than the limit that a reader of a log sets for one block.
+    /// The maximum number of values in all columns of one block. This number is less than the limit that a reader of a log sets for one
+    /// block.
     static let valueCountMax = 1 << 23
 
-    /// Returns the maximum number of objects in one block of a table. It is lower if the table has many columns.
+    /// Returns the maximum number of objects in one block of a table. This number is lower if the table has many columns.
     static func objectCountMax(_ table: TableLayout) -> Int {
         min(objectCountMax, max(1, valueCountMax / max(1, table.columns.count)))
     }

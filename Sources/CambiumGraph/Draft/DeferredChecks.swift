@@ -3,7 +3,7 @@ import CambiumModel
 /// The duplicate unique values and the wrong numbers of members that rows of an import caused. Later rows resolve most of these faults, so
 /// they are checked after all rows.
 package struct DeferredChecks {
-    /// The indexes of a draft by which an import finds objects.
+    /// The indexes by which an import finds objects in a draft.
     package struct Indexes {
         private var numbers: [[Int]] = []
 
@@ -44,7 +44,7 @@ package struct DeferredChecks {
         package fileprivate(set) var isCertain: Bool
     }
 
-    /// For each object and index, the last row of the import that assigned a duplicate value to the object.
+    /// For each object and index, the import's last row that assigned a duplicate value to the object.
     private var places: [Entry: Int] = [:]
     /// For each object with a wrong number of members, the row of the import after which the number was wrong for the first time.
     private var memberPlaces: [ObjectPlace: Int] = [:]
@@ -139,11 +139,11 @@ extension Draft {
         return first
     }
 
-    /// Returns the rows of an import that must be omitted, because they still break a rule after all rows. They assigned a duplicate value,
-    /// or caused a wrong number of members. The rows ascend.
+    /// Returns the rows of an import that must be omitted, because they still break a rule after all rows. Each of these rows assigned a
+    /// duplicate value, or caused a wrong number of members. The rows ascend.
     ///
-    /// One of the objects that share a value keeps it: if possible, an object to which no row assigned the value. Otherwise the object of
-    /// the earliest row keeps it. Complexity: O(d log d) for d checks.
+    /// One of the objects with the same value keeps the value: if possible, an object to which no row assigned the value. Otherwise the
+    /// object of the earliest row keeps it. Complexity: O(d log d) for d checks.
     package borrowing func check(_ checks: DeferredChecks) -> [DeferredChecks.Refusal] {
         var refusals: [DeferredChecks.Refusal] = []
         var seen = Set<DeferredChecks.Entry>()

@@ -59,7 +59,7 @@ extension Draft {
     /// Records that one more cell refers to a blob.
     mutating func shareBlob(_ page: PageRef) { sharerCount(of: page).pointee += 1 }
 
-    /// Records that one cell fewer refers to a blob. Discards the blob if it was the last cell.
+    /// Records that one cell fewer refers to a blob. Discards the blob if no other cell refers to it.
     mutating func discardBlob(_ page: PageRef) {
         if sharedBlobs.get(Blob.place(page), chunks) > 0 {
             let count = sharerCount(of: page)

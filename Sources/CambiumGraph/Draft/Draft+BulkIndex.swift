@@ -2,7 +2,7 @@ internal import CMachine
 import CambiumModel
 
 extension Draft {
-    /// Adds the rows of a block to an index, bucket by bucket. Records a row for a later check if the index already has its key.
+    /// Adds the rows of a block to an index, bucket by bucket. Records a row for a later check if the index already has the row's key.
     ///
     /// - Parameter rows: New rows of one entity that are in no index yet.
     mutating func addToIndex(_ table: TableLayout, _ index: IndexLayout, bulk rows: [UInt32]) {
@@ -18,7 +18,7 @@ extension Draft {
         addEntries(table, index, &entries, &other, isUnique: pending.isOff)
     }
 
-    /// Adds new edges to the index of their table, which finds the edge between two objects. The index must not contain the edges yet.
+    /// Adds new edges to the index of their table. This index finds the edge between two objects, and must not contain the new edges yet.
     mutating func addToIndex(_ table: TableLayout, edges: [UInt32]) {
         let reader = reader
         let rows = reader.rows(table.index)
@@ -89,8 +89,8 @@ extension Draft {
         return next
     }
 
-    /// Returns whether a bucket lacks the space for all of its new entries. The caller then splits the bucket before it adds an entry. So
-    /// the bucket, which a published version still uses, need not be copied first.
+    /// Returns whether a bucket lacks the space for all of its new entries. If so, the caller splits the bucket before it adds an entry. A
+    /// published version still uses the bucket, and copying the bucket before the split would be useless work.
     private func hasTooMany(_ bucket: Bucket, _ entries: [UInt64], _ first: Int) -> Bool {
         let last = first + Bucket.capacity - bucket.count
         guard last < entries.count, bucket.overflow == 0, bucket.depth < Bucket.depthMax else { return false }

@@ -36,7 +36,7 @@ extension Draft {
     }
 
     /// Throws `.limitExceeded` if storing a value may need more chunks than are free. A change that stores many values calls this method
-    /// before each of them, because each value takes pages.
+    /// before it stores each value, because each value takes pages.
     ///
     /// - Parameter reserve: The number of free chunks that must be left afterwards.
     func checkCapacity(forStoring cell: StoredCell, leaving reserve: Int, _ change: @autoclosure () -> String) throws(CambiumError) {
@@ -76,7 +76,7 @@ extension Draft {
     private var allGroupCount: Int { layout.tables.reduce(0) { $0 + reader.groupCount($1.index) } }
 
     /// Returns the number of granules of all groups that a deletion changes. These groups contain a deleted object, one of its edges, or an
-    /// object that is linked to it.
+    /// object that is linked to a deleted object.
     private func changedGranules(_ dying: [ObjectPlace]) -> Int {
         var groups = [Set<UInt32>](repeating: [], count: layout.tables.count)
         for place in dying {

@@ -6,8 +6,8 @@ extension Draft {
     ///
     /// Computes the derived attributes first, because a derived attribute may be part of a unique set.
     ///
-    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`, which lists all violations, or a limited number of
-    ///   them after a migration.
+    /// - Throws: The errors of `updateDerived`. `.ruleViolated` with a `RuleViolations`, which lists all violations. After a migration, it
+    ///   lists a limited number of violations.
     package mutating func check() throws(CambiumError) {
         try updateDerived()
         if pending.isEmpty { return }

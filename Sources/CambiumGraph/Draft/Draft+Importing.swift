@@ -39,7 +39,7 @@ extension Draft {
         }
     }
 
-    /// Calls `body` with the stored value of an attribute. `attribute` is its index in the attributes of the entity.
+    /// Calls `body` with the stored value of an attribute. `attribute` is the index of the attribute among all attributes of the entity.
     package borrowing func withCell<R>(_ table: ImportTable, _ row: UInt32, attribute: Int, _ body: (Cell) -> R) -> R {
         let slot = table.slots[attribute]
         return reader.rows(table.number).withCell(row, slot, table.table.columns[slot], body)
@@ -76,8 +76,8 @@ extension Draft {
         store(table.number, row, slot, table.table.columns[slot], cell)
     }
 
-    /// Stores the default of an attribute in a new object, if the attribute has a default. `attribute` is its index in the attributes of
-    /// the entity.
+    /// Stores the default of an attribute in a new object, if the attribute has a default. `attribute` is the index of the attribute among
+    /// all attributes of the entity.
     package mutating func initializeDefault(_ table: ImportTable, _ row: UInt32, attribute: Int) {
         guard let cell = table.defaults[attribute] else { return }
         let slot = table.slots[attribute]
@@ -86,7 +86,8 @@ extension Draft {
 
     /// Completes an insertion that `beginInsert` began: adds the new object to the indexes, and marks a stub.
     ///
-    /// - Parameter hash: The hash of the object's identity, if the caller has just looked for it and found no object. Otherwise 0.
+    /// - Parameter hash: The hash of the object's identity, if the caller has just looked for this identity and found no object. Otherwise
+    ///   0.
     package mutating func endInsert(_ table: ImportTable, _ row: UInt32, isStub: Bool, hash: UInt64) {
         if hash != 0, let place = table.keyPlace {
             addEntry(place.table, place.index, hash: hash, row: row)

@@ -89,8 +89,8 @@ extension Draft {
         return page
     }
 
-    /// Replaces a bucket by two buckets, and divides the range of its hashes between them. A published version may still use the old
-    /// bucket.
+    /// Replaces a bucket by two new buckets, and divides the range of its hashes between them. The old bucket is not changed, because a
+    /// published version may still use it.
     @inline(never)
     mutating func split(_ table: Int, _ index: Int, _ page: PageRef, _ hash: UInt64) {
         if !space.isProven { space.checkCopied(page, chunks[page], .bucket, Bucket.byteCount) }

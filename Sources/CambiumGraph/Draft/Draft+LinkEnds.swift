@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// The checks of the objects and the relationship, which linking, unlinking and moving have in common.
+/// The checks that linking, unlinking and moving have in common: the objects and the relationship must fit each other.
 extension Draft {
     /// Returns the ends of a link that an op names. Throws the errors of `linkEnds`.
     func resolve(
@@ -48,8 +48,8 @@ extension Draft {
         return LinkEnds(relationship: own, owner: owner, target: row)
     }
 
-    /// Checks the links that a caller requests for a new object, and returns them. Throws as `linkEnds` does, and `.invalidInput` for
-    /// several targets of a to-one relationship.
+    /// Checks the links that a caller requests for a new object, and returns them. Throws the errors of `linkEnds`. Also throws
+    /// `.invalidInput` for several targets of a to-one relationship.
     package func linkTargets(
         _ links: KeyValuePairs<String, [ObjectID]>, of entity: Entity
     ) throws(CambiumError) -> [(Relationship, ObjectID)] {

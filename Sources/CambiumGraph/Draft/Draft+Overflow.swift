@@ -1,5 +1,6 @@
-/// Lets a bucket of an index have more entries than one page holds. Most of these entries have one hash: they form the *crowd* of the
-/// bucket, whose rows have the same key. This happens only within a transaction, because each key is unique at the end of the transaction.
+/// Lets a bucket of an index have more entries than one page holds. Most entries of such a bucket have the same hash, because their rows
+/// have the same key. These entries form the *crowd* of the bucket. Several rows can have the same key only within a transaction, because
+/// each key is unique at the end of the transaction.
 ///
 /// All pages except the first overflow page are full, and few entries are outside the crowd. So a bucket has only as many pages as its
 /// entries need. The bucket becomes an ordinary bucket as soon as its entries fit into one page.
@@ -32,7 +33,7 @@ extension Draft {
     /// - Parameters:
     ///   - first: The first page of the bucket, which the draft owns.
     ///   - page: The page with the free place, which the draft owns.
-    ///   - fragment: The fragment of the removed entry.
+    ///   - fragment: The fragment of the removed entry: the 16 bits of the key's hash that the entry stores.
     mutating func refill(_ first: Bucket, _ page: PageRef, _ fragment: UInt16) {
         let overflow = overflowReference(first)
         if overflow.pointee == 0 { return }
@@ -47,7 +48,8 @@ extension Draft {
         discard(emptied)
     }
 
-    /// Moves an overflow page to the place after the first overflow page, which is the only one that may have free places.
+    /// Moves an overflow page directly after the first overflow page. The first overflow page stays in front, because no other overflow
+    /// page may have free places.
     ///
     /// Rows usually leave a crowd in the order in which they came. Then the next removal finds its row in the moved page, so only one
     /// removal for each page walks through the whole chain.

@@ -44,7 +44,8 @@ extension Draft {
         prune(map, Int(virtualPage))
     }
 
-    /// Releases a group that no virtual page refers to, because packing has moved its rows to other groups.
+    /// Releases a group after packing has moved all of its rows to other groups. No virtual page (a range of consecutive serials) is mapped
+    /// to the group any longer.
     mutating func releaseMovedGroup(_ table: TableLayout, _ index: UInt32) {
         releaseGroup(table, index, virtualPage: nil)
     }
@@ -76,7 +77,8 @@ extension Draft {
         if mapped.pointee == 0 {
             mapped.pointee = newGroup(table, virtualPage: virtualPage) + 1
         } else if reader.rows(table.index).isShared(mapped.pointee - 1) {
-            // In a shared group, the row of this serial may belong to an object of another virtual page.
+            // A shared group has rows of several virtual pages (ranges of consecutive serials). So the row of this serial may belong to an
+            // object of another virtual page.
             mapped.pointee = separate(table, virtualPage: virtualPage, from: mapped.pointee - 1) + 1
         }
         let row = (mapped.pointee - 1) << PageLayout.rowShift | place
@@ -136,7 +138,8 @@ extension Draft {
         return group
     }
 
-    /// Releases a group that has no live rows. All serials of its virtual pages were assigned before, so no new object needs the group.
+    /// Releases a group that has no live rows. Its virtual pages (ranges of consecutive serials) have no unassigned serials, so no new
+    /// object needs the group.
     ///
     /// - Parameter virtualPage: The last virtual page that was mapped to the group; `nil` if no virtual page is mapped to it.
     private mutating func releaseGroup(_ table: TableLayout, _ index: UInt32, virtualPage: UInt32?) {

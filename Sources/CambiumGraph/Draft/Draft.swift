@@ -6,18 +6,19 @@ package import CambiumModel
 
 /// A graph that a writer changes. Only drafts write to pages. A draft that is dropped without being published has no effect.
 ///
-/// The birth of a page is the epoch of the draft that created it. A draft may write to a page only if it created the page, so that the
-/// birth is the draft's own epoch. It copies any other page first. No reader sees a change of the draft before `Timeline.publish`.
+/// The birth of a page is the epoch of the draft that created it. A draft writes only to pages that it created: pages whose birth is the
+/// epoch of the draft. It copies any other page first. No reader sees a change of the draft before `Timeline.publish`.
 package struct Draft: ~Copyable {
     let space: PageSpace
     let chunks: Chunks
     let epoch: UInt64
     /// The birth of the pages that the draft may write without another check. In a graph that has not been proven valid, no page has this
-    /// birth. Then each page is checked, because a forged reference could lead to a page of another kind.
+    /// birth. In such a graph, each page is checked, because a forged reference could lead to a page of another kind.
     let trustedEpoch: UInt64
     let base: Version
     var layout: GraphLayout
-    /// The number of the current transaction: one more than that of the original graph, unless a caller sets it.
+    /// The number of the current transaction: one more than the number of the last transaction in the original graph, unless a caller sets
+    /// another number.
     package var transaction: UInt64
     /// The maximum number of requests that the register remembers.
     let requestCountMax: Int
@@ -29,8 +30,8 @@ package struct Draft: ~Copyable {
     var derived = DerivedNotes()
     /// The rows that changed, or `nil` if no ops will be derived from them.
     var touched: TouchedRows?
-    /// The error of a change that threw after it had written to a page. Such an error makes the draft unusable. `any Error` is a reference,
-    /// which keeps the draft small, because drafts are moved often.
+    /// The error of a change that threw after it had written to a page. Such an error makes the draft unusable. Drafts are moved often and
+    /// must be small, so the type is `any Error`, which is only a reference.
     private var failure: (any Error)?
     /// Whether the current change has written to a page.
     private var hasWritten = false
@@ -39,7 +40,7 @@ package struct Draft: ~Copyable {
     private var isPublished = false
     private var groupCache = GroupCache()
 
-    /// The group of rows that was last written to. The next write probably needs the same group.
+    /// The group of rows to which the draft wrote last. The next write probably needs the same group.
     private struct GroupCache {
         var table = -1
         var index: UInt32 = 0
@@ -110,7 +111,7 @@ package struct Draft: ~Copyable {
 // MARK: - All or nothing
 
 extension Draft {
-    /// Runs a change that checks everything before it writes, so that it takes effect as a whole or not at all.
+    /// Runs a change that checks everything before it writes, so that the change takes effect as a whole or not at all.
     ///
     /// If the change throws after it has written to a page, the draft has failed: it refuses all later changes, and it cannot be published.
     @inline(__always)
@@ -187,7 +188,7 @@ extension Draft {
         return copy
     }
 
-    /// Records that this draft no longer reaches a page, which is released later. Constant pages (birth 0) are never released.
+    /// Records that this draft no longer reaches a page. The page is released later. Constant pages (birth 0) are never released.
     private mutating func supersede(_ page: PageRef) {
         if chunks.birth(page) != 0 { superseded.append(page) }
     }

@@ -8,7 +8,8 @@ package struct ImportEnd {
     package let number: Int
     /// The number of the members' end. If the relationship is its own inverse, this is `number`.
     package let opposite: Int
-    /// Whether a link takes no member from another object, and is not counted at its other end.
+    /// Whether a new link affects only its owner. If so, the link takes no member from another object, and no rule limits the number of
+    /// links at its other end.
     package let isFree: Bool
 }
 

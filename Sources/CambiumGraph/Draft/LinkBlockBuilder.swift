@@ -16,7 +16,7 @@ struct LinkBlockBuilder {
     private var blocks: [LinkBlock] = []
     private let memberCountMax: Int
 
-    /// The maximum number of members in one list of a block. It is half of the limit that a reader of a log sets.
+    /// The maximum number of members in one list of a block. This number is half of the limit that a reader of a log sets.
     static let memberCountMax = 1 << 23
 
     init(relationship: Relationship, kind: Kind, memberCountMax: Int = Self.memberCountMax) {

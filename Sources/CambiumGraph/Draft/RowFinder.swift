@@ -6,7 +6,7 @@ struct RowFinder {
     let rows: Rows
     private let virtualPages: RadixVector
     private var virtualPage = UInt64.max
-    /// The group of `virtualPage`, or `nil` if there is no such group.
+    /// The group with the rows of `virtualPage` (a range of consecutive serials), or `nil` if there is no such group.
     private var group: UnsafeMutableRawPointer?
     private var firstRow: UInt32 = 0
     /// Whether all rows of the group belong to the virtual page.

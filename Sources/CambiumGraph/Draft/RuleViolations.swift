@@ -4,8 +4,8 @@ import CambiumModel
 public struct RuleViolations: Error, Hashable, Sendable {
     /// The violations. Denied deletions come first.
     public let violations: [Violation]
-    /// The number of violations at the end of `violations` that are consequences of a denied deletion. Without the deletion, they would
-    /// disappear.
+    /// The number of violations at the end of `violations` that are consequences of a denied deletion. Without the deletion, these
+    /// violations would disappear.
     package let consequenceCount: Int
 
     init(violations: [Violation], consequenceCount: Int = 0) {

@@ -27,7 +27,7 @@ struct TouchedRows {
         }
     }
 
-    /// Calls `body` with the row of each member of the link's lists that was added, removed or moved.
+    /// Calls `body` with the row of each member that was added, removed or moved in a list of the link.
     func forEachMember(_ end: EndLayout, _ body: (UInt32) -> Void) {
         switch end.layout {
         case .pair: break
@@ -40,7 +40,8 @@ struct TouchedRows {
 /// A set of rows, one bit for each row between the first and the last row of the set.
 package struct RowSet: Sendable {
     private var words: [UInt64] = []
-    /// The number of words before `words`, which have no rows. A set of a few neighbouring rows takes little memory in a large table.
+    /// The number of words without rows that `words` omits at the beginning. So a set of a few neighbouring rows takes little memory, even
+    /// in a large table.
     private var firstWord = 0
 
     package init() {}

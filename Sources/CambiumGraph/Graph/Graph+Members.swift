@@ -42,8 +42,8 @@ package struct EndHandle: Sendable {
 }
 
 extension Graph {
-    /// Resolves a relationship for reading. If the graph does not have the relationship, because it belongs to an earlier or later schema,
-    /// no object has members.
+    /// Resolves a relationship for reading. If the graph does not have the relationship, because the relationship belongs to an earlier or
+    /// later schema, no object has members.
     package func end(_ relationship: Relationship) -> EndHandle {
         layout.handle(relationship)
     }

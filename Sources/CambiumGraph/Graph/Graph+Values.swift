@@ -22,8 +22,8 @@ package struct Field: Sendable {
 }
 
 extension Graph {
-    /// Resolves an attribute for reading. If the graph does not have the attribute, because it belongs to an earlier or later schema, the
-    /// value is null for every object.
+    /// Resolves an attribute for reading. If the graph does not have the attribute, because the attribute belongs to an earlier or later
+    /// schema, the value is null for every object.
     package func field(_ attribute: Attribute) -> Field {
         layout.field(attribute)
     }

@@ -58,7 +58,8 @@ public struct Graph: Sendable {
 
     // MARK: Objects
 
-    /// Returns the place of an object in this graph, or `nil` if the object is not in it. Complexity: O(log serials), which is a few loads.
+    /// Returns the place of an object in this graph, or `nil` if the graph does not have the object. Complexity: O(log serials), which is a
+    /// few loads.
     public func place(of id: ObjectID) -> ObjectPlace? { reader.place(of: id, layout) }
 
     /// Returns the id of the object at a place of this graph. Complexity: O(1).
@@ -158,8 +159,8 @@ public struct ObjectSequence: Sequence, Sendable {
             return nil
         }
 
-        /// Skips a serial without an object. If the virtual page of the serial has no group, continues at the next virtual page that has a
-        /// group.
+        /// Skips a serial without an object. A virtual page is a range of consecutive serials. If the virtual page of the serial has no
+        /// group, continues at the next virtual page that has a group.
         private mutating func skip(_ table: TableLayout) {
             let map = reader.vector(table.index, TablePage.virtualPagesOffset)
             let page = Int(serial >> PageLayout.fanOutShift)

@@ -26,8 +26,8 @@ final class ColumnMeanings: Sendable, Equatable {
         case partner(end: Int)
         /// The owner of a member of a one-to-many link. `end` is the end of the member.
         case owner(end: Int)
-        /// A link between nodes of the tree of an ordered list, or to its root. `end` is the end of the owner. The column `ownerSlot`
-        /// contains the owner's row. If `ownerSlot` is `nil`, the link is in the owner's own row.
+        /// A link between two nodes of the tree of an ordered list, or a link from the owner to the root of the tree. `end` is the end of
+        /// the owner. The column `ownerSlot` contains the owner's row. If `ownerSlot` is `nil`, the link is in the owner's own row.
         case order(end: Int, ownerSlot: Int?)
     }
 

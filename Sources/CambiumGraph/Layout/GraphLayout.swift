@@ -161,12 +161,13 @@ package final class GraphLayout: Sendable {
         }
     }
 
-    /// Returns the table of a root entity that must exist, because a relationship or an attribute of this schema names it.
+    /// Returns the table of a root entity. The caller must ensure that a relationship or an attribute of this schema names the root entity,
+    /// so it exists.
     @inline(__always)
     func tableIndex(ofKnown root: EntityNumber) -> Int { tableByRoot[Int(root.rawValue)] }
 }
 
-/// The kind of a column's content, which determines the kind of the pages that store it.
+/// The kind of a column's content. It determines the kind of the pages that store the column.
 enum ColumnKind: Hashable, Sendable {
     /// Values of 1, 2, 4, 8 or 16 bytes. One bit for each row states whether the row has a value.
     case fixed(width: Int)

@@ -58,7 +58,7 @@ enum LinkLayout: Sendable, Equatable {
     case pair(tables: Pair<Int>, slots: Pair<Int>)
     /// The members are the rows of the table at the to-one end, which is `childEnd`.
     case list(ListLayout, childEnd: Int)
-    /// Each member is an edge: a row of a separate table that refers to the objects at both ends. `lists[e]` contains the edges of an
+    /// Each member is an edge: a row of a separate table. The row refers to the objects at both ends. `lists[e]` contains the edges of an
     /// object at end `e`. The column `lists[1 - e].ownerSlot` of an edge contains the object at the other end.
     case edges(table: Int, lists: Pair<ListLayout>, isSymmetric: Bool)
 

@@ -32,7 +32,8 @@ final class TableLayout: Sendable {
     static let changedSlot = 1
     /// The column with the serial of the object from which the object of a row was cloned.
     static let sourceSlot = 2
-    /// The column with the virtual page (a range of consecutive serials) of each row. Only groups that several virtual pages share use it.
+    /// The column with the virtual page (a range of consecutive serials) of each row. Only groups that several virtual pages share use this
+    /// column.
     static let virtualPageSlot = 3
     /// The maximum number of rows. Rows have 32-bit numbers, and the largest number is reserved for `noRow`.
     static let rowCountMax = UInt64(UInt32.max)
@@ -90,7 +91,7 @@ final class TableLayout: Sendable {
         TablePage.indexesOffset + TablePage.indexStride * indexes.count + 8 * (place(of: entity) ?? 0)
     }
 
-    /// Returns the index of an entity in `entities`, or `nil` if it does not belong to the hierarchy. Complexity: O(1) expected.
+    /// Returns the index of an entity in `entities`, or `nil` if the entity does not belong to the hierarchy. Complexity: O(1) expected.
     func place(of entity: EntityNumber) -> Int? {
         entities.count <= Self.comparedCountMax ? entities.firstIndex(of: entity) : places[entity]
     }

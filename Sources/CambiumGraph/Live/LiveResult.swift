@@ -101,8 +101,8 @@ package struct LiveResult {
     /// Updates the result to a later graph. Returns `nil` if the result is the same and none of its objects has changed.
     ///
     /// Complexity: O(candidates x (cost of the condition + log objects + chunks of the result) + window), where the candidates are the
-    /// objects whose answer may differ. If there are too many candidates, the whole query runs again, and its cost replaces the cost of the
-    /// candidates.
+    /// objects whose answer may differ. If there are too many candidates, the whole query runs again instead. The complexity is then the
+    /// complexity of the query.
     ///
     /// - Parameter touched: All objects that differ between the graph of the last result and `graph`, and possibly others.
     /// - Throws: `CancellationError` if the task was cancelled. The result is then incomplete and must not be used again.
@@ -124,13 +124,13 @@ package struct LiveResult {
         return update.isEmpty ? nil : update
     }
 
-    /// The query runs again if there are more candidates than this number, and also more than one for each `candidateShare` objects.
-    /// Otherwise the candidates are evaluated one by one.
+    /// The candidates are the objects whose answer may differ after a change. The query runs again if there are more candidates than this
+    /// number, and also more than one for each `candidateShare` objects. Otherwise, the candidates are evaluated one by one.
     private static let candidateCountMin = 256
     /// The number of objects for each candidate, see `candidateCountMin`.
     private static let candidateShare = 8
 
-    /// Evaluates the candidates, and replaces their entries in the result.
+    /// Evaluates the candidates (the objects whose answer may differ), and replaces their entries in the result.
     private mutating func replace(_ candidates: Set<UInt64>, _ run: inout QueryRun, _ graph: Graph) throws -> LiveDifference {
         var (removed, added): ([LiveEntry], [LiveEntry]) = ([], [])
         for serial in candidates {

@@ -51,7 +51,7 @@ struct ColumnMigration {
         }
         var (filled, cleared): (Set<EntityNumber>, Set<EntityNumber>) = ([], [])
         if let attribute {
-            // The hierarchy may have many more entities than those that have or had the attribute.
+            // Only entities that have or had the attribute are examined, because the hierarchy may have many more entities.
             let has = new.entity(attribute.entity)?.family ?? []
             let had = before.flatMap { old.entity($0.entity)?.family } ?? []
             let isTightened = before.map { $0.isOptional && !attribute.isOptional } ?? true

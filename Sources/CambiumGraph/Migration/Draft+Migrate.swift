@@ -43,7 +43,7 @@ extension Draft {
 
     // MARK: Removed objects and links
 
-    /// Deletes the objects of dropped entities, and unlinks other objects from relationships that they no longer have.
+    /// Deletes the objects of dropped entities, and unlinks other objects from relationships that these objects no longer have.
     private mutating func leaveOldEntities(_ plan: MigrationPlan) {
         let kept = Set(plan.links.compactMap(\.old))
         for table in layout.tables where table.root != nil {
@@ -83,7 +83,7 @@ extension Draft {
 
     // MARK: Values
 
-    /// Converts, fills or clears the values of a table that the migration changes. Throws `.limitExceeded` if defaults need too many pages.
+    /// Converts, fills or clears the values that the migration changes in a table. Throws `.limitExceeded` if defaults need too many pages.
     private mutating func setValues(_ table: TableMigration, _ converted: [ConvertedColumn]) throws(CambiumError) {
         for column in converted { convert(table, column) }
         for (slot, column) in table.columns.enumerated() {

@@ -46,7 +46,7 @@ extension Graph {
         return count
     }
 
-    /// Returns the number of objects of exactly this entity, without those of its sub-entities. Complexity: O(1).
+    /// Returns the number of objects of exactly this entity, without the objects of its sub-entities. Complexity: O(1).
     package func exactCount(of entity: Entity) -> Int {
         layout.table(of: entity.root).map { reader.count(of: entity.number, in: $0) } ?? 0
     }

@@ -63,7 +63,7 @@ extension MigrationChecks {
     }
 }
 
-/// Finds the relationships that may have members of an entity that they no longer accept after a migration.
+/// Finds the relationships that may have members whose entity the relationship no longer accepts after a migration.
 private struct MemberFamilies {
     private let old: Schema
     private let new: Schema
@@ -82,7 +82,7 @@ private struct MemberFamilies {
         for entity in old.entities { if let root = new.entity(entity.number)?.root { stayingCounts[root, default: 0] += 1 } }
     }
 
-    /// Returns whether a relationship may have members of an entity that it no longer accepts.
+    /// Returns whether a relationship may have members whose entity the relationship no longer accepts.
     mutating func mayHoldOthers(_ relationship: Relationship) -> Bool {
         let before = old.relationship(relationship.number, ofRoot: relationship.root)?.destination
         let key = Key(destination: relationship.destination, before: before)

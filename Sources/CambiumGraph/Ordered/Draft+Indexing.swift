@@ -102,8 +102,8 @@ extension Draft {
         if record != reader.record(of: index, layout) { ownedIndexDirectory()[index.number] = record }
     }
 
-    /// Applies a batch of changes to an index, and empties the batch. If there are not enough pages, drops the index. It is built again
-    /// later, when pages are free.
+    /// Applies a batch of changes to an index, and empties the batch. If there are not enough pages, drops the index. The index is built
+    /// again later, when pages are free.
     private mutating func merge(_ batch: inout OrderedBatch, into record: inout IndexDirectory.Record) {
         if batch.isEmpty || record.groupCount == 0 { return batch.removeAll() }
         guard hasPages(for: batch.count, batch.byteCount, record.tree) else {
@@ -153,8 +153,8 @@ extension Draft {
             }
             next += 1
         }
-        // `merge` ignores a record whose `groupCount` is 0, and sets `groupCount` to 0 if there are not enough pages. So it must be at
-        // least 1 here.
+        // `merge` ignores a record whose `groupCount` is 0, and sets `groupCount` to 0 if there are not enough pages. So `groupCount` must
+        // be at least 1 here.
         record.groupCount = max(next, 1)
         merge(&batch, into: &record)
         if record.groupCount > 0 { record.groupCount = next >= groupCount ? IndexDirectory.Record.all : next }
@@ -196,8 +196,8 @@ extension Timeline {
         return head.hasIncompleteIndexes && head.indexedGroupCounts != before
     }
 
-    /// Gives the graph space for ordered indexes, if a version of the program without ordered indexes stored it. The indexes are built
-    /// later.
+    /// Gives the graph space for ordered indexes, if a version of the program without ordered indexes stored the graph. The indexes are
+    /// built later.
     package func addIndexes() throws(CambiumError) {
         if !head.layout.ordered.isEmpty { return }
         var draft = packingDraft()

@@ -95,7 +95,7 @@ extension Draft {
     }
 
     /// Prefetches the nodes on the paths to the first and to the last change. If a transaction changes one value, there are only two
-    /// changes: the old and the new entry. Their leaves are usually far from each other in memory.
+    /// changes: the old and the new entry. The leaves of these two entries are usually far from each other in memory.
     private func prefetchEnds(of changes: OrderedChanges, _ tree: OrderedTree) {
         guard changes.count > 1, tree.height > 1, chunks.isProven else { return }
         var (first, last) = (tree.root, tree.root)

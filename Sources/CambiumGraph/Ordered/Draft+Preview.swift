@@ -12,9 +12,9 @@ extension Draft {
     /// Calls `body` with the graph that would result from publishing the draft. The draft stays as it is: another draft updates derived
     /// values and ordered indexes on its own pages, and is dropped afterwards.
     ///
-    /// The pages of the graph belong to the drafts, so the graph must not outlive `body`. Throws the errors of `body`, `.notWritable` if a
-    /// change of the draft failed, and `.limitExceeded` if a derived value cannot be stored. Complexity: O(objects whose derived values
-    /// changed), and for queries O(changed objects x log objects) if the schema has ordered indexes.
+    /// The pages of the graph belong to the drafts, so the graph must not outlive `body`. Throws the errors of `body`. Throws
+    /// `.notWritable` if a change of the draft failed, and `.limitExceeded` if a derived value cannot be stored. Complexity: O(objects
+    /// whose derived values changed), and for queries O(changed objects x log objects) if the schema has ordered indexes.
     package borrowing func withPreview<Result>(for use: PreviewUse, _ body: (Graph) throws -> Result) throws -> Result {
         try checkUsable()
         let needsIndexes = use == .queries && !(layout.ordered.isEmpty && base.layout.ordered.isEmpty)

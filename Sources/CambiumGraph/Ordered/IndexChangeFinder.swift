@@ -57,7 +57,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Returns those of the given rows whose values in an indexed column may differ between the two graphs.
+    /// Selects, from the given rows, the rows that may have different values in an indexed column of the two graphs.
     private func differing(
         _ old: OrderedIndexLayout, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ rows: UInt64, _ word: Int
     ) -> UInt64 {

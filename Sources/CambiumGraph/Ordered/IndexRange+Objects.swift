@@ -19,7 +19,7 @@ extension IndexRange {
     }
 
     /// Calls `body` with the row of each object in the order of the index until `body` returns `false`. `body` also receives whether the
-    /// object has the same values as the previous object. The caller must ensure that no key of the index is cut.
+    /// object has the same values as the previous object. The caller must ensure that no key of the index is cut to the maximum length.
     func forEachRow(isReversed: Bool, _ body: (_ row: UInt32, _ hasPreviousKey: Bool) -> Bool) {
         var previous: (leaf: OrderedLeaf, place: Int)?
         forEachEntry(outer, isReversed: isReversed) { leaf, place, row in
@@ -61,7 +61,8 @@ extension IndexRange {
         return found
     }
 
-    /// Walks through a range. Objects with the same cut key are sorted by their whole values.
+    /// Walks through a range. An index cuts long keys to a maximum length. The walk sorts objects with the same cut key by their whole
+    /// values.
     private struct IndexWalk {
         private let range: IndexRange
         private let isReversed: Bool
@@ -125,7 +126,7 @@ extension IndexRange {
             return true
         }
 
-        /// Sorts the objects of the current run by their whole keys, and passes those in the range to `body`.
+        /// Sorts the objects of the current run by their whole keys, and passes the objects that are in the range to `body`.
         private mutating func endRun(_ body: (ObjectPlace) -> Bool) -> Bool {
             if run.isEmpty { return true }
             var found = run.map { (key: range.wholeKey($0), row: $0) }

@@ -5,7 +5,8 @@
 /// Collects entries to add to an ordered index or to remove from it, and sorts them.
 package struct OrderedBatch: ~Copyable {
     struct Record {
-        /// Eight bytes of the entry, for fast comparisons. They begin at the first byte in which the entries of the batch differ.
+        /// Eight bytes of the entry, for fast comparisons. These eight bytes begin at the first byte in which the entries of the batch
+        /// differ.
         var head: UInt64
         var offset: UInt32
         var byteCount: UInt16
@@ -69,7 +70,7 @@ package struct OrderedBatch: ~Copyable {
         byteCount = Int(old.offset)
     }
 
-    /// Applies the entries to a tree. They also stay in the batch.
+    /// Applies the entries to a tree. The entries also stay in the batch.
     package mutating func apply(to tree: inout OrderedTree, of draft: inout Draft) { withSorted { draft.apply($0, to: &tree) } }
 
     /// Calls `body` with the entries in order.

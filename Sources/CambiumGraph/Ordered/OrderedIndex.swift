@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// An ordered index that is complete: it contains all objects of the graph that belong in it. Queries use it to find and sort objects.
+/// An ordered index that is complete: each object that belongs in the index has an entry. Queries use an index to find and sort objects.
 ///
 ///     let index = graph.orderedIndexes(of: person).first
 ///     let range = index?.range(equalTo: [.string("Paris")])
@@ -25,7 +25,7 @@ package struct OrderedIndex: Sendable {
     package var family: Set<EntityNumber> { layout.family }
     package var count: Int { Int(clamping: tree.count) }
 
-    /// A limit of a range, which lies between two objects of the index.
+    /// A limit of a range: a position between two objects of the index.
     package enum Bound {
         /// Before all objects that have these values in the first components.
         case before([Value])
@@ -115,7 +115,7 @@ package struct OrderedIndex: Sendable {
     }
 
     /// Calls `body` with the whole key of these values. Returns `nil` if a value has the wrong type, or if there are more values than
-    /// components. `body` may change the bytes of the key, and read `OrderedNode.slackByteCount` bytes after them.
+    /// components. `body` may change the bytes of the key, and read `OrderedNode.slackByteCount` bytes after the key.
     private func withKey<Result>(_ values: [Value], _ body: (UnsafeMutableRawPointer, Int) -> Result) -> Result? {
         guard values.count <= layout.components.count else { return nil }
         // Most keys have one value. For such a key, no array is allocated.

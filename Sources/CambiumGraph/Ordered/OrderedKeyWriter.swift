@@ -2,7 +2,8 @@ import CambiumModel
 
 /// Writes values in a form in which the order of the bytes is the order of the values. See Docs/FORMAT.md, "Ordered indexes".
 ///
-/// SAFETY: the memory has `limit + slackByteCount` bytes. Components are written only if they begin before the limit, so they fit.
+/// SAFETY: the memory has `limit + slackByteCount` bytes. A component is written only if it begins before the limit. It exceeds the limit
+/// by at most `slackByteCount` bytes, so it fits.
 struct OrderedKeyWriter {
     let memory: UnsafeMutableRawPointer
     /// The number of bytes at which the key is cut.
@@ -13,7 +14,7 @@ struct OrderedKeyWriter {
 
     /// The number of bytes by which a component that begins before the limit may exceed it.
     static let slackByteCount = 64
-    /// The number of bytes of a long text that are read. They fill a key even if folding makes the text much shorter.
+    /// The number of bytes of a long text that are read. These bytes fill a key even if folding makes the text much shorter.
     static let textByteCountMax = 4 * OrderedNode.keyByteCountMax
 
     @inline(__always) init(_ memory: UnsafeMutableRawPointer, limit: Int = OrderedNode.keyByteCountMax) {

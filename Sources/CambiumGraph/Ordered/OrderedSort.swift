@@ -1,7 +1,7 @@
 /// Sorts the records of a batch by their heads, and records with the same head by `isBefore`.
 ///
-/// The records are distributed to parts by the highest bits in which their heads differ. Each part is distributed again by its own bits,
-/// until it is short. After the first distribution, most parts fit into the processor's fastest cache.
+/// The records are distributed to parts by the highest bits in which their heads differ. Each part is distributed again in the same way,
+/// until the part is short. After the first distribution, most parts fit into the processor's fastest cache.
 enum OrderedSort {
     typealias Record = OrderedBatch.Record
     private typealias Records = UnsafeMutablePointer<Record>

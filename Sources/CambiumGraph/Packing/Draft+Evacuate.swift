@@ -5,8 +5,8 @@
 /// Packing empties chunks of which only a small part is in use. It copies the pages in use to other chunks, so that the emptied chunks are
 /// free for other pages.
 extension Draft {
-    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. If a page has been replaced since the plan was
-    /// made, its replacement is copied if it lies in a chunk to be emptied.
+    /// Runs one step of a plan: copies pages from the chunks to be emptied to other chunks. A transaction may have replaced a page since
+    /// the plan was made. Then the new page is copied, if the new page lies in a chunk to be emptied.
     ///
     /// - Returns: The number of bytes in the copied pages.
     mutating func evacuate(_ plan: inout PageEvacuation, byteCountMax: Int) -> Int {
@@ -82,8 +82,8 @@ extension Draft {
         }
     }
 
-    /// Copies the pages of a blob that lie in chunks to be emptied. Does nothing unless `cells` contains every cell that refers to the
-    /// blob.
+    /// Copies the pages of a blob (a value of more than 255 bytes) that lie in chunks to be emptied. Does nothing unless `cells` contains
+    /// every cell that refers to the blob.
     private mutating func evacuateBlob(_ page: PageRef, _ cells: [EvacuationPlace.Cell], _ victims: [Bool]) {
         let referring = cells.filter { blob(at: $0) == page }
         // If no cell refers to the page any longer, the page may belong to another blob now.

@@ -1,7 +1,8 @@
 import CambiumModel
 
-/// Packing gathers rows: it moves the rows of groups with few live rows into shared groups. Each row keeps its position within the group.
-/// So even if only one in a hundred objects remains, the objects take only the space that they need. See Docs/CHECKPOINTS.md.
+/// The rows of a table are divided into groups of 128 rows. A group is sparse if few of its rows contain an object. Packing gathers these
+/// rows: it moves the rows of several sparse groups into one shared group. Each row keeps its position within the group. So even if only
+/// one in a hundred objects remains, the objects take little space. See Docs/CHECKPOINTS.md.
 extension Draft {
     /// Runs one step of a plan: moves the rows of sparse groups into shared groups. A group that is no longer sparse stays in place.
     ///
@@ -13,8 +14,8 @@ extension Draft {
             let live = reader.rows(table.index).liveBits(group)
             return live != 0 && reader.rows(table.index).isShared(group) ? (group, live) : nil
         }
-        // A group whose rows do not fit into any shared group waits for another group with which it can share a group. Moving the waiting
-        // group alone would save nothing.
+        // If the rows of a group fit into no shared group, the group waits for a second group. Then both move into a new shared group.
+        // Moving the waiting group alone would save nothing.
         var waiting = plan.waiting.flatMap { reader.isSparse($0, table, sparseness: plan.sparseness) ? $0 : nil }
         let memberCountMax = PackingLimits.memberFactorMax * rowCountMax
         // Objects of the waiting group may have got members since the last step.
@@ -50,8 +51,8 @@ extension Draft {
             }
             rowCount += live.nonzeroBitCount
             work += live.nonzeroBitCount + memberCount
-            // Each move releases a group. But the first two moves into a shared group also create that group, so both together save one
-            // group.
+            // Each move releases a group. But the first two moves into a shared group also create that group, so these two moves together
+            // save one group.
             plan.gainedCount += 1
         }
         (plan.targets, plan.waiting) = (targets.map(\.group), waiting)
@@ -61,7 +62,8 @@ extension Draft {
     /// The maximum number of shared groups that are filled at the same time.
     private static let targetCountMax = 8
 
-    /// Returns the number of members of a group's objects. If the rows of the group move, all of these members must refer to the new rows.
+    /// Returns the number of members that the objects of a group have in all lists. If the rows of the group move, all of these members
+    /// must refer to the new rows.
     private func memberCount(of group: UInt32, _ live: UInt128, _ lists: [ListLayout]) -> Int {
         var (count, bits) = (0, live)
         while bits != 0 {
@@ -83,7 +85,7 @@ extension Draft {
         return index
     }
 
-    /// Moves all rows of a group to the same places of another group, in which these places are free. Releases the emptied group.
+    /// Moves all rows of a group to the same places of another group. These places must be free. Releases the emptied group.
     private mutating func move(_ table: TableLayout, from source: UInt32, to target: UInt32) {
         let rows = reader.rows(table.index)
         var bits = rows.liveBits(source)
@@ -99,7 +101,7 @@ extension Draft {
         releaseMovedGroup(table, source)
     }
 
-    /// Moves the objects of a virtual page from a shared group into a new group, and returns that group.
+    /// Moves the objects of a virtual page (a range of consecutive serials) from a shared group into a new group. Returns the new group.
     mutating func separate(_ table: TableLayout, virtualPage: UInt32, from source: UInt32) -> UInt32 {
         let rows = reader.rows(table.index)
         let places = (0..<UInt32(PageLayout.fanOut)).filter {
@@ -208,7 +210,7 @@ extension Draft {
         }
     }
 
-    /// Updates the neighbours of a member in a list, so that they refer to its new row.
+    /// Updates the neighbours of a member in a list, so that the neighbours refer to the new row of the member.
     private mutating func redirectMember(_ list: ListLayout, owner: UInt32, from row: UInt32, to target: UInt32) {
         switch list.shape {
         case .chain(let first, let last, _, let previous, let next):
@@ -252,8 +254,8 @@ extension Draft {
 }
 
 extension GraphLayout {
-    /// Whether the rows of a table can move. They cannot if an ordered relationship of the table is its own inverse: exchanging the ends of
-    /// an edge would change its position in the ordered lists.
+    /// Whether the rows of a table can move. They cannot move if an ordered relationship of the table is its own inverse. A move would
+    /// exchange the ends of an edge, and thereby change the position of the edge in the ordered lists.
     func isGatherable(_ table: TableLayout) -> Bool {
         guard table.root != nil else { return false }
         return !links.contains { link in
@@ -280,7 +282,8 @@ extension EndLayout {
 }
 
 extension Rows {
-    /// Returns the given rows of a shared group, divided by virtual page. Each row is a bit.
+    /// Divides the given rows of a shared group by virtual page (a range of consecutive serials). In `bits` and in the result, each row is
+    /// a bit.
     func shares(_ group: UInt32, of bits: UInt128) -> [UInt32: UInt128] {
         var shares: [UInt32: UInt128] = [:]
         var bits = bits

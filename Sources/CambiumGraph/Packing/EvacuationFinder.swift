@@ -7,7 +7,7 @@ struct EvacuationFinder {
     init(_ victims: [Bool]) { self.victims = victims }
 
     /// Adds the places in a graph, or in its register, to `places`. Complexity: O(pages), because only groups, nodes and the directories of
-    /// indexes are read. With blobs, also O(objects).
+    /// indexes are read. With blobs (values of more than 255 bytes), also O(objects).
     mutating func find(in reader: Reader, _ layout: GraphLayout, withBlobs: Bool) {
         if reader.directory.lies(in: victims) { note(.directory) }
         for index in nodes(reader.sharedBlobs, reader) { note(.sharedBlobs(index: index)) }
@@ -106,7 +106,8 @@ struct EvacuationFinder {
     // MARK: Blobs
 
     private mutating func findBlobs(_ layout: GraphLayout, _ reader: Reader) {
-        // Several cells may refer to one blob, and one step must change all of them. So a blob with very many cells stays in place.
+        // Several cells may refer to one blob (a value of more than 255 bytes), and one step must change all of these cells. So a blob with
+        // very many cells stays in place.
         var cells: [PageRef: [EvacuationPlace.Cell]] = [:]
         for table in layout.tables {
             for slot in table.columns.indices where table.columns[slot] == .string {
@@ -125,7 +126,7 @@ struct EvacuationFinder {
             let cell = StringLeaf.cell(leaf, place)
             guard cell != 0, StringLeaf.isBlob(cell) else { continue }
             let page = StringLeaf.blob(leaf, cell).page
-            // The list of cells ends after one cell more than the maximum, which suffices to show that there are too many.
+            // The list of cells ends after one cell more than the maximum. This number suffices to show that there are too many cells.
             if cells[page, default: []].count > PackingLimits.cellCountMax { continue }
             guard Blob.pages(page, reader.chunks).contains(where: { $0.lies(in: victims) }) else { continue }
             cells[page, default: []].append(.init(table: table, row: UInt32(index) << PageLayout.rowShift | place, slot: slot))

@@ -1,9 +1,10 @@
-/// The conditions under which packing is worthwhile, and the bounds of its steps.
+/// The conditions under which packing is worthwhile, and the bounds of its steps. Packing gathers the rows of sparse groups in shared
+/// groups, and empties chunks of which only a small part is in use.
 package struct PackingLimits: Sendable {
-    /// A table is gathered if fewer than one in `sparseness` of its rows are live. In such a table, a group is gathered if at most one in
-    /// `sparseness` of its rows is live.
+    /// Packing gathers rows of a table if fewer than one in `sparseness` rows of the table contain an object. A group of this table is
+    /// sparse if at most one in `sparseness` rows of the group contains an object.
     package var sparseness = 4
-    /// The minimum number of groups of a table that is gathered.
+    /// If a table has fewer groups, packing does not gather its rows.
     package var groupCountMin = 32
     /// A step ends when it has moved this many rows. Members that were changed because their owners moved count as rows.
     package var rowCountMax = 256

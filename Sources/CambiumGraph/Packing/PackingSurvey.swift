@@ -1,5 +1,5 @@
-/// The facts that a packing plan needs in addition to the graph. They are collected while no thread writes, so that the plan can be made
-/// while other threads write.
+/// The facts that a packing plan needs in addition to the graph. These facts are collected while no thread writes, so that the plan can be
+/// made while other threads write.
 package struct PackingSurvey: Sendable {
     let limits: PackingLimits
     /// For each chunk, the number of granules in use; 0 for a chunk to which writers may still add pages.
@@ -8,7 +8,7 @@ package struct PackingSurvey: Sendable {
 }
 
 extension Timeline {
-    /// Collects the facts for a plan. Call it only while no thread writes. Complexity: O(chunks).
+    /// Collects the facts for a plan. Call this method only while no thread writes. Complexity: O(chunks).
     ///
     /// - Returns: `nil` if few chunks are free, because packing needs free chunks and must leave some to other changes.
     package func survey(_ limits: PackingLimits) -> PackingSurvey? {

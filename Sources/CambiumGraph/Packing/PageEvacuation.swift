@@ -1,4 +1,4 @@
-/// A plan to empty chunks of which only a small part is in use. It contains the places that refer to the pages to be copied.
+/// A plan to empty chunks of which only a small part is in use. The plan contains the places that refer to the pages to be copied.
 struct PageEvacuation {
     /// For each chunk, whether it is to be emptied. Chunks with constant pages are never emptied.
     let victims: [Bool]
@@ -25,8 +25,8 @@ struct PageEvacuation {
         let sparse = frozen.filter { 100 * Int(live[$0]) <= limits.usedPercentMax * PageLayout.chunkGranules }
             .sorted { live[$0] < live[$1] }
         for withBlobs in [false, true] {
-            // An earlier plan could not empty some chunks, because they contain blobs, or nodes to which no element leads. Such a chunk is
-            // omitted as long as it has the same number of used granules.
+            // An earlier plan could not empty some chunks, because they contain blobs (values of more than 255 bytes), or nodes to which no
+            // element leads. Such a chunk is omitted as long as it has the same number of used granules.
             let stuck = withBlobs ? survey.memory.hopelessChunks : survey.memory.stuckChunks
             var victims = [Bool](repeating: false, count: live.count)
             var chosen: [Int: Int] = [:]

@@ -1,18 +1,19 @@
 import CambiumModel
 
-/// A plan to gather the rows of the sparse groups of one table.
+/// A plan to gather the rows of one table: the rows of sparse groups (groups in which few rows contain an object) move into shared groups.
 struct RowGathering {
     let table: TableLayout
     let sparseness: Int
-    /// The groups that were sparse when the plan was made, by ascending virtual page.
+    /// The groups that were sparse when the plan was made, in the order of their serials.
     let sources: [UInt32]
     /// The number of live rows in the table.
     let liveCount: Int
     /// The index in `sources` of the next group to move.
     var next = 0
-    /// The shared groups that are being filled.
+    /// The shared groups into which the next rows may move.
     var targets: [UInt32] = []
-    /// A group that has not moved yet. It waits for a group whose live rows have other positions, so that both fit into one shared group.
+    /// A group that has not moved yet. It waits for a second group whose live rows have other positions, so that both groups fit into one
+    /// shared group.
     var waiting: UInt32?
     /// The number of groups that the moves have saved.
     var gainedCount = 0
@@ -44,7 +45,7 @@ extension Reader {
         Int(tablePage(table).load(fromByteOffset: TablePage.freeCountOffset, as: UInt32.self))
     }
 
-    /// Returns the groups with few live rows, by ascending virtual page.
+    /// Returns the groups with few live rows, in the order of their virtual pages (ranges of consecutive serials).
     fileprivate func sparseGroups(_ table: TableLayout, sparseness: Int) -> [UInt32] {
         let rows = rows(table.index)
         var found: [(virtualPage: UInt32, group: UInt32)] = []

@@ -1,7 +1,6 @@
-/// Numbers about all entries of a bucket. The first page of the bucket stores them as soon as the bucket has overflow pages.
+/// Numbers about all entries of a bucket. The first page of the bucket stores these numbers as soon as the bucket has overflow pages.
 ///
-/// The *crowd* of a bucket is the group of entries that have the most frequent fragment. A fragment is the part of a hash that an entry
-/// stores.
+/// The *crowd* of a bucket consists of the entries with the most frequent fragment. A fragment is the part of a hash that an entry stores.
 extension Bucket {
     private static let overflowPageCountOffset = 24
     private static let crowdFragmentOffset = 28

@@ -39,7 +39,7 @@ struct Bucket {
 
     @inline(__always) static func fragment(_ hash: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: hash >> fragmentShift) }
 
-    /// Returns the offset of the home block of a hash. An entry with this hash lies there unless the block is full.
+    /// Returns the offset of the home block of a hash. An entry with this hash lies in this block, unless the block is full.
     @inline(__always) static func homeOffset(of hash: UInt64) -> Int {
         blocksOffset &+ blockStride &* Int(fragment(hash) & UInt16(blockCount &- 1))
     }
@@ -146,7 +146,7 @@ struct Bucket {
     }
 
     /// Whether each block is the home of at most half of the entries that a page can hold. A block holds only 15 entries. If it is the home
-    /// of more entries, the rest have passed it.
+    /// of more entries, the other entries lie in later blocks.
     var isSpread: Bool {
         (0..<Self.blockCount).allSatisfy {
             Block(self, home: UInt16($0)).passedCount <= Self.capacity - Self.otherCountMax - Self.blockCapacity

@@ -32,7 +32,8 @@ package struct ChunkRelease {
     var taken: [UInt32] = []
     /// The taken chunks that have something to release, ascending.
     var released: [Int] = []
-    /// The addresses of the released chunks that keep their address. `isFile` states whether a file is mapped there instead of heap memory.
+    /// The address of each released chunk that keeps its address. `isFile` states whether a file is mapped at the address instead of heap
+    /// memory.
     var memory: [(base: UnsafeMutableRawPointer, isFile: Bool)] = []
     var disk = DiskRelease()
     package internal(set) var isDone: Bool
@@ -53,7 +54,7 @@ package struct ChunkRelease {
     static let lookCountMax = 4096
 }
 
-/// Steps that release disk space that is no longer needed.
+/// Steps that release unneeded disk space.
 package struct DiskRelease: Sendable {
     var steps: [@Sendable () -> Void] = []
 
@@ -63,9 +64,9 @@ package struct DiskRelease: Sendable {
 
 /// Decides whether a chunk can be used again. No other code makes this decision.
 extension PageSpace {
-    /// Returns whether writers may use a chunk. They may not if a version of this process has a page in the chunk, or if a kept checkpoint
-    /// record contains the chunk. Nor may they if a checkpoint in progress uses the chunk for its table, or if a graph of a closed store
-    /// maps the chunk. The same rule applies to a chunk that is new to the space.
+    /// Returns whether writers may use a chunk, because no owner needs it. A version of this process needs each chunk in which it has a
+    /// page. A kept checkpoint record needs the chunks that it contains. A checkpoint in progress needs the chunks for its table, and a
+    /// graph of a closed store needs the chunks that it maps. The same rule applies to a chunk that is new to the space.
     func mayUse(_ chunk: Int) -> Bool { live[chunk] == 0 && !owners.have(chunk) && !tableChunks.contains(chunk) }
 
     /// Lets writers use exactly the chunks that `mayUse` permits, until the next call. After this call, a chunk that was taken for a table

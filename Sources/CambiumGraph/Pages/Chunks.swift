@@ -8,7 +8,7 @@ import Synchronization
 struct Chunks {
     private let table: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>
 
-    /// - Parameter memory: Zeroed memory of `byteCount` bytes, which outlives the table.
+    /// - Parameter memory: Zeroed memory of `byteCount` bytes. The memory must outlive the table.
     init(in memory: UnsafeMutableRawPointer) { table = memory.assumingMemoryBound(to: Atomic<UnsafeMutableRawPointer?>.self) }
 
     static let byteCount = (PageLayout.chunkCountMax + 1) * MemoryLayout<UnsafeMutableRawPointer?>.stride
@@ -47,7 +47,8 @@ struct Chunks {
         return Unmanaged<PageSpace>.fromOpaque(space).takeUnretainedValue().isProven
     }
 
-    /// Counts an overflow page of a bucket. Ends the process if the graph has not been proven valid and a bucket has too many of them.
+    /// Counts an overflow page of a bucket. Ends the process if the graph has not been proven valid and the bucket has too many overflow
+    /// pages.
     @inline(never) func countOverflow(_ count: inout Int) {
         count += 1
         if count > Bucket.overflowCountMax, !isProven { refuse("the overflow pages of a bucket form a cycle") }

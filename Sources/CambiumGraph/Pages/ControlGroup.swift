@@ -4,8 +4,8 @@
 
 /// The limits of the control groups of a process (cgroups(7)), read from the files of the kernel.
 ///
-/// A group is limited by its own limit and by the limits of all groups above it, so the smallest limit applies. Such a limit is the
-/// `MemoryMax` of a service or of its slice, or the limit of a container.
+/// A group is limited by its own limit and by the limits of all groups above it, so the smallest limit applies. Examples of limits are the
+/// `MemoryMax` of a service or of its slice, and the limit of a container.
 enum ControlGroup {
     /// Returns the smallest limit of memory, in bytes, or `nil` if no group has a limit.
     ///
@@ -43,7 +43,7 @@ enum ControlGroup {
         }
     }
 
-    /// Returns the first `byteCountMax` bytes of a file, or `nil` if it cannot be opened.
+    /// Returns the first `byteCountMax` bytes of a file, or `nil` if the file cannot be opened.
     private static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

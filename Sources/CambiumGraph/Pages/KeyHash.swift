@@ -5,7 +5,7 @@ import CambiumBytes
 ///
 /// Words are multiplied by secret factors, and the high half of the 128-bit product is kept. For two keys that are chosen without knowledge
 /// of the secret, all pairs of hashes are equally likely. Source: M. Thorup, "High Speed Hashing for Integers and Strings", 3.6. Then the
-/// bits are mixed, which preserves this property because it is invertible. Bytes are hashed by SipHash-1-3. See decision 0021.
+/// bits are mixed. Mixing is invertible, so the hashes keep this property. Bytes are hashed by SipHash-1-3. See decision 0021.
 struct KeyHash {
     private let key: HashKey
     private(set) var value: UInt64 = 0

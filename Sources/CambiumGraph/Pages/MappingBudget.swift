@@ -2,7 +2,7 @@
 ///
 /// Linux allows a process at most 65,530 mappings by default (`vm.max_map_count`), and the process ends if it needs another one. Each chunk
 /// that a file replaces can add two mappings. A *cut* is a border between heap memory and a mapping of a file. The budget keeps an upper
-/// bound of the number of cuts, and counts them again when the bound reaches the limit.
+/// bound of the number of cuts, and counts the cuts again when the bound reaches the limit.
 struct MappingBudget {
     /// The maximum number of cuts in one space.
     private let cutCountMax: Int
@@ -16,7 +16,8 @@ struct MappingBudget {
     /// Returns whether the caller may map other memory inside the heap. If the result is `false`, the caller must leave the memory
     /// unchanged.
     ///
-    /// - Parameter counted: Counts the existing cuts. It is called at most once for every 1024 refusals or `cutCountMax / 4` permissions.
+    /// - Parameter counted: Counts the existing cuts. The method calls `counted` at most once for every 1024 refusals or `cutCountMax / 4`
+    ///   permissions.
     mutating func mayCut(counted: () -> Int) -> Bool {
         if cutCount + 2 > cutCountMax {
             refusedCount += 1

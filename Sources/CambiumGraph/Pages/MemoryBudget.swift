@@ -15,8 +15,8 @@ public final class MemoryBudget: Sendable {
     private let used = Atomic(0)
 
     /// The default budget: half of the machine's memory, or half of the smallest memory limit of the process's control groups, whichever is
-    /// less. The environment variable `CAMBIUM_MEMORY` overrides it: a number of bytes, or a number followed by K, M or G. Any other text
-    /// is ignored here; programs report it with `checkEnvironment`.
+    /// less. The environment variable `CAMBIUM_MEMORY` replaces this default by a number of bytes, or by a number followed by K, M or G.
+    /// Any other text in the variable is ignored here; programs report such a text with `checkEnvironment`.
     public static let standard = MemoryBudget(byteCount: environmentText.flatMap { byteCount($0) } ?? systemByteCount / 2)
 
     /// Throws `.invalidInput` if `CAMBIUM_MEMORY` is set and is not a number of bytes.
@@ -29,14 +29,14 @@ public final class MemoryBudget: Sendable {
     /// Creates a budget of this number of bytes. A negative number counts as 0.
     public init(byteCount: Int) { self.byteCount = max(0, byteCount) }
 
-    /// The number of bytes that pages have taken from the budget. It exceeds `byteCount` if pages cannot be in files: there is no disk, or
-    /// the disk is full.
+    /// The number of bytes that pages have taken from the budget. This number exceeds `byteCount` if pages cannot be in files: there is no
+    /// disk, or the disk is full.
     package var usedByteCount: Int { used.load(ordering: .relaxed) }
 
     /// The number of bytes that are left; 0 if the budget is exhausted.
     var leftByteCount: Int { max(0, byteCount - usedByteCount) }
 
-    /// Whether more than three quarters of the budget are in use. Then stores move pages to files.
+    /// Whether more than three quarters of the budget are in use. If so, the stores move pages from memory to files.
     package var isTight: Bool { usedByteCount > byteCount / 4 * 3 }
 
     package var isHalfUsed: Bool { usedByteCount > byteCount / 2 }

@@ -5,8 +5,8 @@
 /// An inner node of an ordered index. It contains the references to its children, the number of entries below each child, and the lower
 /// bounds of the children.
 ///
-/// A lower bound separates a child from the child before it, so the first child has none. The bytes with which all lower bounds begin are
-/// stored only once. The next eight bytes of each bound are stored as numbers, so that a search usually compares numbers.
+/// A lower bound separates a child from the child before it, so the first child has no lower bound. The bytes with which all lower bounds
+/// begin are stored only once. The next eight bytes of each bound are stored as numbers, so that a search usually compares numbers.
 ///
 /// SAFETY: the page is a consistent inner node (`isConsistent`) of `OrderedNode.byteCount` bytes, after which eight bytes can be read.
 struct OrderedInner {
@@ -47,7 +47,8 @@ struct OrderedInner {
 
     // MARK: Searching
 
-    /// Returns the index of the last child whose lower bound does not follow the given bytes. Returns 0 if all lower bounds follow them.
+    /// Returns the index of the last child whose lower bound does not follow the given bytes. Returns 0 if all lower bounds follow these
+    /// bytes.
     @inline(__always) func child(of target: OrderedBytes) -> Int {
         let boundCount = count &- 1
         if boundCount <= 0 { return 0 }
@@ -96,7 +97,7 @@ struct OrderedInner {
         return list
     }
 
-    /// Replaces all children by a part of a list. The part must fit into the page. Its first child loses its lower bound.
+    /// Replaces all children by a part of a list. The part must fit into the page. The first child of the part loses its lower bound.
     func write(_ list: OrderedChildren, _ range: Range<Int>) {
         let prefixCount = list.commonByteCount(range)
         page.storeBytes(of: UInt16(range.count), toByteOffset: OrderedNode.countOffset, as: UInt16.self)

@@ -139,8 +139,8 @@ struct OrderedLeaf {
         return true
     }
 
-    /// Replaces all entries by a range of other entries. The range must be in order, not empty, and fit into the page. Its bytes must lie
-    /// outside the page.
+    /// Replaces all entries by a range of other entries. The range must be in order, not empty, and fit into the page. The bytes of these
+    /// entries must lie outside the page.
     func write(_ entries: some OrderedEntries, _ range: Range<Int>) {
         let size = OrderedLeafSize(entries, range)
         let (prefixCount, first) = (size.prefixByteCount, entries.entry(range.lowerBound))
@@ -200,7 +200,7 @@ struct OrderedLeaf {
 
     // MARK: Proof
 
-    /// Whether all parts of the leaf lie within the page. Then searching and changing the leaf is safe, whatever its bytes are.
+    /// Whether all parts of the leaf lie within the page. If so, searching and changing the leaf is safe, whatever its bytes are.
     var isConsistent: Bool {
         guard count > 0, prefixByteCount <= OrderedNode.keyByteCountMax, end >= entriesOffset, usedByteCount <= OrderedNode.byteCount
         else { return false }

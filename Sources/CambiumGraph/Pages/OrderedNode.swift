@@ -7,7 +7,7 @@
 /// An entry is a key of at most `keyByteCountMax` bytes, followed by the row in four bytes, in big-endian order. Entries are compared as
 /// bytes.
 package enum OrderedNode {
-    // Builds of script/check can choose small nodes, so that a few objects fill many of them.
+    // Builds of script/check can choose small nodes, so that a few objects fill many nodes.
     #if CAMBIUM_CHECKS
         static var byteCount: Int { PageLayout.hasSmallPages ? 512 : 2048 }
         static var keyByteCountMax: Int { PageLayout.hasSmallPages ? 64 : 256 }

@@ -11,7 +11,7 @@ package struct PageCapacity: Sendable {
     /// The number of further chunks for the tables of checkpoints, so that even a full graph can be stored.
     static let tableChunkCount = 4096
 
-    /// The largest capacity: 64 GiB, less the chunks for tables. About 2 GiB of it are the reserve.
+    /// The largest capacity: 64 GiB, less the chunks for tables. About 2 GiB of this capacity are the reserve.
     package static let standard = PageCapacity(chunkCountMax: PageLayout.chunkCountMax)
 
     /// - Parameter chunkCountMax: The number of chunks of 64 KiB. A number above 1,044,480 counts as 1,044,480. One in 32 chunks belongs to

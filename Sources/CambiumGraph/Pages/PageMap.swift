@@ -1,5 +1,5 @@
-/// The positions at which the pages of a chunk begin. They are computed from the headers of the pages, because pages fill a chunk without
-/// gaps.
+/// The positions at which the pages of a chunk begin. The positions are computed from the headers of the pages, because pages fill a chunk
+/// without gaps.
 enum PageMap {
     static let wordCount = PageLayout.chunkGranules / 64
 

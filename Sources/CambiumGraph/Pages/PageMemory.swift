@@ -13,7 +13,7 @@ final class PageMemory {
     private var regions: [(base: UnsafeMutableRawPointer, byteCount: Int)] = []
     @exclusivity(unchecked) private var regionCursor: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var regionChunksLeft = 0
-    /// The end of the part of the current region that the kernel was asked to supply in advance.
+    /// The kernel was asked to supply the part of the current region before this address in advance.
     @exclusivity(unchecked) private var suppliedEnd: UnsafeMutableRawPointer?
     /// Regions that were mapped before they are needed. The kernel has supplied the first `suppliedByteCount` bytes of each region.
     @exclusivity(unchecked) private var preparedRegions: [(base: UnsafeMutableRawPointer, byteCount: Int, suppliedByteCount: Int)] = []
@@ -111,14 +111,14 @@ final class PageMemory {
         return true
     }
 
-    /// Lends the memory of a chunk to the kernel, so that it no longer counts against the budget. No thread may read the chunk. The next
-    /// touch gets fresh memory.
+    /// Lends the memory of a chunk to the kernel, so that the memory no longer counts against the budget. No thread may read the chunk. The
+    /// next touch gets fresh memory.
     func lend(_ base: UnsafeMutableRawPointer) {
         Self.release(base)
         noteGone(chunkCount: 1)
     }
 
-    /// Releases the memory of a chunk to the kernel. Any thread may call it.
+    /// Releases the memory of a chunk to the kernel. Any thread may call this method.
     static func release(_ base: UnsafeMutableRawPointer) { madvise(base, PageLayout.chunkByteCount, MADV_DONTNEED) }
 
     /// Counts the memory of a chunk against the budget again, after `lend` released it to the kernel. Returns `false` if the budget is
@@ -141,7 +141,7 @@ final class PageMemory {
     /// Lets another thread supply memory for this many bytes of pages. Otherwise, a clone would wait for about half of its time, while the
     /// kernel fills fresh memory with zeros. Does nothing if the other thread is still busy, or for less than 4 MiB.
     ///
-    /// - Parameter freeByteCount: The number of free bytes in open chunks, which reduce the memory that is needed.
+    /// - Parameter freeByteCount: The number of free bytes in open chunks. Free bytes reduce the memory that is needed.
     func prepare(byteCount: Int, freeByteCount: Int) {
         if byteCount < Self.preparedByteCountMin || preparation?.isDone == false { return }
         let missing = min(byteCount - freeByteCount - unusedByteCount, budget.leftByteCount / 2)
@@ -163,7 +163,7 @@ final class PageMemory {
         if !ranges.isEmpty { supply(ranges) }
     }
 
-    /// Supplies a few MiB in advance, regardless of free bytes in open chunks. Call it for a writer that writes without pauses.
+    /// Supplies a few MiB in advance, regardless of free bytes in open chunks. Call this method for a writer that writes without pauses.
     func prepareAhead() {
         if unusedByteCount < Self.aheadByteCount { prepare(byteCount: Self.aheadByteCount + Self.preparedByteCountMin, freeByteCount: 0) }
     }

@@ -4,8 +4,8 @@
 
 /// Supplies the chunks of a page space that was opened from stored pages. Any thread may call its methods.
 package protocol ChunkSource: AnyObject, Sendable {
-    /// Returns the address of the 65,536 stored bytes of a chunk. They stay there as long as the source exists. The method ends the process
-    /// if the bytes cannot be supplied.
+    /// Returns the address of the 65,536 stored bytes of a chunk. The bytes stay at this address as long as the source exists. The method
+    /// ends the process if the bytes cannot be supplied.
     func chunk(_ index: Int) -> UnsafeMutableRawPointer
     /// Returns whether both sources read the same file. If so, a chunk has the same bytes in both, and no process may write to it while one
     /// of the sources exists.
@@ -17,14 +17,14 @@ package protocol ChunkSource: AnyObject, Sendable {
 /// The page file of a space, in which chunk `c` lies at byte `c` x 65,536. One thread at a time may use the object.
 package protocol PageStorage: AnyObject, Sendable {
     /// Returns the address of the 65,536 bytes of a chunk in the window, a mapping of the whole file. The kernel writes changes of these
-    /// bytes to the file. The bytes stay there as long as this object exists. Returns `nil` if the disk is full.
+    /// bytes to the file. The bytes stay at this address as long as this object exists. Returns `nil` if the disk is full.
     func memory(ofChunk chunk: Int) -> UnsafeMutableRawPointer?
-    /// Maps a chunk of the file at an address, and allocates disk space for it. The content of the memory there is lost. Returns `false` if
-    /// that fails.
+    /// Maps a chunk of the file at an address, and allocates disk space for the chunk. The memory at the address loses its content. Returns
+    /// `false` if the mapping fails.
     func place(_ chunk: Int, at base: UnsafeMutableRawPointer) -> Bool
-    /// Maps chunks of the file at an address whose memory has the same content. Returns `false` if that fails.
+    /// Maps chunks of the file at an address whose memory has the same content. Returns `false` if the mapping fails.
     func replace(_ base: UnsafeMutableRawPointer, chunks: Range<Int>) -> Bool
-    /// Records that the given chunks are not needed. They have no disk space until they are stored or mapped again.
+    /// Records that the given chunks are not needed. A chunk has no disk space until it is stored or mapped again.
     ///
     /// - Returns: A closure that releases the disk space; `nil` if there is nothing to release. Any thread may call the closure while no
     ///   thread stores or maps the chunks.
@@ -70,7 +70,7 @@ extension PageSpace {
     }
 
     /// Returns the address of a stored chunk, and the flaw in the headers of its pages. The flaw is `nil` if the headers are valid. Any
-    /// thread may call it.
+    /// thread may call this method.
     func supplied(_ chunk: Int) -> (base: UnsafeMutableRawPointer, flaw: String?) {
         guard let source else { preconditionFailure("A page must not refer to a chunk that its space does not have.") }
         let base = source.chunk(chunk)
@@ -81,8 +81,8 @@ extension PageSpace {
         return (base, flaw.map { "chunk \(chunk) is not divided into pages: \($0)" })
     }
 
-    /// Checks a page before a draft copies or discards it. This is needed in a graph that has not been proven valid. Ends the process if
-    /// the page is invalid.
+    /// Checks a page before a draft copies or discards it. The check is needed in a graph that has not been proven valid. Ends the process
+    /// if the page is invalid.
     ///
     /// - Parameters:
     ///   - wanted: The kind that the page must have; `nil` for any kind.
@@ -138,7 +138,7 @@ extension PageSpace {
         switch memories[chunk] {
         case .heap, .window: break
         case .file:
-            // No version reaches the old content, so it can be lost. If memory is scarce, the chunk stays a mapping of the file.
+            // No version reaches the old content, so this content can be lost. If memory is scarce, the chunk stays a mapping of the file.
             if let base = chunks[chunk: chunk], mappings.mayCut(counted: countCuts), memory.putBack(base) { memories[chunk] = .heap }
         case .lent: memories[chunk] = takeLent(chunk)
         case .none, .source:

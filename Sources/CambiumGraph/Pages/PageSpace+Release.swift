@@ -1,6 +1,6 @@
 extension PageSpace {
     /// Replaces the list of empty chunks that writers may open. The caller must ensure that the given chunks have no page in use, and that
-    /// no other owner needs them.
+    /// no other owner needs these chunks.
     ///
     /// - Parameters:
     ///   - empty: The chunks, ascending.
@@ -27,8 +27,8 @@ extension PageSpace {
             rest.isDone = rest.next >= end
             return
         }
-        // Consecutive chunks of the list are taken together, so that the rest of the list is moved only once. Some of them may have nothing
-        // to release.
+        // Consecutive chunks of the list are taken together, so that the rest of the list is moved only once. Some of these chunks may have
+        // nothing to release.
         let places = rest.next..<min(rest.next + ChunkRelease.stepCountMax, end)
         rest.taken = Array(emptyChunks[places])
         emptyChunks.removeSubrange(places)

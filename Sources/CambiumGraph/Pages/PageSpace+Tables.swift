@@ -1,10 +1,11 @@
-/// Chunks that contain a part of a checkpoint's table instead of pages. See Docs/CHECKPOINTS.md, "Checkpoint records".
+/// A checkpoint has a table with an entry for each chunk. If the table is too large for the checkpoint record, some chunks contain parts of
+/// the table instead of pages. See Docs/CHECKPOINTS.md, "Checkpoint records".
 extension PageSpace {
-    /// Takes chunks for the table of a checkpoint. No page is placed in them until `reuse` is called. Call this method only between two
-    /// drafts.
+    /// Takes chunks for the table of a checkpoint. No page is placed in these chunks until `reuse` is called. Call this method only between
+    /// two drafts.
     ///
     /// The method takes the empty chunks that would be opened last, and then new chunks. It does not use the reserve for deletions. If only
-    /// the reserve is left, it takes chunks beyond those that pages may use.
+    /// the reserve is left, the method takes chunks beyond the chunks that pages may use.
     ///
     /// If the table does not fill a chunk, the rest of the chunk must take no disk space. So the method first releases the disk space of
     /// the chunk.

@@ -7,8 +7,8 @@ import CambiumModel
 
 /// The memory for pages, divided into chunks of 64 KiB. The space has a list of free pages for each size.
 ///
-/// Pages have no reference counts and never move. Only one thread at a time may allocate and release pages, which the owner of the space (a
-/// `Timeline`) ensures. Readers need no lock, because a page that they can reach does not change.
+/// Pages have no reference counts and never move. The owner of the space (a `Timeline`) ensures that only one thread at a time allocates
+/// and releases pages. Readers need no lock, because a page that a reader can reach does not change.
 ///
 /// SENDABLE: only the writer touches mutable state. Readers use only `chunks`, which never moves.
 final class PageSpace: @unchecked Sendable {
@@ -27,7 +27,7 @@ final class PageSpace: @unchecked Sendable {
     @exclusivity(unchecked) var frozenEpoch: UInt64 = 0
     /// The chunks in which pages are allocated and reused.
     @exclusivity(unchecked) var openChunks: [UInt32] = []
-    /// The frozen chunks that are empty and that `mayUse` permits to use again. The last one is opened first.
+    /// The empty frozen chunks that `mayUse` permits to use again. The last chunk in the list is opened first.
     @exclusivity(unchecked) var emptyChunks: [UInt32] = []
     /// The chunks that a checkpoint in progress has taken for its table. They stay in this set until it is known whether a checkpoint
     /// record contains them.
@@ -103,7 +103,7 @@ final class PageSpace: @unchecked Sendable {
 
     private static let liveByteCount = PageLayout.chunkCountMax * MemoryLayout<UInt16>.stride
 
-    /// Allocates a page of `granules` x 16 bytes. Its content after the header is undefined.
+    /// Allocates a page of `granules` x 16 bytes. The content of the page after the header is undefined.
     @inline(__always)
     func allocate(granules: Int, kind: PageKind, birth: UInt64) -> PageRef {
         allocate(tail: UInt64(UInt16(truncatingIfNeeded: granules)) | UInt64(kind.rawValue) << 16, granules: granules, birth: birth)

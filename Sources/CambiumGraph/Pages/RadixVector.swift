@@ -1,7 +1,7 @@
 /// A vector of 32-bit elements, stored as a tree of nodes with 128 elements each. An absent node reads as zeros.
 ///
-/// An element is a page reference (of a row group or bucket) or a plain number (in the map of virtual pages). A vector of height h can hold
-/// 128^h elements, and a vector of height 0 is empty. Reading or writing one element takes h steps.
+/// An element is a page reference (of a row group or bucket) or a plain number (such as the number of a group). A vector of height h can
+/// hold 128^h elements, and a vector of height 0 is empty. Reading or writing one element takes h steps.
 struct RadixVector {
     var root: PageRef
     var height: UInt32
@@ -23,8 +23,8 @@ struct RadixVector {
         return node
     }
 
-    /// An upper bound of the number of elements. A walk from element to element that follows more references than this number is in a
-    /// cycle.
+    /// An upper bound of the number of elements. If a walk from element to element follows more references than this number, the walk is in
+    /// a cycle.
     @inline(__always) var elementCountEnd: Int { 1 &<< (Int(min(height, 8)) &* PageLayout.fanOutShift) }
 
     /// Returns an element. The element and all nodes on the path to it must exist.
@@ -51,7 +51,7 @@ struct RadixVector {
             var shift = (Int(height) - 1) * PageLayout.fanOutShift
             while true {
                 let element = Self.element(node, index >> shift, chunks)
-                // Below an absent node, all elements are 0. The loop continues after these elements.
+                // If a node is absent, all elements below it are 0. The outer loop continues with the next element after them.
                 if element == 0 { break }
                 if shift == 0 { return index }
                 node = element

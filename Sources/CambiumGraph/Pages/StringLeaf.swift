@@ -2,11 +2,11 @@
     import Glibc
 #endif
 
-/// A leaf of texts or bytes: 128 cells of 4 bytes, then a heap with the values, which belongs to the page.
+/// A leaf of texts or bytes: 128 cells of 4 bytes, then a heap with the values. The heap is a part of the page.
 ///
-/// A cell is 0 for null. Otherwise it has the offset of the value in the page (low 16 bits), its length (8 bits), and a tag (8 bits). With
-/// tag 1, the value is in the heap. With tag 2, the value is longer than 255 bytes, and the heap has a reference to its blob and its length
-/// instead.
+/// A cell is 0 for null. Otherwise, its low 16 bits are the offset of the value in the page. The next 8 bits are the length of the value,
+/// and the last 8 bits are a tag. With tag 1, the value is in the heap. With tag 2, the value is longer than 255 bytes, and the heap
+/// contains the length of the value and a reference to its blob instead.
 @usableFromInline enum StringLeaf {
     static let inlineMax = 255
     static let blobEntryByteCount = 12

@@ -1,4 +1,5 @@
-/// Proves that each ordered index has exactly one entry for each object, with its key and in order, and no other entry.
+/// Proves that each ordered index has exactly one entry for each of its objects, and no other entry. Each entry must have the key of its
+/// object, and the entries must be in order.
 extension GraphProof {
     mutating func proveOrderedIndexes() {
         // `proveIndexDirectory` has proven the page to which this reference leads.

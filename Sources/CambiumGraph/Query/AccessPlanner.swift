@@ -120,14 +120,15 @@ struct AccessPlanner {
         return Candidate(access: .identity(rows), estimate: rows.count)
     }
 
-    /// Converts a text that is compared with a URI or JSON attribute to the type of the attribute.
+    /// Returns a value that can be compared with an attribute of this type: a text becomes a URI or a JSON value if `type` is `uri` or
+    /// `json`.
     private static func typed(_ value: Value, _ type: AttributeType) -> Value {
         guard case .string(let text) = value else { return value }
         return type == .uri ? .uri(text) : type == .json ? .json(text) : value
     }
 
-    /// Returns the ranges of an index that contain all objects that satisfy the condition; `nil` if the index does not help. The condition
-    /// must state one value for each leading component, and may accept several values of the next component.
+    /// Returns ranges of an index that together contain all objects that satisfy the condition. Returns `nil` if the index does not help.
+    /// The condition must state one value for each leading component, and may accept several values of the next component.
     private func ranges(_ matches: [ColumnMatch], _ index: OrderedIndex) -> Candidate? {
         var leading: [Value] = []
         for component in index.components {

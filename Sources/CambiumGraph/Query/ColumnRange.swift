@@ -11,8 +11,8 @@ enum ColumnRange {
     case float(Float, Float)
     case double(Double, Double)
 
-    /// Returns the rows of a group whose value lies in the range. The stored bytes of a null may lie in the range, so the caller must
-    /// exclude null.
+    /// Returns the rows of a group in which the column has a value in the range. The stored bytes of a null may lie in the range, so the
+    /// caller must exclude null.
     @inline(__always) func bits(_ leaf: UnsafeMutableRawPointer) -> GroupBits {
         let values = leaf + PageLayout.valuesOffset
         return switch self {
@@ -42,7 +42,7 @@ enum ColumnRange {
         }
     }
 
-    /// Returns the rows of a group whose link column contains a row from `low` to `high`.
+    /// Returns the rows of a group in which the link column contains a row from `low` to `high`.
     @inline(__always)
     static func links(_ leaf: UnsafeMutableRawPointer, _ low: UInt32, _ high: UInt32) -> GroupBits {
         GroupView.halves { cmachine_within_u32(leaf + PageLayout.linkValuesOffset + 4 &* $0, low, high) }

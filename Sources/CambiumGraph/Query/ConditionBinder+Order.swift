@@ -9,7 +9,8 @@ extension ConditionBinder {
     }
 
     private func key(_ key: SortKey, _ entity: Entity) throws(QueryMistake) -> SortSpecification.Key {
-        // The operand's position is dropped: a sort key is not part of the text of the condition, so an error must not point into it.
+        // The operand's position is dropped. A sort key is not part of the text of the condition, so an error must not state a position in
+        // this text.
         let operand = Operand(key.operand.form)
         let reader = try reader(operand, entity)
         let path = reader as? PathReader

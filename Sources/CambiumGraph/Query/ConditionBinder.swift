@@ -9,7 +9,7 @@ struct ConditionBinder {
     var layout: GraphLayout { context.layout }
     var schema: Schema { layout.schema }
 
-    /// A condition on the object that a path leads to, and its result if the path leads to no object.
+    /// A condition on the object that a path leads to, and the result of the condition if the path leads to no object.
     struct Part {
         let node: ConditionNode
         let isTrueIfMissing: Bool

@@ -10,10 +10,10 @@ class ConditionNode {
     /// Returns the rows that satisfy the condition, among the given rows of a group.
     func bits(_ group: GroupView, _ rows: GroupBits) -> GroupBits { rows }
 
-    /// Prefetches the memory of a group that the condition reads.
+    /// Prefetches the memory that the condition reads in a group.
     func prefetch(_ group: GroupView) {}
 
-    /// Whether the condition compares texts. The texts of a group are many times larger than its numbers, so they are prefetched even if
+    /// Whether the condition compares texts. The texts of a group are many times larger than its numbers, so texts are prefetched even if
     /// the table is small.
     var comparesTexts: Bool { false }
 

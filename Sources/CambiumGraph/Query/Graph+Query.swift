@@ -83,8 +83,8 @@ extension Graph {
     /// Groups the objects that satisfy the condition, and returns one row for each group. The rows are ordered by the sort keys of the
     /// query, or by the key values of the groups. Without keys, there is one row for all objects.
     ///
-    /// The query's limit and offset apply to the groups. Throws as `find(_:)` does, and `.invalidInput` if the query has a cursor.
-    /// Complexity: O(objects that the plan reads + groups · log groups).
+    /// The query's limit and offset apply to the groups. Throws the errors of `find(_:)`. Also throws `.invalidInput` if the query has a
+    /// cursor. Complexity: O(objects that the plan reads + groups · log groups).
     public func aggregate(_ query: Query, _ grouping: Grouping) throws -> [AggregateRow] {
         try explainedAggregate(query, grouping).rows
     }
@@ -135,7 +135,7 @@ extension Graph {
 }
 
 extension Query {
-    /// Returns a query for the objects of this query whose ids are in a list.
+    /// Returns a query that finds only the objects that this query finds and whose ids are in the list.
     package func narrowed(to ids: [ObjectID]) -> Query {
         let list = Operand(.list(ids.map { .object($0) }))
         let isListed = Condition.comparison(Comparison(Operand(.path(QueryPath(["_id"]))), .isIn, list))
@@ -144,7 +144,7 @@ extension Query {
         return narrowed
     }
 
-    /// Returns a query for the objects of this query that also satisfy another condition, which has its own arguments.
+    /// Returns a query for the objects of this query that also satisfy another condition. The other condition has its own arguments.
     ///
     /// Throws `.invalidInput` if the other condition does not fit the schema. The error has the position in `text`.
     package func narrowed(by text: String, _ arguments: [String: Operand], _ graph: Graph) throws(CambiumError) -> Query {
@@ -160,7 +160,7 @@ extension Query {
     /// Returns a query for the objects in the answer of this query, without sort keys, limit, offset and cursor. A query for groups would
     /// apply these to the groups. The arguments may also have values for other conditions.
     ///
-    /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. In this case, the answer may have at most 65,536
+    /// Throws as `Graph.find(_:)` does if the query has a limit, an offset or a cursor. In this case, the answer must have at most 65,536
     /// objects.
     package func withoutOrder(in graph: Graph) throws -> Query {
         var objects = self
@@ -173,7 +173,7 @@ extension Query {
         return objects
     }
 
-    /// Sets `arguments` to those of `values` whose parameters occur in the condition.
+    /// Takes the arguments from `values`, but only for the parameters that occur in the condition.
     package mutating func keepArguments(_ values: [String: Operand]) {
         let names = condition?.parameterNames ?? []
         arguments = values.filter { names.contains($0.key) }

@@ -24,7 +24,7 @@ extension GroupBits {
 
     @inline(__always) func contains(_ row: UInt32) -> Bool { !(self & GroupBits(row)).isEmpty }
 
-    /// Returns those of the set bits for which `body` returns `true`. The argument is the index of the row in its group.
+    /// Returns the set bits for which `body` returns `true`. The argument is the index of the row in its group.
     @inline(__always) func filter(_ body: (UInt32) -> Bool) -> GroupBits {
         // The two words are handled separately, because a loop over their index would move both of them through memory.
         GroupBits(x.filter(0, body), y.filter(64, body))
@@ -37,7 +37,7 @@ extension GroupBits {
 }
 
 extension UInt64 {
-    /// Returns those of the set bits for which `body` returns `true`. `body` receives the index of the bit plus `first`.
+    /// Returns the set bits for which `body` returns `true`. `body` receives the index of the bit plus `first`.
     @inline(__always) fileprivate func filter(_ first: UInt32, _ body: (UInt32) -> Bool) -> UInt64 {
         var (rest, kept) = (self, UInt64(0))
         while rest != 0 {

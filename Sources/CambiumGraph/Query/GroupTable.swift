@@ -1,6 +1,6 @@
 internal import CMachine
 
-/// Finds the numbers of groups by their keys: a hash table with linear probing.
+/// An aggregate query groups rows with the same keys. This hash table finds the number of a group by its key, with linear probing.
 struct GroupTable {
     static let fixedTag: UInt64 = 2
     static let longTag: UInt64 = 3
@@ -8,9 +8,9 @@ struct GroupTable {
     private static let shortTag = UInt64(CMACHINE_TEXT_TAG)
     /// A word that is not the key of a short text, because the highest byte of such a key is its length.
     private static let notShort = UInt64.max
-    /// The number of slots for each group. For few groups it is large, to avoid collisions: a collision makes the processor predict a
-    /// branch wrongly, which costs more than the rest of a search. For many groups it is small, so that the slots fit into the processor's
-    /// cache.
+    /// The number of slots for each group. For few groups, this number is large, to avoid collisions. A collision makes the processor
+    /// predict a branch wrongly, which costs more than the rest of a search. For many groups, the number is small, so that the slots fit
+    /// into the processor's cache.
     private static func placesPerGroup(_ count: Int) -> Int { count < 512 ? 32 : count < 4096 ? 8 : 2 }
 
     /// One row of each group. If the key of a group is a hash, the value of another row with this key is compared with the value of this
@@ -22,8 +22,8 @@ struct GroupTable {
     /// For each slot, the number of the group that is stored there; -1 for a free slot.
     private var places = [Int32](repeating: -1, count: 64)
 
-    /// The secret that determines the hashes. Each process has its own, which Swift's `Hasher` provides. Otherwise, an attacker could
-    /// choose values with the same hash, and each search would read all groups.
+    /// The secret that determines the hashes. Swift's `Hasher` provides another secret in each process. Otherwise, an attacker could choose
+    /// values with the same hash, and each search would read all groups.
     static let seed: (low: UInt64, high: UInt64) = (word(1), word(2))
     private let seed = cmachine_seed(low: Self.seed.low, high: Self.seed.high)
 

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// One relationship of a path, which leads from an object to the next object or to several objects.
+/// One relationship of a path: a step from an object to the next object, or to several objects.
 struct LinkStep {
     let end: EndLayout
     /// The other end of the link, which leads back from the targets to the owners.

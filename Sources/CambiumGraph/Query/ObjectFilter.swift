@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// A condition that a caller evaluates for objects that it already has, whatever their entities are.
+/// A condition that a caller evaluates for objects that the caller already has, whatever the entities of these objects are.
 ///
 /// For each entity, names are resolved when the first object of the entity is tested. If the condition does not fit an entity, none of the
 /// entity's objects satisfies it. Only one thread at a time may use a filter.

@@ -1,8 +1,8 @@
 public import CambiumModel
 
 extension Graph {
-    /// Returns the number of paths along some relationships that begin at objects of a query and end at objects that satisfy another
-    /// condition.
+    /// Returns a number of paths along some relationships. Each counted path begins at an object of a query, and ends at an object that
+    /// satisfies another condition.
     ///
     ///     let follows = ["follows", "follows"]
     ///     let paths = try graph.pathCount(from: Query("Person", where: "age < 30"), along: follows, to: "city == \"Paris\"")

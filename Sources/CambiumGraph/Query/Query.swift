@@ -19,7 +19,8 @@ public struct Query: Sendable {
     public var limit: Int?
     /// The number of objects to skip at the beginning.
     public var offset = 0
-    /// The position after which the answer begins: a cursor of an earlier answer, whose query had the same entity and sort keys.
+    /// The position after which the answer begins: a cursor of an earlier answer. The query of that answer must have had the same entity
+    /// and sort keys.
     public var cursor: QueryCursor?
     /// The text that the condition was parsed from, for the positions in errors.
     private(set) var text: String?
@@ -75,7 +76,7 @@ public struct QueryCursor: Hashable, Sendable {
     let key: [UInt8]
     /// The serial of the object before the position.
     let serial: UInt64
-    /// A hash of the entity, the sort keys and their types, which shows whether the cursor belongs to a query.
+    /// A hash of the entity, the sort keys and their types. The hash shows whether the cursor belongs to a query.
     let order: UInt64
 }
 

@@ -4,7 +4,7 @@ import CambiumModel
 final class QueryContext {
     let reader: Reader
     let layout: GraphLayout
-    /// Whether the task was cancelled. In this case, the results are incomplete, and the run throws `CancellationError`.
+    /// Whether the task was cancelled. If so, the results are incomplete, and the run throws `CancellationError`.
     private(set) var isCancelled = false
 
     init(_ reader: Reader, _ layout: GraphLayout) {
@@ -39,7 +39,7 @@ final class QueryContext {
 
     /// The page of a group is prefetched this many groups before the loop reaches the group.
     private static let pageDistance = 8
-    /// The columns of a group that a condition reads are prefetched this many groups before the loop reaches the group.
+    /// The columns that a condition reads in a group are prefetched this many groups before the loop reaches the group.
     private static let columnDistance = 3
 
     /// With this number of groups or more, columns do not fit into the processor's caches, so they are prefetched. The number is small in

@@ -16,7 +16,7 @@ extension QueryCursor: CustomStringConvertible {
     /// The maximum length of a text. A sort key is as long as the values that it contains, so a cursor may be long.
     private static let textByteCountMax = 1 << 20
 
-    /// Parses the text of a cursor. Throws `.invalidInput` if it is malformed.
+    /// Parses the text of a cursor. Throws `.invalidInput` if the text is malformed.
     public init(parsing text: String) throws(CambiumError) {
         let digits = Array(text.utf8)
         guard digits.count <= Self.textByteCountMax, digits.count >= 2 * Self.headerByteCount, digits.count.isMultiple(of: 2),

@@ -8,7 +8,7 @@ extension QueryRun {
         let step: QueryPlan.Step
     }
 
-    /// If a walk has read one in this many objects without finding enough rows, it stops, because a scan is then cheaper.
+    /// A walk stops if it has read one in this many objects without finding enough rows, because a scan is then cheaper.
     private static let readShare = 16
     /// The maximum number of rows for which memory is allocated before they are found.
     private static let reservedCountMax = 1024
@@ -24,8 +24,8 @@ extension QueryRun {
         return nil
     }
 
-    /// Returns `false` if the index has the order of the query, and `true` if it has this order when it is read backwards. Returns `nil` if
-    /// it has another order.
+    /// Returns `false` if the index has the order of the query, and `true` if the index has this order backwards. Returns `nil` if the
+    /// index has another order.
     private func direction(of index: OrderedIndex) -> Bool? {
         let keys = order.keys
         guard keys.count <= index.components.count else { return nil }

@@ -169,7 +169,8 @@ struct QueryRun: ~Copyable {
         note(.scan, entity.name, context.reader.liveCount(table.index), count, read)
     }
 
-    /// Calls `body` with those rows of an access that also satisfy the condition. Each call receives rows of one group; the groups ascend.
+    /// Calls `body` with the rows that an access finds and that also satisfy the condition. Each call receives rows of one group; the
+    /// groups ascend.
     private mutating func forEachMatch(_ candidate: AccessPlanner.Candidate, _ body: (GroupView, GroupBits) -> Void) throws {
         let counts = AccessCounts()
         var candidates: [UInt32: GroupBits] = [:]
@@ -178,7 +179,7 @@ struct QueryRun: ~Copyable {
         let rows = context.reader.rows(table.index)
         var count = 0
         // The groups are sorted, because the order of a dictionary differs between processes. A sum of floating-point numbers depends on
-        // their order.
+        // the order of the numbers.
         for (index, bits) in candidates.sorted(by: { $0.key < $1.key }) {
             guard let page = rows.group(at: Int(index)) else { continue }
             let group = GroupView(index: Int(index), page: page, chunks: context.reader.chunks)

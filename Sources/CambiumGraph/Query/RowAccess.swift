@@ -38,7 +38,7 @@ indirect enum RowAccess {
         }
     }
 
-    /// The kind of the step in a query plan, and the name that the plan states for it.
+    /// The kind of the step in a query plan, and the name that the plan states for the step.
     var step: (kind: QueryPlan.Step.Kind, name: String?) {
         switch self {
         case .identity: (.identity, nil)

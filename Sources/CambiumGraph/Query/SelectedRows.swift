@@ -56,7 +56,7 @@ extension Graph {
 }
 
 extension ValueReader {
-    /// The maximum number of values in one list of an answer, and of paths that are followed to find them.
+    /// The maximum number of values in one list of an answer. Also the maximum number of paths that are followed to find these values.
     private static var listedCountMax: Int { 1_000_000 }
 
     /// Returns the value of a row, or the list of values if the path leads to several.

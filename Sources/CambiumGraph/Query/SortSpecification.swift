@@ -43,7 +43,7 @@ final class SortSpecification {
             case 4: UInt64(values.load(fromByteOffset: 4 &* index, as: UInt32.self))
             default: values.load(fromByteOffset: 8 &* index, as: UInt64.self)
             }
-        // For a negative number, the ordered bits may have more bits set than the column has. The mask removes them.
+        // For a negative number, the ordered bits may have more bits set than the column has. The mask removes these bits.
         let ordered = (short.type.orderedBits(bits) ^ short.mask) & (.max >> UInt64(64 &- 8 &* short.width))
         return short.present | UInt128(ordered) << UInt128(112 &- 8 &* short.width)
     }
@@ -98,7 +98,7 @@ final class SortSpecification {
         case .object(let id): append(key, .fixed(id.rawValue), .uuid, width: 8)
         case .value(var value):
             // A sum of whole numbers may exceed 64 bits and then is a decimal number. So all such sums are compared as decimal numbers. A
-            // sum with too many digits is a double. It is compared as the decimal number that its text states.
+            // sum with too many digits is a double. Such a double is compared as the decimal number that its text states.
             if case .int(let whole) = value { value = .decimal(DecimalNumber(whole)) }
             if case .double(let sum) = value, let aggregate = key.reader as? AggregateReader, aggregate.isExactSum,
                 let near = DecimalNumber(sum.description)
@@ -193,7 +193,7 @@ extension Value {
 /// Collects entries one by one, and keeps the first ones in the sorted order.
 struct FirstEntries {
     private let countMax: Int
-    /// The entries that are kept. If their number is limited, they form a heap with the last entry at index 0.
+    /// The entries that are kept. If their number is limited, the entries form a heap with the last entry at index 0.
     private var heap: [SortEntry] = []
     /// The beginning of the last entry's key as a number, once the heap is full.
     private var lastPrefix = UInt128.max

@@ -5,8 +5,8 @@ import CambiumModel
 final class TextNode: ConditionNode {
     let slot: Int
     let test: TextTest
-    /// The text with which values are compared, and its last bytes in the form that the C function compares. It is `nil` for other tests,
-    /// and for a text that is too long to be in a leaf.
+    /// The text with which values are compared, and its last bytes in the form that the C function compares. The property is `nil` for
+    /// other tests, and for a text that is too long to be in a leaf.
     private let equal: (bytes: [UInt8], end: cmachine_text)?
 
     /// The number of bytes of the leaf that was compared last.
@@ -45,7 +45,7 @@ final class TextNode: ConditionNode {
     }
 
     /// Prefetches as many bytes as the leaf of the previous group has. The size of this group's leaf is not known yet, because the leaf
-    /// contains it. If the texts are long, most of their bytes are not read, so only the cells are prefetched.
+    /// itself contains its size. If the texts are long, most of their bytes are not read, so only the cells are prefetched.
     override func prefetch(_ group: GroupView) {
         group.prefetch(slot, byteCount: leafByteCount <= Self.prefetchedByteCountMax ? leafByteCount : PageLayout.heapOffset)
     }

@@ -9,7 +9,8 @@ class ValueReader {
     /// Calls `body` with each value until `body` returns `false`. Returns whether `body` always returned `true`.
     func visit(_ row: UInt32, _ body: (QueryValue) -> Bool) -> Bool { body(.null) }
 
-    /// Calls `body` with each value, and with the number of paths that lead to it. A function such as a sum needs all of them.
+    /// Calls `body` with each value, and with the number of paths that lead to this value. A sum, for example, adds a value once for each
+    /// path.
     func visitAll(_ row: UInt32, _ body: (QueryValue, Int128) -> Void) {
         _ = visit(row) { value in
             body(value, 1)

@@ -59,7 +59,7 @@ extension Reader {
     }
 }
 
-/// Adds up numbers. The sum does not depend on the order in which they are added, because they are sorted first.
+/// Adds up numbers. The sum does not depend on the order in which the numbers are added, because they are sorted first.
 struct DerivedSum {
     private let type: AttributeType
     private var whole: Int128 = 0

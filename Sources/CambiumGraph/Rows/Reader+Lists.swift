@@ -88,7 +88,7 @@ struct ListRows: Sequence, IteratorProtocol {
         }
     }
 
-    /// Begins at a member of an ordered list. The sequence returns this member first. It is empty if `member` is `nil`.
+    /// Begins at a member of an ordered list. The sequence returns this member first. The sequence is empty if `member` is `nil`.
     init(_ reader: Reader, _ list: ListLayout, from member: UInt32?) {
         rows = reader.rows(list.memberTable)
         restCount = 4 * rows.rowCountEnd

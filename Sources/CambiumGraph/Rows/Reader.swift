@@ -116,7 +116,7 @@ struct Rows {
         return link(row, TableLayout.virtualPageSlot)
     }
 
-    /// Returns whether a group contains rows of several virtual pages.
+    /// Returns whether a group contains rows of several virtual pages (ranges of consecutive serials).
     func isShared(_ group: UInt32) -> Bool {
         let page = self.group(group << PageLayout.rowShift)
         guard page.load(fromByteOffset: GroupLayout.virtualPageOffset, as: UInt32.self) == GroupLayout.isShared else { return false }

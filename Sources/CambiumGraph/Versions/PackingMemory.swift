@@ -1,9 +1,10 @@
 import CambiumModel
 
-/// Work that packing has tried without success. It is not tried again until something changes.
+/// Work that packing has tried without success. Packing does not try this work again until something changes.
 struct PackingMemory: Sendable {
-    /// For each table in which no two sparse groups fitted together, the numbers of its sparse groups and live rows at that time. The key
-    /// is the root entity of the table, because a migration may change the table's number.
+    /// The tables in which the last plan found no two sparse groups (groups in which few rows contain an object) that fit together. For
+    /// each of these tables, the numbers of sparse groups and live rows at that time. The key is the root entity of the table, because a
+    /// migration may change the table's number.
     var vainCounts: [EntityNumber: (sparseGroups: Int, live: Int)] = [:]
     /// For each chunk that could not be emptied, the number of granules that remained in use.
     var stuckChunks: [Int: Int] = [:]

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 import Synchronization
 
-/// The description of a version's pages that a checkpoint record stores: the chunks, and how many granules of each are in use. See
+/// The description of a version's pages in a checkpoint record: the chunks, and how many granules of each chunk are in use. See
 /// Docs/CHECKPOINTS.md.
 package struct PageImage: Sendable {
     /// The epoch of the version: all of its pages were born in this epoch or earlier.
@@ -36,7 +36,7 @@ package struct PageImage: Sendable {
     }
 }
 
-/// The pages of a version that was frozen for a checkpoint, and the chunks that must still be stored.
+/// A version that was frozen for a checkpoint: its pages, and the chunks that must still be stored.
 package struct FrozenPages: Sendable {
     package let image: PageImage
     /// The chunks that were frozen and must be stored.
@@ -45,7 +45,7 @@ package struct FrozenPages: Sendable {
     package let inFile: [Int]
     /// The chunks for the table of the checkpoint, ascending.
     package let tables: [Int]
-    /// The steps that release the disk space of the chunks for the table. They must run before anything is stored in these chunks.
+    /// The steps that release the disk space of the chunks for the table. The steps must run before anything is stored in these chunks.
     package let disk: DiskRelease
 }
 
@@ -61,21 +61,31 @@ extension Timeline {
         _ image: PageImage, layout fingerprint: UInt64, schema: SchemaCatalog, hasRegister: Bool = true,
         source: any ChunkSource, memory: MemoryBudget = .standard
     ) throws(CambiumError) {
-        guard image.isPossible else { throw CambiumError(.damaged, "The checkpoint record describes pages that no graph can have.") }
+        guard image.isPossible else {
+            throw CambiumError(
+                .damaged,
+                "The checkpoint record describes pages that no graph can have. The store needs an older checkpoint or the log instead.")
+        }
         let resolved = try Schema(catalog: schema)
         var layout = GraphLayout(resolved, hasRegister: hasRegister)
         if layout.fingerprint != fingerprint { layout = GraphLayout(resolved, hasRegister: hasRegister, hasIndexes: false) }
         guard layout.fingerprint == fingerprint else {
-            throw CambiumError(.damaged, "Another version of this program laid out the pages of the checkpoint.")
+            throw CambiumError(
+                .damaged,
+                "Another version of this program laid out the pages of the checkpoint. "
+                    + "The store needs an older checkpoint or the log instead.")
         }
         // Drafts must get later epochs than all stored pages.
         Self.epochs.max(image.epoch, ordering: .relaxed)
         let space = PageSpace(StoredSpace(live: image.live, epoch: image.epoch, source: source), budget: memory)
         if let flaw = space.supplied(Int(image.directory) / PageLayout.chunkGranules).flaw {
-            throw CambiumError(.damaged, "The pages of the checkpoint are not a graph: \(flaw).")
+            throw CambiumError(
+                .damaged, "The pages of the checkpoint are not a graph: \(flaw). The store needs an older checkpoint or the log instead.")
         }
         guard Self.isDirectory(image.directory, in: space, layout, epoch: image.epoch) else {
-            throw CambiumError(.damaged, "The directory reference of the checkpoint record does not lead to a directory page.")
+            throw CambiumError(
+                .damaged,
+                "The checkpoint record does not refer to a directory page. The store needs an older checkpoint or the log instead.")
         }
         let version = Version(epoch: image.epoch, directory: image.directory, layout: layout, space: space)
         self.init(space, version)
@@ -135,14 +145,14 @@ extension Timeline {
         return (tables, space.discard(tables))
     }
 
-    /// Calls `body` with the bytes of a frozen chunk. Any thread may call it.
+    /// Calls `body` with the bytes of a frozen chunk. Any thread may call this method.
     package func withBytes<Result>(ofChunk chunk: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let base = space.chunks[chunk: chunk] ?? space.supply(chunk)
         return try body(UnsafeRawBufferPointer(start: base, count: PageLayout.chunkByteCount))
     }
 
     /// Lets writers use exactly the chunks that no version of this process and no owner needs. Releases the memory and disk space of these
-    /// chunks, except at most 16 MiB that are kept for the next writes. Call it before the first draft, or while no writer waits.
+    /// chunks, except at most 16 MiB that are kept for the next writes. Call this method before the first draft, or while no writer waits.
     /// Complexity: O(chunks).
     package func reuse(_ owners: ChunkOwners) {
         var rest = beginReuse(owners, keepsSpares: true)
@@ -152,8 +162,8 @@ extension Timeline {
         }
     }
 
-    /// Lets writers use the same chunks as `reuse` does, and returns the task that releases memory and disk space. Call it only while no
-    /// thread writes. Complexity: O(chunks).
+    /// Lets writers use the same chunks as `reuse` does, and returns the task that releases memory and disk space. Call this method only
+    /// while no thread writes. Complexity: O(chunks).
     ///
     /// - Parameter keepsSpares: Whether up to 16 MiB of empty chunks keep their memory and disk space for the next changes.
     /// - Returns: The task. The caller alternately calls `take` and `releaseTaken` until the task is done.
@@ -163,7 +173,7 @@ extension Timeline {
     }
 
     /// Puts back the chunks that the last call took, and takes the next empty chunks (at most 1 MiB) for `ChunkRelease.releaseTaken`. Call
-    /// it only while no thread writes. Other threads may write between two calls.
+    /// this method only while no thread writes. Other threads may write between two calls.
     package func take(_ rest: inout ChunkRelease) {
         space.take(&rest)
         noteTotals()
@@ -176,7 +186,7 @@ extension Timeline {
     /// its storage. Read this property only while no thread writes. Complexity: O(chunks).
     package var mappedChunks: (ofSource: [Int], ofStorage: [Int]) { space.mappedChunks }
 
-    /// Sets the storage for chunks that exceed the memory budget. Call it before the first draft.
+    /// Sets the storage for chunks that exceed the memory budget. Call this method before the first draft.
     package func keepPages(in storage: any PageStorage) { space.storage = storage }
 
     /// Keeps an object alive as long as the timeline or one of its graphs exists.
@@ -186,7 +196,7 @@ extension Timeline {
     package var budget: MemoryBudget { space.memory.budget }
 
     /// Maps the file at the addresses of stored chunks, and releases their memory. The chunks must be frozen and ascend. Other threads may
-    /// read them at the same time.
+    /// read the chunks at the same time.
     package func replace(_ stored: ArraySlice<Int>) {
         space.replace(stored)
         noteTotals()

@@ -49,14 +49,13 @@ package final class Timeline: @unchecked Sendable {
         Draft(of: current.withLock { $0 }, epoch: Self.nextEpoch(), requestCountMax: requestCountMax)
     }
 
-    /// The number of replaced versions that readers still hold. Complexity: O(replaced versions and the pages of those that were released).
+    /// The number of replaced versions that readers still hold. Complexity: O(replaced versions + pages of the released versions).
     package var pinnedVersionCount: Int {
         reclaim()
         return pinned.count
     }
 
-    /// The number of bytes in pages that only replaced versions reach. Complexity: O(replaced versions and the pages of those that were
-    /// released).
+    /// The number of bytes in pages that only replaced versions reach. Complexity: O(replaced versions + pages of the released versions).
     package var pinnedByteCount: Int {
         reclaim()
         return pinned.deadGranules * PageLayout.granule
@@ -209,7 +208,8 @@ extension Timeline {
     /// Limits the graph to fewer pages than a page reference can address.
     package func limit(to capacity: PageCapacity) { space.capacity = capacity }
 
-    /// Whether so few pages are left that only deletions may use them. The caller must not read this while a draft is being written.
+    /// Whether so few pages are left that only deletions may use them. The caller must not read this property while a draft is being
+    /// written.
     package var isInReserve: Bool { space.isInReserve }
 }
 

@@ -14,7 +14,7 @@ package struct TimelineTotals: Sendable, Equatable {
     package let mappedByteCount: Int
 }
 
-/// The totals of a timeline. Its writer stores them, and any thread loads them.
+/// The totals of a timeline. The writer of the timeline stores them, and any thread loads them.
 ///
 /// Each number is loaded by itself, so two numbers may be of different moments.
 final class TimelineCounters: Sendable {

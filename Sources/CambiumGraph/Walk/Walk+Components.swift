@@ -13,7 +13,7 @@ extension Walk {
     }
 }
 
-/// Joins sets of objects (union-find, Tarjan). Each object points to itself, or to an object of its component that has a smaller number.
+/// Joins sets of objects (union-find, Tarjan). Each object points to itself, or to an object with a smaller number in the same component.
 private struct ComponentJoining {
     private let graph: Graph
     private let scope: WalkScope

@@ -4,8 +4,8 @@ extension Walk {
     /// Returns the objects on one of the shortest paths between two objects, including both, or `nil` if there is no path. The path from an
     /// object to itself is the object.
     ///
-    /// The search walks from both ends. In each step, it continues at the end where fewer links must be followed. Throws `.notFound` if one
-    /// of the objects does not exist. Complexity: O(objects reached + links followed).
+    /// The search walks from both ends. In each step, the search continues at the end where fewer links must be followed. Throws
+    /// `.notFound` if one of the objects does not exist. Complexity: O(objects reached + links followed).
     ///
     /// - Parameter distance: The maximum number of links in the path; `nil` for no limit.
     public func path(from start: ObjectID, to end: ObjectID, within distance: Int? = nil) throws(CambiumError) -> [ObjectID]? {
@@ -58,7 +58,7 @@ private struct PathSearch {
     ///
     /// - Parameters:
     ///   - others: The places that the other walk reached. The filter may refuse some of these places.
-    ///   - goal: The place at which the other walk began, which need not pass the filter.
+    ///   - goal: The place at which the other walk began. This place need not pass the filter.
     private static func advance(
         _ front: inout WalkFront, until others: PlaceMarks, _ goal: ObjectPlace, _ filter: (ObjectPlace) -> Bool
     ) -> Bool {

@@ -80,6 +80,6 @@ extension GraphLayout {
         return [end]
     }
 
-    /// Returns the other end of a link. It exists even if the schema does not name an inverse relationship.
+    /// Returns the other end of a link. The other end exists even if the schema does not name an inverse relationship.
     func opposite(_ end: EndLayout) -> EndLayout { self.end(end.link, 1 - end.end) }
 }

@@ -60,7 +60,7 @@ extension Walk {
     /// Returns the objects that can be reached from an object, including the object itself, in breadth-first order.
     ///
     /// Throws `.notFound` if the object does not exist. Complexity: O(objects reached + links followed). Takes memory for the objects
-    /// reached. If there are many, takes another bit for each object of the tables that the walk reaches.
+    /// reached. If the walk reaches many objects, also takes a bit for each object of the tables that it reaches.
     ///
     /// - Parameter distance: The maximum number of links from the start to an object; `nil` for no limit. With 0 or less, only the start is
     ///   returned.
