@@ -121,8 +121,8 @@ final class CloneBits: @unchecked Sendable {
         Self.release(ranks, wordCount / Self.wordsPerGroup)
     }
 
-    /// The size from which memory is mapped. The allocator would clear a large block that was used before, so the clone of a single object
-    /// would cost more in a larger table. The kernel fills mapped memory with zeros at the first touch.
+    /// A block of at least this many bytes is mapped, because the kernel fills mapped memory with zeros at the first touch. The allocator
+    /// would clear the whole block at once, so the clone of a single object would cost more in a larger table.
     private static let mappedByteCountMin = 64 << 10
 
     private static func zeros<Element>(_ count: Int, of type: Element.Type) -> UnsafeMutablePointer<Element> {

@@ -29,7 +29,7 @@ extension Draft {
         return CambiumError(.damaged, "The clone of \(roots) does not produce the objects that the log states.")
     }
 
-    /// Carries out a plan. The plan must have been made from the current state of this draft, and `op` from the plan.
+    /// Carries out a plan. The plan must have been made from the current state of this draft, and `op` must have been made from the plan.
     ///
     /// Throws `.invalidInput`, and changes nothing, if a value for the roots does not fit its attribute. Complexity: O(copied objects and
     /// their links).

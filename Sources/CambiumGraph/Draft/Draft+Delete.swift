@@ -70,7 +70,7 @@ extension Draft {
         }
     }
 
-    /// Returns whether the delete rule of an end is `noAction`. Then the rules of the objects at the other side are not checked.
+    /// Returns whether the delete rule of an end is `noAction`. If so, the rules of the objects at the other end are not checked.
     func isUnchecked(_ end: EndLayout, _ place: ObjectPlace) -> Bool {
         let link = schema.links[end.link]
         guard let property = (end.end == 0 ? link.first : link.second).property else { return false }

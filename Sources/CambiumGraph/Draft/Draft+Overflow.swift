@@ -82,7 +82,7 @@ extension Draft {
             if page.overflow == 0 { break }
             page = Bucket(chunks[page.overflow])
         }
-        // Entries of the crowd come first, so that each new bucket that is full determines the same crowd as before.
+        // Entries of the crowd come first. So if one of the new buckets gets full, it determines the same crowd as the old bucket.
         for (fragment, row) in crowd + others {
             let half = Bucket(chunks[isUpper(fragment, row, depth, table, index) ? upper : lower])
             if half.count < Bucket.capacity { half.add(fragment, row) } else { addToOverflow(half, fragment, row) }

@@ -173,8 +173,8 @@ extension Draft {
     private mutating func copy(_ page: PageRef, _ kind: PageKind?, _ byteCount: Int) -> PageRef {
         let source = chunks[page]
         let birth = source.load(fromByteOffset: PageLayout.birthOffset, as: UInt64.self)
-        // The copy gets the tail of the header: the size and the kind of the page. The 32-bit load omits the rest of the tail, the link to
-        // the next free page.
+        // The copy gets the tail of the header: the size and the kind of the page. The rest of the tail is the link to the next free page.
+        // The 32-bit load omits this link.
         let tail = UInt64(source.load(fromByteOffset: PageLayout.granulesOffset, as: UInt32.self))
         let granules = Int(truncatingIfNeeded: tail & 0xFFFF)
         if !space.isProven {

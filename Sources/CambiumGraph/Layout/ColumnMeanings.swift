@@ -94,7 +94,7 @@ private struct ColumnCollection {
         var known = Set<[UInt16]>()
         for entity in layout.schema.entities {
             guard let table = layout.table(of: entity.root) else { continue }
-            // Sub-entities inherit attributes, so the same attribute occurs several times.
+            // Sub-entities inherit attributes, so the same attribute occurs several times. It is added only once.
             for attribute in entity.attributes where known.insert([entity.root.rawValue, attribute.number.rawValue]).inserted {
                 add(.attribute(attribute.number, attribute.type), table.index, table.slot(of: attribute.number))
             }

@@ -7,7 +7,7 @@ package final class TouchedObjects: Sendable {
     let serials: [LiveKey: [UInt64]]
     /// The total number of serials for all properties.
     package let count: Int
-    /// Whether the schemas of the two graphs differ. Then the properties may have different meanings.
+    /// Whether the schemas of the two graphs differ. If so, the properties may have different meanings.
     package let changesSchema: Bool
 
     /// Complexity: O(changes).

@@ -35,7 +35,7 @@ struct IndexChangeFinder {
         }
     }
 
-    /// Adds the differences in one group to a batch.
+    /// Adds the differences in one group between the older and the newer graph to a batch.
     ///
     /// - Parameter old: The index in the layout of the older graph; `nil` if the index has no objects of that graph.
     func addChanges(_ old: OrderedIndexLayout?, _ new: OrderedIndexLayout, _ left: RowGroup, _ right: RowGroup, _ batch: inout OrderedBatch)

@@ -72,7 +72,7 @@ extension IndexRange {
         private let isProven: Bool
         /// Whether all keys are short enough not to be cut. If so, the order of the entries is the order of the values.
         private let hasShortKeys: Bool
-        /// The rows that have the same cut key, which is `runKey`.
+        /// The rows whose key in the index is `runKey`. The index may have cut this key to the maximum length.
         private var run: [UInt32] = []
         private var runKey: [UInt8] = []
 

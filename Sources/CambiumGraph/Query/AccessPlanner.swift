@@ -26,7 +26,8 @@ struct AccessPlanner {
         return candidate.estimate <= scanned / Self.singleCost ? candidate : nil
     }
 
-    /// Returns a way to find all rows that satisfy the condition, and possibly other rows. Returns `nil` if there is no way except a scan.
+    /// Returns a way to find all rows that satisfy the condition. The way may also find other rows. Returns `nil` if only a scan finds all
+    /// these rows.
     private func candidate(_ node: ConditionNode, _ entity: Entity, depth: Int) -> Candidate? {
         switch node {
         case let rows as RowSetNode: return Candidate(access: .identity(rows.rows), estimate: rows.rows.count)

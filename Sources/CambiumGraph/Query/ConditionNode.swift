@@ -64,7 +64,7 @@ final class AndNode: ConditionNode {
         return rest
     }
 
-    /// Only the first two parts prefetch their columns, because they often leave no row for the others.
+    /// Only the first two parts prefetch their columns, because these two parts often leave no row for the other parts.
     override func prefetch(_ group: GroupView) {
         first.prefetch(group)
         second.prefetch(group)

@@ -118,8 +118,8 @@ struct GroupOrder {
             throw QueryMistake("'\(comparison.relation.text)' cannot compare \(kind.text). Use == or !=.", at: operand.offset)
         }
         if comparison.relation == .like || comparison.relation == .matches { return try matches(comparison, row) }
-        // A literal is converted to the type of the other side. A literal on the left side gets the type of the first element on the right
-        // side.
+        // A literal is converted to the type of the value on the other side of the comparison. A literal on the left side gets the type of
+        // the first element on the right side.
         let left = try operandValue(comparison.left, row, like: try elements.first.flatMap { operand throws(QueryMistake) in
             try stored(operand, row)
         })

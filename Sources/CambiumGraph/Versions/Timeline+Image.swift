@@ -117,7 +117,7 @@ extension Timeline {
         let (tables, disk) = try takeTableChunks(tableChunkCount)
         let version = head.version
         var live = (0..<space.chunkCount).map { space.live[$0] }
-        // The image has only the pages of the newest version, so pages that only older versions reach are subtracted.
+        // The image has only the pages of the newest version. So pages that only older versions reach are subtracted from `live`.
         for older in pinnedVersions {
             for page in older.dead.elements { live[Int(page >> 12)] -= UInt16(space.chunks.granules(page)) }
         }

@@ -161,7 +161,7 @@ package final class Timeline: @unchecked Sendable {
         }
         guard let newest else { return head }
         current.withLock { $0 = newest }
-        // The version is the newest one again, so the pages that later versions replaced are in use.
+        // `newest` is the newest version again, so it needs the pages that later versions replaced.
         pinned.removeAll(from: newest.epoch, space)
         newest.dead.removeAll()
         noteTotals()

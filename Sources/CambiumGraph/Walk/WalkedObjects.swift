@@ -30,7 +30,7 @@ public struct WalkedObjects: Sequence, Sendable {
     /// The greatest distance of an object; 0 if there are no objects.
     public var distanceMax: Int { levelEnds.count - 1 }
 
-    /// Returns the ids of the objects with a distance, ascending. Complexity: O(n log n) for n objects.
+    /// Returns the ids, ascending, of the objects at this distance. Complexity: O(n log n) for n objects.
     public func ids(at distance: Int) -> [ObjectID] {
         guard levelEnds.indices.contains(distance) else { return [] }
         return places[(distance == 0 ? 0 : levelEnds[distance - 1])..<levelEnds[distance]].map(graph.id(of:)).sorted()
