@@ -27,7 +27,7 @@ extension ChangeFinder {
         }
     }
 
-    /// Returns the number of the group of a virtual page, counted from 1, or 0 if the page has no group.
+    /// Returns the number of the group of a virtual page, counted from 1. Returns 0 if the virtual page has no group.
     private func group(_ reader: Reader, _ table: Int, _ virtualPage: UInt32) -> UInt32 {
         reader.vector(table, TablePage.virtualPagesOffset).get(Int(virtualPage), reader.chunks)
     }

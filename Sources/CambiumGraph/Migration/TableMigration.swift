@@ -70,7 +70,7 @@ struct TableMigration {
             let wanted = slots.compactMap(\.self)
             let place = free[wanted]?.firstIndex { number in
                 let before = old.indexes[number]
-                // In a table of edges, both families are empty, so the only index stays.
+                // A table of edges has only one index. Its families in both layouts are empty and therefore equal, so the index stays.
                 let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
                 return hasSameRows && before.coversTable == index.coversTable
             }
