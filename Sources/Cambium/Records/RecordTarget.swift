@@ -4,16 +4,19 @@ struct RecordTarget: ~Copyable {
     private(set) var transaction: WriteTransaction?
     private(set) var edit: Edit?
     let storeKey: UInt64
+    private let schema: Schema
     /// Whether a call may have changed the transaction.
     private(set) var hasChanged = false
 
     init(_ transaction: consuming WriteTransaction) {
         storeKey = transaction.draft.original.storeKey
+        schema = transaction.draft.original.schema
         self.transaction = consume transaction
     }
 
     init(_ edit: consuming Edit) {
         storeKey = edit.base.storeKey
+        schema = edit.base.schema
         self.edit = consume edit
     }
 
@@ -70,6 +73,11 @@ struct RecordTarget: ~Copyable {
     }
 
     // MARK: Links
+
+    /// Returns the relationship at the other side of a relationship's links, or `nil` if the schema names no inverse.
+    func inverse(_ relationship: Relationship) -> Relationship? {
+        relationship.inverse.flatMap { schema.relationship($0, ofRoot: relationship.destinationRoot) }
+    }
 
     func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         transaction?.members(relationship, of: id) ?? edit?.currentMembers(relationship, of: id) ?? []

@@ -1,3 +1,9 @@
+/// A member of a relationship of an object.
+struct LinkEnd: Hashable {
+    let place: EditPlace
+    let member: ObjectID
+}
+
 /// Writing the relationships of records.
 extension RecordWriter {
     /// Returns the current object, and the relationship of a property if it is written now. Returns `nil` if this call of `write(to:)` is
@@ -58,23 +64,52 @@ extension RecordWriter {
         if wanted == nil, let before, isOmitted(before, type) { return }
         if isOutdated(wanted.map { [$0] } ?? [], before.map { [$0] } ?? [], relationship, of: id) { return }
         if let wanted {
-            try target.link(id, relationship, wanted)
+            try link(id, relationship, wanted)
         } else if let before {
-            try target.unlink(id, relationship, before)
+            try unlink(id, relationship, before)
         }
     }
 
-    /// Whether the members of a record are those that its object had before another copy of the record changed them. If the writer has not
-    /// changed the relationship yet, stores `present` in `formerMembers`.
+    /// Whether the members of a record are those that its object had before this save changed them, through another copy of the record or
+    /// from the other side of the relationship. Stores the former members in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {
         let place = EditPlace(id, relationship.number)
-        guard let former = formerMembers[place] else {
-            formerMembers[place] = present
-            return false
+        let lost = lostMembers[place] ?? []
+        if formerMembers[place] == nil {
+            var former: [ObjectID] = []
+            for member in present where !addedMembers.contains(LinkEnd(place: place, member: member)) { former.append(member) }
+            former += lost.subtracting(present)
+            formerMembers[place] = former
         }
-        return current.isKnown && (relationship.isOrdered ? former == wanted : Set(former) == Set(wanted))
+        guard current.isKnown, let former = formerMembers[place], Set(former) == Set(wanted) else { return false }
+        // The places of lost members in the former order are not known.
+        return !relationship.isOrdered || former.filter { !lost.contains($0) } == wanted.filter { !lost.contains($0) }
+    }
+
+    private mutating func link(_ id: ObjectID, _ relationship: Relationship, _ member: ObjectID, at index: Int? = nil) throws {
+        if let inverse = target.inverse(relationship) {
+            if !relationship.isToMany, let former = target.members(relationship, of: id).first { noteLoss(of: id, at: former, inverse) }
+            if !inverse.isToMany, let former = target.members(inverse, of: member).first {
+                noteLoss(of: member, at: former, relationship)
+                noteLoss(of: former, at: member, inverse)
+            }
+            let place = EditPlace(member, inverse.number)
+            if lostMembers[place]?.contains(id) != true { addedMembers.insert(LinkEnd(place: place, member: id)) }
+        }
+        try target.link(id, relationship, member, at: index)
+    }
+
+    private mutating func unlink(_ id: ObjectID, _ relationship: Relationship, _ member: ObjectID) throws {
+        if let inverse = target.inverse(relationship) { noteLoss(of: id, at: member, inverse) }
+        try target.unlink(id, relationship, member)
+    }
+
+    /// Notes that the other side of a relationship removes a member of an object.
+    private mutating func noteLoss(of member: ObjectID, at owner: ObjectID, _ relationship: Relationship) {
+        let place = EditPlace(owner, relationship.number)
+        if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
 
     /// Whether an object is omitted from the values of a type: the object contains the current record, or contained it when the record was
@@ -102,14 +137,14 @@ extension RecordWriter {
         if present == wanted { return }
         if isOutdated(wanted, present, relationship, of: id) { return }
         let known = Set(present)
-        for member in present where !kept.contains(member) { try target.unlink(id, relationship, member) }
+        for member in present where !kept.contains(member) { try unlink(id, relationship, member) }
         guard relationship.isOrdered else {
-            for member in wanted where !known.contains(member) { try target.link(id, relationship, member) }
+            for member in wanted where !known.contains(member) { try link(id, relationship, member) }
             return
         }
         for step in MemberOrder.steps(from: present.filter(kept.contains), to: wanted) {
             if step.isNew {
-                try target.link(id, relationship, step.member, at: step.index)
+                try link(id, relationship, step.member, at: step.index)
             } else {
                 try target.move(id, relationship, step.member, to: step.index)
             }

@@ -16,6 +16,10 @@ public struct RecordWriter: ~Copyable {
     /// does not undo the change of another copy.
     private var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
+    /// The members that the writer added from the other side of a relationship, and those that it removed from there. If the record of an
+    /// object still has the members from before, saving this record does not undo these changes.
+    var addedMembers: Set<LinkEnd> = []
+    var lostMembers: [EditPlace: Set<ObjectID>] = [:]
     private var bindings: [(type: ObjectIdentifier, binding: RecordBinding)] = []
     private let read: RefOrigin
     private var inserted: RefOrigin?

@@ -1,6 +1,24 @@
 import Cambium
 import Testing
 
+/// A worker whose relationships are listed on both sides.
+private struct Worker: BlankRecord {
+    var name = ""
+    var boss: Ref<Worker>?
+    var team: Set<Ref<Worker>> = []
+    var mentor: Ref<Worker>?
+    var pupils: [Ref<Worker>] = []
+    var ref: Ref<Worker>?
+
+    static let recordSchema = RecordSchema<Worker>("Worker") {
+        RecordProperty("name", \.name)
+        RecordProperty("boss", \.boss, .inverse("team"))
+        RecordProperty("team", \.team)
+        RecordProperty("mentor", \.mentor, .inverse("pupils"))
+        RecordProperty("pupils", \.pupils)
+    }
+}
+
 @Suite("Several copies of a record in one save")
 struct RecordCopyTests {
     /// Saves three people: Anna is a friend of both others.
@@ -62,5 +80,34 @@ struct RecordCopyTests {
         shop.employees[0].name = "second"
         try store.save(&shop)
         #expect(try store.fetch(Companies.Employee.self).map(\.name) == ["second"])
+    }
+
+    @Test("an unchanged record does not undo a change from the other side of a relationship", arguments: [false, true])
+    func otherSides(inEdit: Bool) throws {
+        let store = try Store.inMemory(schema: Schema(of: Worker.self))
+        func save(_ workers: inout [Worker]) throws {
+            guard inEdit else {
+                try store.save(&workers)
+                return
+            }
+            var edit = store.edit()
+            try edit.save(&workers)
+            try store.commit(&edit)
+        }
+        var workers = ["Anna", "Ben", "Cleo"].map { Worker(name: $0) }
+        try store.save(&workers)
+        let refs = workers.compactMap { $0.ref }
+        for index in 0..<2 { (workers[index].boss, workers[index].mentor) = (refs[2], refs[2]) }
+        try save(&workers)
+        workers = try store.fetch(Worker.self)
+        #expect(workers[2].team == Set(refs.prefix(2)))
+        #expect(workers[2].pupils == [refs[0], refs[1]])
+        (workers[0].boss, workers[0].mentor) = (refs[1], nil)
+        try save(&workers)
+        workers = try store.fetch(Worker.self)
+        #expect(workers[0].boss == refs[1])
+        #expect(workers[1].team == [refs[0]])
+        #expect(workers[2].team == [refs[1]])
+        #expect(workers[2].pupils == [refs[1]])
     }
 }
