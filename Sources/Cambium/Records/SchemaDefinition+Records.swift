@@ -71,14 +71,17 @@ struct SchemaAssembly {
         }
     }
 
-    /// Removes the properties that an ancestor declares.
+    /// Removes the properties that an ancestor declares. Begins with the most distant ancestor, because the records in between list its
+    /// properties again.
     private mutating func dropInherited(_ drafts: inout [EntityDraft], _ index: Int, _ indexByName: [String: Int]) {
         var seen: Set<String> = [drafts[index].definition.name]
+        var ancestors: [Int] = []
         var ancestor = drafts[index].definition.parent
         while let name = ancestor, seen.insert(name).inserted, let parent = indexByName[name] {
-            drafts[index].drop(drafts[parent], name(of:), &mistakes)
+            ancestors.append(parent)
             ancestor = drafts[parent].definition.parent
         }
+        for parent in ancestors.reversed() { drafts[index].drop(drafts[parent], name(of:), &mistakes) }
     }
 
     /// Completes inverses: if a relationship A states B as its inverse, B gets the inverse A.

@@ -134,6 +134,34 @@ struct RecordSchemaTests {
         #expect(error.details.count == 2)
     }
 
+    @Test("the options of an inherited property are compared with the record that declares it, not with records in between")
+    func inheritedFromGrandparent() throws {
+        struct Top: BlankRecord {
+            var name = ""
+            var ref: Ref<Top>?
+            static let recordSchema = RecordSchema<Top>("Top") { RecordProperty("name", \.name, .maxLength(40)) }
+        }
+        struct Middle: BlankRecord {
+            var name = ""
+            var ref: Ref<Middle>?
+            static let recordSchema = RecordSchema<Middle>("Middle", parent: Top.self) { RecordProperty("name", \.name) }
+        }
+        struct Same: BlankRecord {
+            var name = ""
+            var ref: Ref<Same>?
+            static let recordSchema = RecordSchema<Same>("Same", parent: Middle.self) { RecordProperty("name", \.name, .maxLength(40)) }
+        }
+        struct Other: BlankRecord {
+            var name = ""
+            var ref: Ref<Other>?
+            static let recordSchema = RecordSchema<Other>("Other", parent: Middle.self) { RecordProperty("name", \.name, .maxLength(9)) }
+        }
+        #expect(try Schema(of: Same.self).entity("Same")?.attribute("name") != nil)
+        let error = try #require(throws: CambiumError.self) { try Schema(of: Other.self) }
+        #expect(error.details.count == 1)
+        #expect(error.details.first?.contains("'Top.name'") == true)
+    }
+
     @Test("a record of a sub-entity repeats inherited sets without effect, and may have its own identity")
     func repeatedSets() throws {
         struct Parent: EntityRecord {
