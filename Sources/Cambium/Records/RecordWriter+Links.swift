@@ -36,11 +36,12 @@ extension RecordWriter {
 
     /// Whether a collection belongs to the property that is being written. If so, its members are unchanged.
     ///
-    /// `owner` may have the id of an edit that was committed. Such an owner counts as the current object. An owner of a transaction that
-    /// was rolled back does not exist, so its members are written, even if the current object got its id.
+    /// `owner` may have the id of an edit that was committed. Such an owner counts as the current object, unless the save has inserted this
+    /// object. An owner of a transaction that was rolled back does not exist, so its members are written, even if the current object got
+    /// its id.
     func writesMembers(_ property: Int, of owner: MembersOwner) -> Bool {
         guard let (id, relationship) = relationship(property), relationship.number == owner.relationship else { return false }
-        if owner.origin.isRolledBack(except: target.outcome) { return false }
+        if current.isNew || owner.origin.isRolledBack(except: target.outcome) { return false }
         return owner.id == id || (owner.id.isProvisional && !id.isProvisional && !target.hasInserted(owner.id))
     }
 

@@ -36,6 +36,8 @@ public struct RecordWriter: ~Copyable {
         let arrival: PropertyNumber?
         /// Whether the record has the ref of an object. If so, the record may be one of several copies.
         var isKnown = false
+        /// Whether the save has inserted the object.
+        var isNew = false
         /// The objects of the records that contained the record when it was read or saved.
         var containers: [ObjectID] = []
         /// The index at which the search for the next name begins: the property after the one that was last written by name.
@@ -172,8 +174,7 @@ public struct RecordWriter: ~Copyable {
         try record.write(to: &self)
         let (id, isNew) = try saveAttributes(of: record.ref, Record.self)
         if current.binding.hasRelationships {
-            current.id = id
-            current.next = 0
+            (current.id, current.isNew, current.next) = (id, isNew, 0)
             path.append(id)
             defer { path.removeLast() }
             try record.write(to: &self)

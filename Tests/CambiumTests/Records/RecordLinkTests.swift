@@ -272,6 +272,21 @@ struct RecordLinkTests {
         #expect(try store.graph.find(Tag.self, identity: "classic")?.books.load().map(\.title) == ["Emma"])
     }
 
+    @Test("a copy of an object that an edit inserted has its members, also after the commit of the edit")
+    func copiedAfterCommit() throws {
+        let store = try Library.store()
+        var book = Book("Emma")
+        try store.save(&book)
+        var (edit, draft) = (store.edit(), Tag("draft"))
+        draft.books = [try #require(book.ref)]
+        try edit.save(&draft)
+        draft = try #require(try edit.find(Tag.self, identity: "draft"))
+        try store.commit(&edit)
+        (draft.name, draft.ref) = ("copy", nil)
+        try store.save(&draft)
+        #expect(try store.graph.find(Tag.self, identity: "copy")?.books.load().map(\.title) == ["Emma"])
+    }
+
     @Test("a record whose insertion was rolled back is inserted with the members that it had")
     func membersAfterRollback() throws {
         struct Stop: Error {}
