@@ -31,6 +31,11 @@ extension RecordWriter {
         return type.init(container.id, container.origin) as? Value
     }
 
+    /// Whether a value is a ref that comes from a transaction that was rolled back.
+    func isRolledBack<Value>(_ value: Value) -> Bool {
+        (value as? any ContainerRef)?.origin.isRolledBack(except: target.outcome) ?? false
+    }
+
     /// Whether this call of `write(to:)` is for relationships, and writes this relationship.
     func writesRelationship(_ property: Int) -> Bool { relationship(property) != nil }
 

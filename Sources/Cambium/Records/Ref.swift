@@ -57,7 +57,7 @@ extension Ref: RelatedValue, ArrayElement {
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         if row.writesRelationship(property) {
             try row.setTarget(property, try row.existing(self), of: Ref.self)
-        } else if let container = row.container(property), container.id != id {
+        } else if let container = row.container(property), container.id != id || row.isRolledBack(self) {
             self = Ref(container.id, container.origin)
         }
     }
@@ -70,6 +70,7 @@ extension Ref: RelatedValue, ArrayElement {
 /// A type of refs. With this protocol, `RecordWriter` creates a ref without knowing the type of the ref's record.
 protocol ContainerRef {
     var id: ObjectID { get }
+    var origin: RefOrigin { get }
 
     init(_ id: ObjectID, _ origin: RefOrigin)
 }

@@ -37,7 +37,11 @@ extension ArrayElement where Self: RelatedValue {
             for index in array.indices { ids.append(try array[index].save(in: &row, property)) }
         }
         guard let container: Self = row.containerRef(property), let id = (container as? any ContainerRef)?.id else { return }
-        if !array.contains(where: { ($0 as? any ContainerRef)?.id == id }) { array.append(container) }
+        if let index = array.firstIndex(where: { ($0 as? any ContainerRef)?.id == id }) {
+            if row.isRolledBack(array[index]) { array[index] = container }
+        } else {
+            array.append(container)
+        }
     }
 }
 
@@ -72,6 +76,8 @@ extension Set: PropertyValue where Element: RelatedValue {
             // Builds the set again, because the members have refs now, which may affect their equality.
             self = saved
         }
-        if let container: Element = row.containerRef(property) { insert(container) }
+        guard let container: Element = row.containerRef(property) else { return }
+        if let index = firstIndex(of: container), row.isRolledBack(self[index]) { remove(at: index) }
+        insert(container)
     }
 }
