@@ -66,7 +66,7 @@ public struct Edit: Sendable {
     /// Undoes the last step. Each call that changes something is a step, and so is each group. Returns whether there was a step.
     ///
     /// The steps are cleared by a commit, and by a rebase onto a graph in which an object of the edit has changed. Complexity: O(changes of
-    /// the step).
+    /// the step, and members of the ordered relationships that it changes).
     @discardableResult
     public mutating func undo() -> Bool {
         guard let step = history.takeDone() else { return false }
@@ -76,7 +76,7 @@ public struct Edit: Sendable {
 
     /// Redoes the last undone step. Any other change clears the undone steps. Returns whether there was a step.
     ///
-    /// Complexity: O(changes of the step).
+    /// Complexity: as `undo()`.
     @discardableResult
     public mutating func redo() -> Bool {
         guard let step = history.takeUndone() else { return false }
