@@ -107,6 +107,8 @@ import Testing
     @Test func `a condition on groups refuses a value of another kind`() throws {
         #expect(code(of: { _ = try groups(by: "rank", having: "count == \"3\"") }) == .invalidInput)
         #expect(code(of: { _ = try groups(by: "title", having: "title == 3") }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "title", having: "title != count") }) == .invalidInput)
+        #expect(code(of: { _ = try groups(by: "title", having: "count in {1, title}") }) == .invalidInput)
     }
 }
 

@@ -113,9 +113,18 @@ struct GroupOrder {
         }
         let comparison = try comparison.substituted(binder.arguments)
         let elements = if case .list(let elements) = comparison.right.form { elements } else { [comparison.right] }
-        for operand in [comparison.left] + elements.prefix(1) {
-            guard let kind = try stored(operand, row)?.kind, !kind.allows(comparison.relation) else { continue }
-            throw QueryMistake("'\(comparison.relation.text)' cannot compare \(kind.text). Use == or !=.", at: operand.offset)
+        var first: (operand: Operand, kind: ValueKind)?
+        for operand in [comparison.left] + elements {
+            guard let kind = try stored(operand, row)?.kind else { continue }
+            if !kind.allows(comparison.relation) {
+                throw QueryMistake("'\(comparison.relation.text)' cannot compare \(kind.text). Use == or !=.", at: operand.offset)
+            }
+            if let first, first.kind != kind {
+                throw QueryMistake(
+                    "'\(first.operand)' and '\(operand)' have values of different kinds. Compare values of the same kind.",
+                    at: operand.offset)
+            }
+            first = (operand, kind)
         }
         if comparison.relation == .like || comparison.relation == .matches { return try matches(comparison, row) }
         // A literal is converted to the type of the value on the other side of the comparison. A literal on the left side gets the type of
