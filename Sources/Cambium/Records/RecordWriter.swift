@@ -278,7 +278,8 @@ public struct RecordWriter: ~Copyable {
         }
         if ref.origin.isRolledBack(except: target.outcome) { return nil }
         guard target.contains(ref.id) else {
-            let reason = ref.id.isProvisional ? "exists only in the edit that inserted it" : "was deleted"
+            let isForeign = ref.id.isProvisional && !target.hasInserted(ref.id)
+            let reason = isForeign ? "exists only in the edit that inserted it" : "was deleted"
             throw CambiumError(
                 .objectDeleted,
                 "\(entity)/\(ref.id.serialText) \(reason), so no ref to it can be used. Set the ref to nil. A save of a record whose own "

@@ -141,6 +141,10 @@ struct RecordEditTests {
         #expect(error.code == .objectDeleted)
         let saving = try #require(throws: CambiumError.self) { try store.save(&anne) }
         #expect(saving.code == .objectDeleted)
+        #expect(saving.message.contains("exists only in the edit"))
+        try edit.delete(provisional.id)
+        let deleted = try #require(throws: CambiumError.self) { try edit.save(&anne) }
+        #expect(deleted.message.contains("was deleted"))
         var other = store.edit()
         #expect(throws: CambiumError.self) { try other.save(&anne) }
     }
