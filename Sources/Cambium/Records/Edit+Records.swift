@@ -88,8 +88,11 @@ extension Edit {
 
 extension EditCommit {
     /// Returns the permanent ref of an object: the new ref for a provisional ref, otherwise the ref itself.
+    ///
+    /// Replace the ref of each record that was saved in the edit, also if the object existed before: the ref of a record that was saved
+    /// inside of a new record knows the new record's object.
     public func ref<Record: EntityRecord>(of ref: Ref<Record>) -> Ref<Record> {
-        guard let id = ids[ref.id] else { return ref }
-        return Ref<Record>(id, RefOrigin(storeKey: ref.origin.storeKey)).inside(ref.origin.containers.map { self.id(of: $0) })
+        let permanent = ids[ref.id].map { Ref<Record>($0, RefOrigin(storeKey: ref.origin.storeKey)) } ?? ref
+        return permanent.inside(ref.origin.containers.map { id(of: $0) })
     }
 }

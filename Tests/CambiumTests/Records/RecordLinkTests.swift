@@ -213,6 +213,24 @@ struct RecordLinkTests {
         try check("four")
     }
 
+    @Test("a record that was saved inside of a new record of an edit keeps its link to it, even if it is saved alone after the commit")
+    func savedAloneAfterCommit() throws {
+        let store = try Library.store()
+        var ben = Person("Ben")
+        try store.save(&ben)
+        var (edit, carl) = (store.edit(), Person("Carl", friends: [ben]))
+        try edit.save(&carl)
+        try edit.link(try #require(ben.ref).id, "friends", try #require(carl.ref).id)
+        let committed = try store.commit(&edit)
+        var inner = carl.friends[0]
+        inner.ref = committed.ref(of: try #require(inner.ref))
+        inner.name = "Benn"
+        try store.save(&inner)
+        let read = try store.graph.load(try #require(ben.ref))
+        #expect(read.name == "Benn")
+        #expect(read.friends.map(\.name) == ["Carl"])
+    }
+
     @Test("an employee that was read inside of a shop keeps the shop, even if the employee is saved alone")
     func savedAloneToOne() throws {
         let store = try Companies.store()
