@@ -40,6 +40,8 @@ extension Optional: PropertyValue where Wrapped: PropertyValue {
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         if self == nil {
             self = try row.writeNull(property, Wrapped.self)
+        } else if row.omitsContainer(property, Wrapped.self) {
+            self = nil
         } else {
             try self?.write(property: property, to: &row)
         }

@@ -25,6 +25,13 @@ extension RecordWriter {
         return (id, origin(of: id, isNew: false))
     }
 
+    /// Whether a property leads back to the containing record, and its values are records. Such a property is `nil` when the record is read
+    /// inside of the containing record, so a save makes it `nil`, too: it may contain the former container.
+    @usableFromInline
+    mutating func omitsContainer<Value>(_ property: Int, _ type: Value.Type) -> Bool {
+        container(property) != nil && type is any EntityRecord.Type
+    }
+
     /// Returns a ref to the containing record if a property leads back to it, and if the value is a ref. Otherwise returns `nil`.
     mutating func containerRef<Value>(_ property: Int) -> Value? {
         guard let container = container(property), let type = Value.self as? any ContainerRef.Type else { return nil }

@@ -254,6 +254,21 @@ struct RecordLinkTests {
         #expect(try store.fetch(Office.self).first?.desks.map(\.name) == ["three", "two"])
     }
 
+    @Test("a record that was moved into another record does not go back to the former one if it is saved alone later")
+    func movedAndSavedAlone() throws {
+        let store = try Store.inMemory(schema: Schema(of: Office.self))
+        var offices = [Office(name: "London", desks: [Desk(name: "one")]), Office(name: "Paris", desks: [])]
+        try store.save(&offices)
+        let desk = try #require(try store.fetch(Desk.self).first)
+        #expect(desk.office?.name == "London")
+        offices[1].desks = [desk]
+        try store.save(&offices[1])
+        #expect(offices[1].desks[0].office?.name == nil)
+        offices[1].desks[0].name = "two"
+        try store.save(&offices[1].desks[0])
+        #expect(try store.fetch(Office.self).map { $0.desks.map(\.name) } == [[], ["two"]])
+    }
+
     @Test("a save adds the containing record to the refs of an inner record")
     func refsBack() throws {
         let store = try Store.inMemory(schema: Schema(of: Office.self))
