@@ -25,8 +25,7 @@ struct CSVObjectWriter {
     private let objects: ObjectWriter
     private let columns: Group
 
-    /// Throws `.limitExceeded` if there are more columns than an import can read. Their number may grow with each included level of
-    /// relationships.
+    /// Throws `.limitExceeded` if there are more columns than an import can read. Each included level of relationships can add columns.
     ///
     /// - Parameter objects: a writer of JSON with the same options. The CSV writer takes the keys and the order of members from `objects`.
     init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ objects: ObjectWriter) throws(CambiumError) {
@@ -145,7 +144,8 @@ struct CSVObjectWriter {
         }
     }
 
-    /// Returns a JSON array that contains the included objects, or references that consist of several values.
+    /// Returns the members of a relationship as a JSON array: nested objects if `options.include` includes the relationship, otherwise
+    /// references.
     private func array(
         _ members: [ObjectPlace], _ relationship: Relationship, _ place: ObjectPlace, _ position: ObjectWriter.Position
     ) -> [UInt8] {
@@ -178,7 +178,7 @@ struct CSVObjectWriter {
     // MARK: Fields
 
     /// Appends a field. Null becomes an empty field, and an empty text becomes an empty field in quotes, so that an import can distinguish
-    /// them.
+    /// null from an empty text.
     private static func append(_ text: [UInt8]?, _ record: inout [UInt8]) {
         if let text {
             let quote = UInt8(ascii: "\"")

@@ -2,18 +2,18 @@ public import CambiumGraph
 public import CambiumJSON
 public import CambiumModel
 
-/// The changes that a program makes to rows before they are written.
+/// The changes that a program makes to rows before the export writes the rows.
 ///
 ///     let hooks = ExportHooks { graph, id, row in row["internal"] == .bool(true) ? .leaveOut : .write }
 public struct ExportHooks: Sendable {
     public enum Decision: Sendable { case write, leaveOut }
 
-    /// Receives an object of the graph and the row that was made from it, and may change the row. Returns whether the export writes the
-    /// row. An error that the hook throws ends the export.
+    /// Receives the id of an object in the graph, and the row that describes the object. May change the row. Returns whether the export
+    /// writes the row. An error that the hook throws ends the export.
     public typealias WillExport = @Sendable (Graph, ObjectID, inout JSONValue) throws -> Decision
 
     /// The hook that is called for each row, but not for objects that are nested in a row. The export does not check the changed row, so
-    /// the program must ensure that an import can read it.
+    /// the program must ensure that an import can read the changed row.
     package var willExport: WillExport?
 
     /// Creates hooks. `nil` means no hook.

@@ -17,7 +17,8 @@ final class ExportKeys {
         let content: Content
         /// The destination of the relationship in the schema; a member may also belong to a sub-entity. `nil` if the key is an attribute.
         let declared: Entity?
-        /// The text with which the ids of all members begin; `nil` if members may have different entities, or if the key is an attribute.
+        /// The text with which the ids of all members of the relationship begin; `nil` if the members may have different entities, or if
+        /// the key is an attribute.
         let idBeginning: [UInt8]?
 
         fileprivate init(_ attribute: Attribute, _ quoted: [UInt8], _ graph: Graph) {
@@ -94,8 +95,8 @@ final class ExportTable {
     private var made: [Place: ExportKeys] = [:]
     /// The keys without a prefix, indexed by entity number.
     private var unprefixed: [ExportKeys?] = []
-    /// For each table of the graph whose objects all have one entity, the keys of this entity without a prefix, by table number. The export
-    /// then need not look up the entity of each object.
+    /// The keys without a prefix, indexed by table number; `nil` if a table has objects of several entities. For all other tables, the
+    /// export need not look up the entity of each object.
     private var ofTables: [ExportKeys?] = []
 
     /// - Parameter identity: returns the attributes that identify the objects of an entity.

@@ -21,10 +21,11 @@ extension Graph {
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.limitExceeded` for CSV with more
     /// columns than an import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not
-    /// read back the exported object. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the
-    /// earlier rows.
+    /// read back the exported object. Rethrows the errors of `put` and the hook. If the export throws, `put` has already received the rows
+    /// before the error.
     ///
-    /// Two threads encode the rows of a long export, except for CSV, a mapping or a hook. `put` and the hook run on the caller's thread.
+    /// A long export encodes its rows on two threads, unless it writes CSV or has a mapping or a hook. `put` and the hook run on the
+    /// caller's thread.
     ///
     /// - Parameters:
     ///   - entity: The entity whose objects are written, with its sub-entities; `nil` for all objects.

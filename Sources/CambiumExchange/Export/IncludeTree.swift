@@ -1,7 +1,7 @@
 public import CambiumModel
 
-/// The relationships whose objects an export nests instead of writing their ids. The children of a relationship in this tree are
-/// relationships of the objects to which it leads.
+/// The relationships whose objects an export nests instead of writing their ids. If the tree has `items` with the child `tags`, each nested
+/// object of `items` contains its `tags` as nested objects.
 public struct IncludeTree: Sendable, Hashable {
     /// The maximum nesting depth of objects, which is also the limit of imports.
     package static let depthMax = RowPlanner.depthMax

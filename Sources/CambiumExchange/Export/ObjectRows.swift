@@ -2,7 +2,7 @@ package import CambiumGraph
 package import CambiumJSON
 package import CambiumModel
 
-/// Creates the rows of single objects, in the order in which the caller requests them.
+/// Creates the rows of single objects, in the order in which the caller requests the objects.
 package struct ObjectRows {
     private enum Writer {
         case plain(ObjectWriter)
@@ -13,14 +13,14 @@ package struct ObjectRows {
     private let entity: Entity
     private let hooks: ExportHooks
     private let writer: Writer
-    /// The objects of the previous rows, by their identities. They are recorded only if there is a mapping.
+    /// The objects of the previous rows, by their identities. Empty if there is no mapping.
     private var written: [MappedIdentity: ObjectPlace] = [:]
 
-    /// Prepares the rows. Throws `.invalidInput` with the JSON pointer to a name of the mapping that is not in the schema.
+    /// Prepares the rows. If the schema lacks a name in the mapping, throws `.invalidInput` with the JSON pointer to the name.
     ///
     /// - Parameters:
     ///   - entity: An entity to which all objects belong, directly or through a sub-entity.
-    ///   - options: The form of the rows. Their `format` is not used here, because the caller applies it.
+    ///   - options: The form of the rows. `options.format` is not used here, because the caller applies the format.
     package init(_ graph: Graph, of entity: Entity, _ options: ExportOptions, _ hooks: ExportHooks) throws(CambiumError) {
         self.graph = graph
         self.entity = entity

@@ -30,7 +30,7 @@ package final class ObjectWriter {
         var distance: Int?
     }
 
-    /// - Parameter options: the options of the export. Their `format` is not used here, because the caller applies it.
+    /// - Parameter options: the options of the export. `options.format` is not used here, because the caller applies the format.
     package init(_ graph: Graph, _ options: ExportOptions = ExportOptions()) {
         self.graph = graph
         self.options = options
@@ -199,8 +199,8 @@ package final class ObjectWriter {
         }
     }
 
-    /// Returns whether an object can be nested. It must not be one of the enclosing objects in `path`. If references are identities, it
-    /// must not be a stub.
+    /// Returns whether an object can be nested. The object must not be one of the enclosing objects in `path`. If references are
+    /// identities, the object must not be a stub.
     private func canNest(_ place: ObjectPlace, _ path: [ObjectPlace]) -> Bool {
         !path.contains(place) && (options.references == .id || !graph.isStub(place))
     }

@@ -24,7 +24,7 @@ struct RowOutput {
 
     var isFull: Bool { writer.bytes.count > Self.byteCount }
 
-    /// Whether the buffer is so large that `put(to:)` must pass on its bytes before more rows are added.
+    /// Whether the buffer is so large that the caller must call `put(to:)` before it adds more rows.
     var isLarge: Bool { writer.bytes.count > 4 * Self.byteCount }
 
     mutating func add(_ write: (inout JSONWriter) throws -> Void) rethrows {

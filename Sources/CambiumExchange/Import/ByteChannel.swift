@@ -26,8 +26,8 @@ package final class ByteChannel: Sendable {
 
     // MARK: The task
 
-    /// Adds bytes, and then waits while too many bytes are unread. Returns `false` if the channel has ended: the reader needs no more
-    /// bytes.
+    /// Adds bytes, and then waits while too many bytes are unread. Returns `false` if the channel has ended. The caller should then stop
+    /// writing, because the channel drops further bytes.
     package func write(_ bytes: [UInt8]) async -> Bool {
         let (isOpen, isFull) = state.withLock { state in
             if state.end == nil { state.bytes += bytes }

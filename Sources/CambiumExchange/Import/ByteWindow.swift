@@ -3,8 +3,8 @@ import CambiumModel
 
 /// A window that moves over a stream of bytes. Bytes before the window have been dropped, and bytes after it have not been read.
 ///
-/// The window has 64 KiB of memory for a short input. For a longer input, it has at least 8 MiB, and enough for the largest document. A
-/// document has at most 64 MiB.
+/// The window has 64 KiB of memory for a short input. For a longer input, the window has at least 8 MiB, and always enough memory for the
+/// largest document. A document has at most 64 MiB.
 struct ByteWindow {
     static let documentByteCountMax = 64 << 20
     static let byteCount = 8 << 20
@@ -50,7 +50,8 @@ struct ByteWindow {
         }
     }
 
-    /// Returns the offset of the first bytes in a part of the window that are not UTF-8; `nil` if all bytes are UTF-8.
+    /// Searches a part of the window for bytes that are not UTF-8, and returns the offset of the first ones. Returns `nil` if all bytes are
+    /// UTF-8.
     func illFormedOffset(_ range: Range<Int>) -> Int? {
         do {
             _ = try UTF8Span(validating: bytes.span.extracting(range))

@@ -7,7 +7,7 @@ struct DocumentStream {
     private var next = 0
     private var splitter: DocumentSplitter?
     private var records: CSVDocuments?
-    /// The number of the document that `next` passed last, counted from 1 within its source.
+    /// The number of the last document that `next(_:)` passed to its closure, counted from 1 in the source of the document.
     private(set) var row = 0
     /// The index of the source from which the last document came.
     var sourceNumber: Int { next - 1 }

@@ -36,19 +36,20 @@ extension ImportBatch {
     }
 
     /// Checks again the values that were not unique when a row assigned them, and the numbers of members that were wrong after a row.
-    /// Throws `RefusedRows` if some of these still break a rule.
+    /// Throws `RefusedRows` if some of these values or numbers still break a rule.
     package func checkDeferred(_ draft: borrowing Draft) throws {
         if deferred.isEmpty { return }
         let refusals = draft.check(deferred).filter { deferredRows[$0.place] != nil }
-        // An import that skips errors omits these rows and tries again. It must not omit a row that may become valid once the first of
-        // these rows is omitted.
+        // An import that skips errors omits the rows of this error, and applies the other rows again. So the error must not contain a row
+        // that could become valid when the first refused row is omitted.
         let certain = refusals.dropFirst().filter(\.isCertain)
         let others = certain.isEmpty ? followers(refusals) : certain
         guard let first = refusals.first.flatMap(refusal) else { return }
         throw RefusedRows(first: first, others: others.compactMap(refusal))
     }
 
-    /// Returns the refused rows that the import would omit one after the other after the first row. `RowInfluences` gives the reason.
+    /// Returns the refused rows after the first one that the import can omit together with the first one. Otherwise, the import would omit
+    /// them one by one in repeated runs; `RowInfluences` proves that the outcome is the same.
     private func followers(_ refusals: [DeferredChecks.Refusal]) -> [DeferredChecks.Refusal] {
         guard var influences else { return [] }
         for refusal in refusals { influences.noteRefusal(of: refusal.place, becauseOf: refusal.cause) }

@@ -8,7 +8,7 @@ package struct ImportBatch {
         package let row: ImportReport.RowError
     }
 
-    /// The rows that were applied and break rules of the schema, ascending. The batch must be repeated without them.
+    /// The rows that were applied and break rules of the schema, ascending. The batch must be repeated without these rows.
     package struct RefusedRows: Error {
         package struct Refusal {
             /// The number of the row, counted from 1 over all sources.
@@ -20,7 +20,8 @@ package struct ImportBatch {
         package var others: [Refusal] = []
     }
 
-    /// The error of an import that would delete absent objects, but could import no row: every object would count as absent.
+    /// The error of an import that would delete absent objects, but could import no row. Without this error, the import would delete every
+    /// object.
     package struct NoRow: Error {}
 
     private(set) var lastRow: Int
@@ -31,14 +32,14 @@ package struct ImportBatch {
     private(set) var errorsLeftOut = 0
     private(set) var counts: [EntityNumber: NetCounts] = [:]
     private(set) var repeated: [EntityNumber: Int] = [:]
-    /// For each entity, the number of objects that the import deletes because they are absent. Objects that are deleted by a cascade count,
-    /// too.
+    /// For each entity, the number of objects that the import deletes because they are absent. The number includes the objects that a
+    /// cascade deletes.
     var deleted: [EntityNumber: Int] = [:]
     private let refused: [Int: ImportReport.RowError]
     /// The number of rows that were applied.
     private(set) var goodRowCount = 0
-    /// The violations that the end of the import checks again. They are values that were already in use when a row assigned them, and wrong
-    /// numbers of members. They have the numbers of the rows that caused them.
+    /// The violations that the end of the import checks again. A violation is a value that was already in use when a row assigned the
+    /// value, or a wrong number of members. Each violation has the number of the row that caused the violation.
     private(set) var deferred = DeferredChecks()
     /// The rows that caused the entries of `deferred`, by row number.
     private(set) var deferredRows: [Int: RowBatch.Row] = [:]
@@ -168,7 +169,7 @@ package struct ImportBatch {
     }
 
     /// Checks a row that was applied. Throws `RefusedRows` if the row breaks a rule. Values that are not unique, and wrong numbers of
-    /// members, are only recorded, because a later row may change them.
+    /// members, are only recorded, because a later row may correct the violation.
     @inline(__always)
     private mutating func check(_ row: RowBatch.Row, _ planner: inout RowPlanner, _ draft: inout Draft) throws {
         var (isDeferred, corrects) = (false, false)

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// An entity in the form that an import needs to plan and change its objects. It is resolved once, before the first row.
 final class ImportEntity {
-    /// The properties of an attribute that planning needs, as plain values without reference counting.
+    /// Plain values of an attribute. The planner can read these values without reference counting.
     struct Facts {
         let isOptional: Bool
         let hasDefault: Bool
@@ -30,14 +30,14 @@ final class ImportEntity {
     let table: ImportTable
     let attributes: [Attribute]
     let links: [Link]
-    /// The properties of each relationship that planning needs, as plain values without reference counting.
+    /// Plain values of each relationship. The planner can read these values without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
     /// The objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
     /// The `ScannedIdentity` of each entity of the hierarchy. A row is recorded in all of them, because a row of another entity may refer
-    /// to it by other identity attributes.
+    /// to the same object by other identity attributes.
     @exclusivity(unchecked) fileprivate(set) var scans: [ScannedIdentity] = []
     // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]
@@ -71,7 +71,8 @@ final class ImportEntity {
         linkStamps = [Int](repeating: 0, count: entity.relationships.count)
     }
 
-    /// Whether an object of the entity can break no rule once it exists, and another row can create it in the same way.
+    /// Whether any row can create an object in place of another row. If `true`, the object has the same entity in both cases, and it can
+    /// break no rule once it exists.
     var isReplaceable: Bool { isAlone && table.isUnlimited }
 
     /// Records the identity of a table row that was inserted or changed, in the scans of all entities of the hierarchy.

@@ -10,7 +10,7 @@ public struct ImportReport: Sendable {
         public var deleted = 0
         /// The number of new objects of which only the identity is known.
         public var stubs = 0
-        /// The number of rows or nested objects that described an object which an earlier row or object had already described.
+        /// The number of rows and nested objects that described the same object as an earlier row or nested object.
         public var repeated = 0
 
         package init() {}
@@ -37,9 +37,9 @@ public struct ImportReport: Sendable {
     /// The last transaction that was written; `nil` if no transaction was written.
     public var transaction: TransactionNumber?
     public var rowCount = 0
-    /// The counts of the entity that was imported and of its sub-entities.
+    /// The counts of the imported entity and its sub-entities.
     public var counts = Counts()
-    /// The counts of each entity that was affected, by name.
+    /// The counts of each affected entity, by the name of the entity.
     public var entities: [String: Counts] = [:]
     /// The number of occurrences of each key that maps to no property.
     public var unknownKeys: [String: Int] = [:]

@@ -33,8 +33,8 @@ final class NewObjects {
         hashedCount = 0
     }
 
-    /// Returns the index in the plan of the new object whose identity has these values; `nil` if the row creates no such object. `identity`
-    /// is the `identityKey` of the object's entity.
+    /// Returns the index of a new object in the plan. The identity of the new object has the values `cells`. Returns `nil` if the row
+    /// creates no such object. `identity` is the `identityKey` of the object's entity.
     func place(_ identity: UInt64, _ cells: [Cell], _ planner: RowPlanner, _ batch: borrowing RowBatch) -> Int? {
         if objects.count <= Self.comparedCountMax {
             for object in objects where object.identity == identity && has(cells, object.place, planner, batch) { return object.place }

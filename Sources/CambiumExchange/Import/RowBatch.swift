@@ -5,7 +5,7 @@ import CambiumModel
 /// Parsed rows. The values are already converted, and checked as far as this is possible without a graph.
 ///
 /// The rows are numbers and bytes in a few arrays, so that a batch can be passed between threads as a whole and reused. A failure is stored
-/// with the faulty part of the row. The planner throws the failure only if it uses this part.
+/// with the faulty part of the row. The planner throws the failure only if it uses the faulty part.
 package struct RowBatch: Sendable {
     /// A range of indexes. A document has at most 64 MiB, so 32 bits are enough for every count in a batch.
     struct Span {
@@ -29,7 +29,7 @@ package struct RowBatch: Sendable {
         var line = 0
         /// An index into the sources of the import.
         var source: Int32 = 0
-        /// The index of the row's own object. The other objects that the row describes follow it.
+        /// The index of the row's own object. The other objects that the row describes follow this object.
         var object: Int32 = 0
         /// An index into `failures` if the whole row could not be read; otherwise negative.
         var failure: Int32 = -1
@@ -90,8 +90,8 @@ package struct RowBatch: Sendable {
         var isMismatched = false
         var failure: Int32 = -1
         var members = Span.none
-        /// An index into the batch's `pointers`, which has the JSON pointer from the owner to the content of the relationship. Negative if
-        /// the key is the name of the relationship.
+        /// An index into the batch's `pointers`. The JSON pointer at this index leads from the owner to the content of the relationship.
+        /// Negative if the key is the name of the relationship.
         var pointer: Int32 = -1
     }
 
@@ -99,7 +99,7 @@ package struct RowBatch: Sendable {
         enum Kind: UInt8 { case described, named, failed }
 
         let kind: Kind
-        /// An index into `objects` if `kind` is `described`, into `values` if it is `named`, or into `failures`.
+        /// An index into `objects` if `kind` is `described`, into `values` if `kind` is `named`, otherwise into `failures`.
         let place: Int32
         /// The index of the element in its array; negative if there is no array.
         let element: Int32

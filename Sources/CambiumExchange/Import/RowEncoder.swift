@@ -18,7 +18,8 @@ package struct RowEncoder {
 }
 
 extension JSONEncoder.DateEncodingStrategy {
-    /// Encodes dates as texts that an import reads back exactly. Throws `EncodingError.invalidValue` with the message for any other date.
+    /// Encodes dates as texts that an import reads back exactly. If no text can represent a date exactly, throws
+    /// `EncodingError.invalidValue` with the message `refusal`.
     package static func exactText(_ refusal: String) -> Self {
         .custom { date, encoder in
             guard let text = DateText.exactText(date.timeIntervalSinceReferenceDate) else {

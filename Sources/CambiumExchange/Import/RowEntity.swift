@@ -4,7 +4,7 @@ import CambiumModel
 
 /// An entity in the form that an import needs to read its objects. It is resolved once, before the first row.
 final class RowEntity {
-    /// The properties of an attribute that conversions need, in one place and without reference counting.
+    /// Plain values of an attribute. Conversions can read these values without reference counting.
     struct Conversion {
         let type: AttributeType
         let isOptional: Bool
@@ -18,19 +18,19 @@ final class RowEntity {
     let attributes: [Attribute]
     let conversions: [Conversion]
     let links: [Relationship]
-    /// The properties of each relationship that the reader needs, as plain values without reference counting.
+    /// Plain values of each relationship. The reader can read these values without reference counting.
     let ends: [(isToMany: Bool, destination: EntityNumber)]
     /// The indexes of the identity attributes in `attributes`.
     let identity: [Int]
     /// The index of the only attribute of the identity; `.max` if the identity has no attribute or several.
     let keyAttribute: UInt16
-    /// Whether the identity has one attribute, and the schema has an index over it.
+    /// Whether the identity has one attribute, and the schema has an index over this attribute.
     let isHashed: Bool
     /// The mapping by which objects are read; `nil` if keys are the names of properties.
     let mapping: ResolvedMapping?
     let isMapped: Bool
-    /// The key that names the entity of an object. It applies if this entity is the declared entity of the object: the imported entity, or
-    /// the destination of the relationship that contains the object.
+    /// The key that names the entity of an object. It is used only for objects whose declared entity is this entity. The declared entity of
+    /// an object is the imported entity, or the destination of the relationship that contains the object.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
     /// The path to the discriminator as one key, which the reader looks up first; empty if there is no discriminator.
@@ -64,8 +64,8 @@ final class RowEntity {
 }
 
 extension RowEntity {
-    /// Returns the token of the value that names the entity of an object. This `RowEntity` must be the declared entity of the object: the
-    /// imported entity, or the destination of the relationship that contains it. Returns `nil` if there is no such value.
+    /// Returns the token of the value that names the entity of an object. Returns `nil` if no value names the entity. This `RowEntity` must
+    /// be the declared entity of the object, which is the imported entity or the destination of the relationship that contains the object.
     @inline(__always)
     func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }

@@ -4,7 +4,7 @@ import CambiumModel
 extension RowFailure {
     init(_ violation: Violation) { self.init(code: violation.rule.rowErrorCode, pointer: "", message: violation.description) }
 
-    /// Runs a hook. If the hook throws an error, throws a failure of the row with that error as the reason.
+    /// Runs a hook. If the hook throws an error, throws a `RowFailure` whose message contains the error of the hook.
     package static func ofHook(_ body: () throws -> Void) throws(RowFailure) {
         do {
             try body()

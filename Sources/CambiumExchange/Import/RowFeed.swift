@@ -68,7 +68,7 @@ package final class RowFeed: @unchecked Sendable {
         while queue.waitForCapacity(), readBatch() {}
     }
 
-    /// Reads a batch. Returns whether more rows follow it.
+    /// Reads a batch. Returns whether more rows follow the batch.
     private func readBatch() -> Bool {
         var batch = spare.withLock { $0.popLast() } ?? RowBatch()
         source.read(into: &batch)

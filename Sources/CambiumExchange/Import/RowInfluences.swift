@@ -1,30 +1,31 @@
 import CambiumGraph
 
-/// The influences that the rows of a batch have on each other. They decide which refused rows the import may omit at once.
+/// The influences that the rows of a batch have on each other. From these influences, the import determines which refused rows it may omit
+/// at once.
 ///
 /// An import that skips errors applies all rows, omits the first row that breaks a rule at the end, and applies the rows again. If it
 /// omitted one row in each run, the time would grow with the square of the number of bad rows.
 ///
-/// A row is *independent* in a run if each other row would have the same outcome in a run without it. Let a, b, c be the refused rows of a
+/// A row r is *independent* in a run if each other row would have the same outcome in a run without r. Let a, b, c be the refused rows of a
 /// run, ascending. If a is independent, the run without a refuses exactly b and c. If b is independent in the first run, it is independent
-/// in the second one. So the import omits b next. By induction it omits all independent rows at the front, and then the first row after
-/// them. It omits these rows together, and no other row.
+/// in the second one. So the import omits b next. By induction, the import omits all independent rows at the front, and then the first row
+/// after them. The import omits these rows together, and no other row.
 ///
 /// The outcome of a row depends only on what the row finds and what the checks see. A row finds an object or no object, and a full object
 /// or a stub. The checks see unique values, and numbers of members that have limits. No other value decides whether a row can be applied.
-/// Earlier rows cannot see the effects of a row, so they can be applied without it, too. A row is independent if all of these conditions
-/// hold:
+/// Earlier rows cannot see the effects of a row, so omitting the row does not change their outcome. A row is independent if all of these
+/// conditions hold:
 ///
-/// * It describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
-///   identity. So it frees no unique value. It does not correct a number of members that an earlier row made wrong.
-/// * The links that it makes or removes take no member from other objects, and are not counted at their other ends (`ImportEnd.isFree`).
-///   Links between new objects of the row are an exception.
+/// * The row describes only new objects, and existing objects without other entities in their hierarchy and without a unique set except the
+///   identity. So the row frees no unique value. The row does not correct a number of members that an earlier row made wrong.
+/// * The links that the row makes or removes take no member from other objects, and are not counted at their other ends
+///   (`ImportEnd.isFree`). Links between new objects of the row are an exception.
 /// * No row changes members at the other ends of these links. Such a row could remove the links, or would remove them without this row.
 ///   The same holds for all links of an existing object that the row describes, and for ends that could take members from that object.
-/// * No later row finds an object that it made, or that it changed in a way that matters, even if the later row fails. Objects that the
-///   later row would otherwise create itself are an exception. Their entity has no limits (`ImportEntity.isReplaceable`), and the later
-///   row has all mandatory values or only refers to the object.
-/// * No other row is refused because of these objects. They keep no unique value that another row assigns.
+/// * No later row finds an object that this row made, or that this row changed in a way that matters. This also holds for later rows that
+///   fail. Objects that the later row would otherwise create itself are an exception. Their entity has no limits
+///   (`ImportEntity.isReplaceable`), and the later row has all mandatory values or only refers to the object.
+/// * No other row is refused because of these objects. These objects keep no unique value that another row assigns.
 ///
 /// The last exception also holds if several rows are omitted. All rows that made or found the object are indifferent to it, so the first
 /// row that is not omitted creates it.
@@ -32,7 +33,8 @@ struct RowInfluences {
     /// An existing object that a row found.
     struct Finding {
         let place: ObjectPlace
-        /// Whether the row would have the same outcome if the object did not exist or were a stub, because the row would create it.
+        /// Whether the row would have the same outcome if the object did not exist or were a stub. In these cases, the row itself would
+        /// create or complete the object.
         let isIndifferent: Bool
     }
 
@@ -43,9 +45,10 @@ struct RowInfluences {
         let isReplaceable: Bool
     }
 
-    /// The objects that rows made or changed, with the last of these rows.
+    /// The objects that rows made or changed, each with the last row that made or changed the object.
     private var effects: [ObjectPlace: Effect] = [:]
-    /// The rows that may be refused and are independent as far as is known. Each has the ends at which no row may change members.
+    /// The rows that may be refused, and for which no dependent row has been found so far. Each row has the ends at which no row may change
+    /// members.
     private var independent: [Int: Set<Int>] = [:]
     /// The ends at which rows changed members.
     private var changedEnds: Set<Int> = []
@@ -86,7 +89,8 @@ struct RowInfluences {
             case .existing:
                 guard entity.isAlone, entity.table.isUniqueByIdentityOnly else { return }
                 if isReplaceable, !object.isFilled { continue }
-                // Without this row, the object would stay as it was. Then it would matter if another row changed its members.
+                // Without this row, the object would stay as it was. In that case, it would matter if another row changed the members of
+                // the object.
                 for link in entity.links { ends.formUnion(link.end.isFree ? [link.end.opposite] : [link.end.number, link.end.opposite]) }
             case .alias, .skipped: continue
             }
@@ -111,7 +115,7 @@ struct RowInfluences {
 }
 
 extension RowPlan {
-    /// Returns the index of the element of `objects` that first stands for the same new object.
+    /// Returns the smallest index at which `objects` has the same new object.
     fileprivate func original(_ place: Int) -> Int { if case .alias(let other) = objects[place].target { other } else { place } }
 
     fileprivate func isNew(_ place: Int) -> Bool { if case .new = objects[original(place)].target { true } else { false } }

@@ -2,7 +2,7 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The changes of one row. All of them are found and checked before the first one is made.
+/// The changes of one row. The planner finds and checks all changes before the first change is made.
 struct RowPlan {
     enum Target {
         case new
@@ -42,7 +42,8 @@ struct RowPlan {
     enum Member {
         /// The object at an index of `objects`.
         case object(Int)
-        /// The table row of an existing object. The input only refers to the object, and `apply` does not call its `note` closure for it.
+        /// The table row of an existing object. The input only refers to the object, and `apply` does not call its `note` closure for the
+        /// object.
         case row(UInt32)
     }
 

@@ -23,20 +23,20 @@ package struct RowPlanner {
     var plan = RowPlan()
     /// The keys of the row that map to no property, as indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
-    /// The real entities of the objects for which the reader assumed another entity, by the token of the object. If there is such an
-    /// object, the row must be read again, and the rest of the plan is not valid.
+    /// The objects for which the reader assumed a wrong entity. The keys are the tokens of the objects, and the values are their real
+    /// entities. If there is one, the row must be read again, and the rest of the plan is not valid.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false
-    /// The stubs that an earlier part of the row completes. In the draft, they are still stubs. If the row describes such an object again,
-    /// the planner treats it as a complete object.
+    /// The stubs that an earlier part of the row completes. In the draft, these objects are still stubs, but the planner treats them as
+    /// complete objects if the row describes them again.
     private var filledStubs: Set<StubPlace> = []
     /// The members of the relationships that are being planned.
     var pending: [RowPlan.Member] = []
     var steps: [Step] = []
     /// Whether `findings` is filled.
     var notesFindings = false
-    /// The existing objects that rows found, also in vain. The caller removes them.
+    /// The existing objects that rows found, even if a row failed afterwards. The caller empties this list.
     var findings: [RowInfluences.Finding] = []
 
     init(options: ImportOptions, entities: ImportEntities) {
@@ -175,7 +175,7 @@ package struct RowPlanner {
         for place in values.range { entity.mark(batch.values[place]) }
     }
 
-    /// Returns whether the values suffice for a new object, so that it does not matter to the row whether the object exists.
+    /// Returns whether the values suffice for a new object. If they do, the row has the same outcome whether or not the object exists.
     private func isWhole(_ entity: ImportEntity, _ values: RowBatch.Span, _ batch: borrowing RowBatch) -> Bool {
         mark(values, entity, batch)
         return entity.isAlone && entity.facts.indices.allSatisfy { entity.facts[$0].isOptional || entity.isGivenAttribute($0) }

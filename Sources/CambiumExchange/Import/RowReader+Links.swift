@@ -66,8 +66,8 @@ extension RowReader {
         }
     }
 
-    /// Applies the options to a relationship whose value is not an array and refers to no object. The value was read as null, or
-    /// it has the wrong type.
+    /// Applies the options to a relationship whose value refers to no object: the value was read as null, or the value has the wrong type.
+    /// The value is not an array.
     mutating func missing(_ link: inout RowBatch.Link, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if !isMismatched { return try null(&link, entity, tokens) }
         if options.mismatch == .keep { link.kind = .kept }
@@ -93,7 +93,7 @@ extension RowReader {
         }
     }
 
-    /// Records that the reader skips a member of the wrong type. Throws if the options refuse such a member.
+    /// Records that the reader skips a member of the wrong type. Throws if the options refuse members of the wrong type.
     mutating func memberMismatch(_ tokens: JSONTokens, _ message: @autoclosure () -> String) throws(RowFailure) {
         if options.mismatch == .error { throw failure(.typeMismatch, tokens, message()) }
         isMismatched = true
@@ -137,8 +137,8 @@ extension RowReader {
 
     private static func described(_ tokens: JSONTokens, _ token: Int) -> String { Excerpt.described(JSONValue(tokens, token)) }
 
-    /// Returns whether a scalar can refer to an object of an entity. This is so if the entity's identity has exactly one attribute.
-    /// Otherwise, records that a value has the wrong type, or throws if the options refuse such a value.
+    /// Returns whether a scalar can refer to an object of an entity. A scalar can do so if the entity's identity has exactly one attribute.
+    /// Otherwise, records that a value has the wrong type, or throws if the options refuse values of the wrong type.
     ///
     /// - Parameter value: returns a description of the scalar for the error message.
     mutating func hasSingleIdentity(

@@ -48,7 +48,7 @@ extension RowReader {
     }
 
     /// Reads a value that refers to an object, converted by the mapping, and returns the index of the value in the batch. Returns `nil` if
-    /// the value is null, or if it is unusable and the options skip it.
+    /// the value is null, or if the value is unusable and the options skip unusable values.
     mutating func reference(
         _ entity: RowEntity, _ item: Item, _ conversion: ResolvedMapping.Conversion?, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

@@ -27,7 +27,8 @@ extension RowReader {
         let item: Result<Item, ConversionError>
     }
 
-    /// Reads the attributes of an object. Keeps its relationships in `given`, because they are read after all attributes.
+    /// Reads the attributes of an object. Keeps the relationships of the object in `given`, because relationships are read after all
+    /// attributes.
     mutating func values(
         of token: Int, _ entity: RowEntity, _ mapping: ResolvedMapping, _ tokens: JSONTokens
     ) throws(RowFailure) {

@@ -2,7 +2,8 @@ internal import CambiumJSON
 import CambiumModel
 
 extension RowReader {
-    /// Reads the attributes of an object. Keeps its relationships in `given`, because they are read after all attributes.
+    /// Reads the attributes of an object. Keeps the relationships of the object in `given`, because relationships are read after all
+    /// attributes.
     mutating func values(of token: Int, _ entity: RowEntity, _ tokens: JSONTokens) throws(RowFailure) {
         if entity.isMapped, let mapping = entity.mapping { return try values(of: token, entity, mapping, tokens) }
         var key = token + 1
@@ -24,7 +25,7 @@ extension RowReader {
 
     /// Ignores, reports or refuses a key that maps to no property, as the options require.
     ///
-    /// - Parameter node: the node in the tree of the mapping's paths that lacks the key; `nil` without a mapping.
+    /// - Parameter node: the node that lacks the key, in the tree of the mapping's paths; `nil` without a mapping.
     mutating func unknown(_ key: Int, _ tokens: JSONTokens, at node: ResolvedMapping.Node? = nil) throws(RowFailure) {
         let prefix = node?.prefix ?? ""
         if let path = entities[declared].counted.discriminatorPath, path.begins(with: prefix, tokens.bytes(key)) { return }
@@ -117,7 +118,7 @@ extension RowReader {
     // MARK: References
 
     /// Reads a value that refers to an object, and returns the index of the value in the batch. Returns `nil` if the value is null, or if
-    /// it is unusable and the options skip it.
+    /// the value is unusable and the options skip unusable values.
     mutating func reference(
         _ entity: RowEntity, _ token: Int, _ tokens: JSONTokens
     ) throws(RowFailure) -> Int? {

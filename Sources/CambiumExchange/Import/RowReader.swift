@@ -3,15 +3,15 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// Reads rows into a batch: the objects that they describe or refer to, and the values of each object. The reader never uses the graph.
+/// Reads the objects that rows describe or refer to, and the values of each object, into a batch. The reader never uses the graph.
 struct RowReader {
     let options: RowRules
     let entities: RowEntities
     private let target: EntityNumber
     private let hashKey: HashKey
     var batch = RowBatch()
-    /// The real entities of the objects for which an earlier reading of the row assumed another entity, by token. They take precedence over
-    /// the entities that the row names.
+    /// The objects for which an earlier reading of the row assumed a wrong entity. The keys are the tokens of the objects, and the values
+    /// are their real entities. A real entity takes precedence over the entity that the row names.
     var readAs: [Int: EntityNumber] = [:]
     /// Whether an object of the row may belong to an entity other than the one that the reader assumed.
     private(set) var isUncertain = false
@@ -22,24 +22,25 @@ struct RowReader {
     /// that contains it.
     var given: [Given] = []
     var scratch: [UInt8] = []
-    /// For each slot of the mapping, the value that was found at the end of a path in the object that is being read.
+    /// The values in the object that is being read, indexed by the slots of the mapping. The value of a slot is at the end of the slot's
+    /// path.
     var found: [Finding] = []
     /// Whether the reader skipped a member of the current relationship because its type is wrong.
     var isMismatched = false
-    /// The members of relationships that a mapping computed or found.
+    /// The members that a mapping computed or found for relationships.
     var mapped: [MappedMembers] = []
     /// The declared entity of the object that is being read: the imported entity, or the destination of the relationship that contains the
     /// object.
     private(set) var declared: EntityNumber
-    /// The token of the key that names the entity of the object that is being read; negative if there is no such key. The key maps to no
-    /// property, but does not count as unknown.
+    /// The token of a key in the object that is being read. The key names the entity of the object. Negative if there is no such key. The
+    /// key maps to no property, but does not count as unknown.
     private(set) var unknownKey = -1
-    /// Whether a text may be read as a value of another type. This is so in records of CSV that a mapping reads.
+    /// Whether a text may be read as a value of another type. `true` if a mapping reads a record of CSV.
     private(set) var readsTexts = false
     /// Whether the row is a record of CSV.
     private(set) var isRecord = false
     private let isMapped: Bool
-    /// The texts of discriminators that have occurred so far, and the entities that they name.
+    /// The texts that have occurred as discriminators so far, each with the entity that the text names.
     private var knownTexts: [(declared: EntityNumber, text: [UInt8], entity: EntityNumber)] = []
     private var lastKnown = 0
 
@@ -206,7 +207,8 @@ struct RowReader {
 
     // MARK: Identities
 
-    /// Keeps the identity of an object whose values begin at `firstValue`, so that the import can look up the object.
+    /// Stores the identity of an object in `batch.keys`, so that the import can look up the object. The values of the object begin at the
+    /// index `firstValue`.
     @inline(__always)
     private mutating func noteKey(of entity: RowEntity, _ firstValue: Int) {
         guard entity.isHashed else { return }
@@ -220,7 +222,7 @@ struct RowReader {
         let value = batch.values[place]
         guard value.isGiven else { return }
         let type = entity.conversions[Int(value.attribute)].type
-        // The capture list copies only the hash key. Without it, the closure would copy the whole reader.
+        // The capture list copies only the hash key. Without the capture list, the closure would copy the whole reader.
         let hash = batch.withCell(value) { [hashKey] in $0.keyHash(hashKey, type) }
         batch.values[place].key = Int32(batch.keys.count)
         batch.keys.append(RowBatch.Key(entity: entity.number, hash: hash))

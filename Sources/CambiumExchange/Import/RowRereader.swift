@@ -10,7 +10,7 @@ final class RowRereader {
     /// - Parameter make: creates a second reader, because the import's dedicated thread may be using the first one.
     init(_ make: @escaping () throws -> RowReader) { self.make = make }
 
-    /// Returns a batch that contains only the objects of the row. The row's own object is the first.
+    /// Returns a batch that contains only the objects of one row. The first object is the row's own object.
     ///
     /// - Parameters:
     ///   - document: the bytes of the row.

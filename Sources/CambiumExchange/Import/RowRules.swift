@@ -1,4 +1,4 @@
-/// The options of an import that concern each row. They contain no references, because two threads read them constantly, and counting
+/// The options that an import needs for each row. This type contains no references, because two threads read it constantly, and counting
 /// references would cost time.
 struct RowRules {
     let missing: ImportOptions.MissingKey

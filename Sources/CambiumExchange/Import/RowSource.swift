@@ -66,8 +66,8 @@ final class RowSource {
         row += 1
         var row = RowBatch.Row(line: document.line)
         if refused.contains(self.row) {
-            // An earlier run of the transaction refused the row. It stays in the batch as an empty row, so that the numbers of the other
-            // rows do not change.
+            // An earlier run of the transaction refused the row. The refused row stays in the batch as an empty row, so that the numbers of
+            // the other rows do not change.
         } else if let failure = document.failure {
             row.failure = reader.batch.note(failure)
         } else {

@@ -2,7 +2,7 @@ internal import CambiumModel
 
 extension DatePattern {
     /// Writes a date by the pattern, with as many digits of the fraction as the date needs. Returns `nil` if the year is not between 1 and
-    /// 9999. The pattern may lose parts of the date, so the caller reads the text back to check it.
+    /// 9999. The pattern may lose parts of the date, so the caller must read the text back and compare the dates.
     func text(_ seconds: Double) -> String? {
         let (whole, fraction) = DateText.split(seconds)
         let (time, weekday) = DateText.civilTime(whole + offset)

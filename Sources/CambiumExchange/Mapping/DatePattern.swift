@@ -41,8 +41,8 @@ struct DatePattern {
         }
     }
 
-    /// The fields, each with its number of letters. If another field of digits follows without a separator, `digitCount` is the exact
-    /// number of digits to read.
+    /// The fields, each with its number of letters. If two fields of digits have no separator between them, `digitCount` of the first one
+    /// is the exact number of digits to read.
     private(set) var fields: [(field: Field, letterCount: Int, digitCount: Int?)] = []
     /// The offset for texts that state no zone, in seconds east of UTC.
     let offset: Int

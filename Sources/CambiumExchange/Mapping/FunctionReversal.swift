@@ -5,13 +5,14 @@ import CambiumModel
 /// Finds the input of functions from their output.
 ///
 /// If the output does not determine the input, the value stays unchanged. Examples are `trim`, `upper`, `lower`, and a value that is not in
-/// the table of a `lookup`. The caller applies the functions again to check the result.
+/// the table of a `lookup`. So the result can be wrong: the caller must apply the functions to the result, and compare the output with the
+/// value.
 struct FunctionReversal {
     private enum Step {
         case same
         /// Reverses `integer`, which reads texts: numbers become texts.
         case text
-        /// Reverses `text`: a text that spells a number, true or false becomes that value.
+        /// Reverses `text`: a text that spells a number, true or false becomes the number or the Boolean.
         case scalar
         case join(String)
         case split(String)
@@ -38,7 +39,8 @@ struct FunctionReversal {
         }
     }
 
-    /// Returns an input for which the functions return `value`. If several inputs are possible, the caller must check the result.
+    /// Returns an input for which the functions return `value`. If the functions cannot be reversed, the input may be wrong, so the caller
+    /// must apply the functions to the input and compare.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {
@@ -46,8 +48,8 @@ struct FunctionReversal {
         if case .lookup(let texts) = step, let text = texts[canonical(value)] { return .string(text) }
         if case .array(let elements) = value {
             guard case .join(let separator) = step else { return .array(elements.map { reversed($0, step) }) }
-            // If an element cannot be written as a text, the array stays unchanged. The check that reads the value back then reports the
-            // mismatch.
+            // If an element cannot be written as a text, the array stays unchanged. The export then reads the value back, and reports that
+            // the array does not match.
             return (try? ValueFunction.joined(elements, separator)).map(JSONValue.string) ?? value
         }
         switch (step, value) {

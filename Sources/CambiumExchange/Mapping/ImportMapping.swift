@@ -1,12 +1,12 @@
 package import CambiumJSON
 public import CambiumModel
 
-/// States where each property is in a row, and how its values are read. Docs/IMPORT.md describes the JSON form.
+/// States where the value of each property is in a row, and how an import reads the value. Docs/IMPORT.md describes the JSON form.
 ///
 ///     var options = ImportOptions()
 ///     options.mapping = ImportMapping(entity: "Person", attributes: ["fullName": "name.full"])
 ///
-/// The import compares the names in the mapping with the schema when it begins.
+/// When an import begins, it compares the names in the mapping with the schema.
 public struct ImportMapping: Sendable, Hashable {
     /// The entity that is imported, or an ancestor of it; `nil` for any entity.
     package var entity: String?

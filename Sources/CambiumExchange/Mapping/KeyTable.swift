@@ -1,7 +1,7 @@
 internal import CambiumBytes
 
-/// Finds the property for each key in a row. Most rows have the same keys in the same order, so the search begins after the last key that
-/// was found.
+/// Finds the property for each key in a row. Most rows have the same keys in the same order, so each search begins after the key that the
+/// previous search found.
 struct KeyTable {
     enum Target: Hashable {
         case attribute(Int)

@@ -77,7 +77,8 @@ struct MappingResolver {
         return try resolve(entity, mapping, objects, pointer)
     }
 
-    /// Returns the mapping's rules for an entity and the JSON pointer to them; `nil` if the mapping has no rules for it.
+    /// Returns the mapping's rules for an entity, and the JSON pointer to these rules. The rules of the nearest ancestor apply if the
+    /// entity has none. Returns `nil` if neither the entity nor an ancestor has rules.
     func rules(_ entity: Entity) -> (objects: ObjectMapping, pointer: String)? {
         guard let mapping else { return nil }
         var next: Entity? = entity

@@ -42,7 +42,7 @@ struct MappingTree {
 
     typealias Mistake = (_ place: String, _ message: String) -> CambiumError
 
-    /// Reads the rules of all properties. If a rule has a fault, throws the error that `mistake` returns for it.
+    /// Reads the rules of all properties. If a rule has a fault, throws the error that `mistake` returns for the fault.
     mutating func read(_ mistake: Mistake) throws(CambiumError) {
         var properties: [Property] = []
         for (index, attribute) in entity.attributes.enumerated() {
@@ -153,7 +153,7 @@ struct MappingTree {
         isPlain = false
     }
 
-    /// Returns the number of the slot that takes the value at the end of a path. Adds the path to the tree if it is new.
+    /// Returns the number of the slot for the value at the end of a path. If the path is new, adds the path to the tree.
     private mutating func slot(_ path: PropertyPath) -> Int {
         if let known = slotOfPath[path] { return known }
         let slot = slots.count
@@ -186,7 +186,8 @@ struct MappingTree {
         var resolved: [ResolvedMapping.Node] = []
         for (index, node) in nodes.enumerated() {
             var targets = index == 0 ? direct : []
-            // The path to the discriminator may begin with a key from which a property is read directly. The property gets the value.
+            // A property may be read directly from the first key of the path to the discriminator. In the table, the key then leads to the
+            // property.
             let directNames = Set(targets.map(\.name))
             for name in node.names where !directNames.contains(name) {
                 targets.append((name, .mapped(keys.count)))

@@ -24,8 +24,7 @@ public struct NumberFormat: Sendable, Hashable {
         return decimal == grouping ? ("grouping", "'decimal' and 'grouping' must differ") : nil
     }
 
-    /// Returns the number in the form of JSON, except that it may have leading zeros. Returns `nil` if the text is not a number in this
-    /// format.
+    /// Returns the number in the form of JSON, but possibly with leading zeros. Returns `nil` if the text is not a number in this format.
     func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var rest = text[...]
         var plain: [UInt8] = []

@@ -15,7 +15,7 @@ public struct ObjectMapping: Sendable, Hashable {
     @usableFromInline package static let standardDelimiter = "."
     @usableFromInline package static let standardEscape = "\\"
 
-    /// Creates the rules for one entity. They are checked when an import begins.
+    /// Creates the rules for one entity. An import checks the rules when it begins.
     ///
     /// - Parameters:
     ///   - identity: The attributes by which objects are found; `nil` for the identity in the schema, empty if each row inserts a new
@@ -48,7 +48,7 @@ public struct ObjectMapping: Sendable, Hashable {
 
 /// A key that names the entity of an object.
 public struct Discriminator: Sendable, Hashable {
-    /// The key that an export writes to name the entity of an object if several entities are possible. An import uses it as the
+    /// The key that an export writes to name the entity of an object if several entities are possible. An import uses this key as the
     /// discriminator if the mapping names no other key.
     static let exportedKey = "_entity"
     /// The key that names the entity, or the path to that key.

@@ -1,6 +1,6 @@
 public import CambiumJSON
 
-/// The place of the value of an attribute or relationship in an object, and the way in which the value is read.
+/// The place of an attribute's or relationship's value in the JSON of an object, and the way in which an import reads the value.
 ///
 ///     let born = PropertyMapping(from: "dob", dates: [.iso8601, .pattern("dd MMM yy HH:mm")], zone: "+01:00")
 ///     let name: PropertyMapping = "name.full"

@@ -1,7 +1,7 @@
 internal import CambiumBytes
 internal import CambiumJSON
 
-/// The keys on the path to a value.
+/// The path to a value in a row, as a list of keys.
 struct PropertyPath: Hashable {
     /// The maximum number of keys. A longer path is refused. `JSONParser.depthMax` allows only a few more levels in a document.
     static let keyCountMax = 512
@@ -48,8 +48,8 @@ struct PropertyPath: Hashable {
         literalBytes = literal
     }
 
-    /// Returns the delimiter or the escape that follows an escape. Returns `nil` if another text follows; the escape is then an ordinary
-    /// text.
+    /// Returns the delimiter or the escape with which `rest`, the text after an escape, begins. Returns `nil` if `rest` begins with another
+    /// text; the escape before `rest` is then ordinary text.
     private static func escaped(_ rest: ArraySlice<UInt8>, _ delimiter: [UInt8], _ escape: [UInt8]) -> [UInt8]? {
         if !delimiter.isEmpty, rest.starts(with: delimiter) { return delimiter }
         return rest.starts(with: escape) ? escape : nil

@@ -5,10 +5,10 @@ extension ResolvedMapping.Conversion {
     /// Whether the conversion has a format for dates or for numbers.
     var hasFormat: Bool { dates != nil || numbers != nil }
 
-    /// Reads a text or number in the date formats or the number format of the mapping, and returns its stored form. Returns `nil` if the
-    /// mapping has no format for the value; the caller then reads the value without a format.
+    /// Reads a text or number in the date formats or the number format of the mapping, and returns the stored form of the result. Returns
+    /// `nil` if the mapping has no format for the value; the caller then reads the value without a format.
     ///
-    /// - Parameter scratch: takes the stored bytes if the result is `.scratch`; its earlier content is lost.
+    /// - Parameter scratch: takes the stored bytes if the result is `.scratch`. The method overwrites the earlier content of `scratch`.
     func form(
         _ bytes: UnsafeRawBufferPointer, _ isText: Bool, _ isNumber: Bool, _ type: AttributeType, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm? {
@@ -26,8 +26,8 @@ extension ResolvedMapping.Conversion {
 }
 
 extension AttributeType {
-    /// Reads a JSON value in the date formats or the number format of a mapping, and returns its stored form. The caller has already
-    /// applied the functions of the mapping to the value.
+    /// Reads a JSON value in the date formats or the number format of a mapping, and returns the stored form of the result. The caller has
+    /// already applied the functions of the mapping to the value.
     func scalarForm(
         _ value: JSONValue, _ conversion: ResolvedMapping.Conversion?, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {

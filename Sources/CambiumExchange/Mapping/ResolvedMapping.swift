@@ -6,7 +6,7 @@ import CambiumModel
 /// The paths form a tree of keys. While a row is read, the value at the end of each path goes to a numbered slot. A reading computes the
 /// value of one property from slots.
 final class ResolvedMapping {
-    /// A key of the tree. It leads to slots if paths end at the key, and to a node if longer paths continue.
+    /// A key of the tree. The key leads to slots if paths end at the key, and to a node if longer paths continue after the key.
     struct Key {
         var slots: [(slot: Int, isLiteral: Bool)] = []
         var node: Int?
@@ -42,7 +42,8 @@ final class ResolvedMapping {
         let functions: [ValueFunction]
     }
 
-    /// The way in which the values of an attribute are read. References to objects by this attribute are read in the same way.
+    /// The way in which the values of an attribute are read. A reference that names an object by its value of this attribute is read in the
+    /// same way.
     struct Conversion {
         let functions: [ValueFunction]
         let dates: DateReader?

@@ -2,7 +2,8 @@ import CambiumGraph
 internal import CambiumJSON
 import CambiumModel
 
-/// The reverse of a mapping for the objects of one entity: rules for writing objects so that an import with the mapping reads them back.
+/// The reverse of a mapping for the objects of one entity: rules for writing objects so that an import with the mapping reads the same
+/// objects back.
 final class MappedKeys {
     enum Content {
         case attribute(Attribute, Field, ResolvedMapping.Conversion?)
@@ -22,8 +23,8 @@ final class MappedKeys {
     let properties: [Property]
     /// The attributes that identify objects; their properties are part of `properties`.
     let identity: [Attribute]
-    /// The key that names the entity of an object, and the path to that key. They apply if `entity` is the declared entity of the object:
-    /// the exported entity, or the destination of the relationship that contains the object.
+    /// The key that names the entity of an object, and the path to that key. Both are used only for objects whose declared entity is
+    /// `entity`. The declared entity of an object is the exported entity, or the destination of the relationship that contains the object.
     let discriminator: (rule: Discriminator, path: PropertyPath)?
     /// Whether the mapping has a discriminator. If so, the discriminator is written even if only one entity is possible.
     let isDiscriminated: Bool
@@ -70,7 +71,7 @@ final class MappedKeys {
     }
 }
 
-/// The values of an object's identity, and the attributes of its entity that have these values.
+/// The identity attributes of an object, and the object's value of each.
 struct MappedIdentity: Hashable {
     let attributes: [PropertyNumber]
     let values: [Value]
@@ -96,7 +97,7 @@ extension MappedKeys.Property {
         }
     }
 
-    /// Returns the JSON to write at each of the property's paths, so that the value can be read back.
+    /// Returns the JSON to write at each of the property's paths, so that an import reads `value` back.
     func written(_ value: JSONValue) -> [(path: PropertyPath, value: JSONValue)] {
         switch rule.rule.source {
         case .constant(let constant): return rule.paths.map { ($0, constant) }

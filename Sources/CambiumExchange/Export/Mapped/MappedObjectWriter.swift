@@ -9,8 +9,8 @@ final class MappedObjectWriter {
     private let resolver: MappingResolver
     private let keys: [EntityNumber: MappedKeys]
     let order: ExportOrder
-    /// The identities of the last rows that have equal identity values. There may be several, because entities may have different identity
-    /// attributes.
+    /// The identities of the most recent rows, all with equal values. Several identities can have equal values, because entities can have
+    /// different identity attributes.
     private var lastIdentities: Set<MappedIdentity> = []
 
     /// The position of an object in a row: as the row itself, as a nested object, or as a reference.
@@ -22,8 +22,8 @@ final class MappedObjectWriter {
         let declared: Entity
     }
 
-    /// Prepares to write rows that an import with `mapping` reads. Throws `.invalidInput` with the JSON pointer to a name that is not in
-    /// the schema.
+    /// Prepares to write rows that an import with `mapping` reads. If the schema lacks a name in the mapping, throws `.invalidInput` with
+    /// the JSON pointer to the name.
     ///
     /// - Parameter entity: the entity of the rows.
     init(_ graph: Graph, of entity: Entity, _ mapping: ImportMapping, _ options: ExportOptions) throws(CambiumError) {
@@ -40,8 +40,8 @@ final class MappedObjectWriter {
         order = ExportOrder(ExportTable(graph, identity: { identities[$0.number] ?? [] }), .identity)
     }
 
-    /// Returns the row of an object that belongs to `declared` or to one of its sub-entities. The caller must request rows in the order of
-    /// `order`, so that objects with the same identity follow each other.
+    /// Returns the row of an object. The object must belong to `declared` or to one of its sub-entities. The caller must request rows in
+    /// the order of `order`, so that objects with the same identity follow each other.
     func row(_ place: ObjectPlace, declared: Entity) throws(CambiumError) -> JSONValue {
         let keys = try keys(of: graph.entity(of: place))
         if let identity = identity(place, keys) {

@@ -145,7 +145,7 @@ struct CSVColumns {
             object.members.append(member(step, .nested(Object(entity: next)), object.entity, schema))
         }
         guard let place, case .nested(var nested) = object.members[place].content else { return false }
-        // The nested object is taken out, so that its members are changed in place. Otherwise, each column would copy them.
+        // The nested object is taken out, so that its members are changed in place. Otherwise, each column would copy the members.
         object.members[place].content = .field(column, .text)
         defer { object.members[place].content = .nested(nested) }
         return add(path.dropFirst(), column, to: &nested, discriminator, schema)
