@@ -6,7 +6,7 @@ public struct EntityNumber: RawRepresentable, Hashable, Sendable, Comparable, Cu
     public var description: String { "entity \(rawValue)" }
 }
 
-/// The number of an attribute or a relationship. It is unique in the hierarchy of one root entity, and is never reused.
+/// The number of an attribute or a relationship, unique in the hierarchy of one root entity. A number is never reused.
 public struct PropertyNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }

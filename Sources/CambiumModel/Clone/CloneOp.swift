@@ -99,8 +99,8 @@ package struct CloneOptions: Sendable, Equatable {
         }
     }
 
-    /// The value that a request gives to an attribute of the roots' copies. It applies to the roots that have the attribute and belong to
-    /// one hierarchy.
+    /// The value that a request gives to an attribute of the roots' copies. The value applies only to roots that have the attribute and
+    /// belong to the hierarchy of `root`.
     package struct RootValue: Sendable, Equatable {
         package let root: EntityNumber
         package let attribute: PropertyNumber

@@ -1,7 +1,7 @@
 extension CloneOptions {
     /// Converts the names in a request to numbers.
     ///
-    /// - Parameter rootEntities: The concrete entities of the roots. Each of them must have each attribute of `rootValues`.
+    /// - Parameter rootEntities: The concrete entities of the roots. Each of these entities must have all attributes of `rootValues`.
     /// - Throws: `.unknownName` for a name that the schema does not have. `.invalidInput` for a negative depth, a value whose type differs
     ///   from the type of the attribute, or invalid keys. `.ruleViolated` for a value that the attribute does not allow.
     package init(_ request: CloneRequest, _ schema: Schema, rootEntities: [Entity]) throws(CambiumError) {

@@ -15,10 +15,10 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 public struct CloneRequest: Hashable, Sendable {
     /// Rules of relationships at every level, by `name` or `Entity.name`. They override the rules of the schema.
     package var rules: [String: CloneRule]
-    /// The relationships of the roots that are not copied, by `name` or `Entity.name`. Below the roots, `rules` and the schema decide about
-    /// these relationships.
+    /// The relationships that the clone skips for the roots only, by `name` or `Entity.name`. For objects below the roots, `rules` and the
+    /// schema decide about these relationships.
     package var excludedAtRoot: [String]
-    /// The number of levels below the roots that are copied, or `nil` for all levels.
+    /// The number of levels that are copied below the roots, or `nil` for all levels.
     package var depth: Int?
     /// The maximum number of objects that may be copied, or `nil` for no limit.
     package var objectCountMax: Int?

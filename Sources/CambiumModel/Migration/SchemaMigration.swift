@@ -86,8 +86,8 @@ struct SchemaNumbering {
         setMarks(nextEntity, nextProperties)
     }
 
-    /// Stores the numbers for the next new entity and properties. A number that is one more than the greatest number is omitted, because a
-    /// reader can compute it.
+    /// Stores the numbers for the next new entity and properties. The definition omits a number that is one more than the greatest number
+    /// in use, because a reader can compute such a number.
     private mutating func setMarks(_ nextEntity: Int, _ nextProperties: [String: Int]) {
         if nextEntity > definition.entityMark { definition.nextNumber = nextEntity }
         let marks = definition.propertyMarks

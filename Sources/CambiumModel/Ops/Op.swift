@@ -71,7 +71,7 @@ public struct TransactionMetadata: Sendable, Equatable {
     public var actor: String?
     public var message: String?
     public var requestID: String?
-    /// A hash of the request's content that the caller supplied, or `nil` if the caller supplied none.
+    /// The hash that the caller supplied for the content of the request, or `nil` if the caller supplied no hash.
     package var requestDigest: RequestDigest?
     /// If the system clock was set back, the difference between `time` and the clock; otherwise, zero. Always whole microseconds.
     package var clockLag: Duration

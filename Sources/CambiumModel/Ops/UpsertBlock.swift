@@ -16,8 +16,8 @@ package struct UpsertBlock: Sendable, Equatable {
     package var entity: EntityNumber
     package var kind: Kind
     package var serials: SerialRuns
-    /// The identities of objects that already exist. The block does not change them; with them, a reader of the log needs no graph to
-    /// interpret the block.
+    /// The identity values of the objects, if the objects already exist. The block does not change these values. With these values, a
+    /// reader of the log can interpret the block without a graph.
     package var identity: [AttributeColumn]
     package var columns: [AttributeColumn]
 
@@ -61,8 +61,8 @@ package struct LinkBlock: Sendable, Equatable {
         /// For each object, `removedCounts` and `addedCounts` have the numbers of removed and added members. `removed` and `added` have the
         /// serials of these members, object by object.
         case unordered(removedCounts: [UInt32], removed: [UInt64], addedCounts: [UInt32], added: [UInt64])
-        /// For each object, `keptCounts` has the number of members at the front that stay, and `suffixCounts` has the number of members
-        /// after them. `suffixes` has the serials of the members after them, object by object.
+        /// For each object, `keptCounts` has the number of first members that the change keeps. `suffixCounts` has the number of members
+        /// that follow the kept members after the change. `suffixes` has the serials of the following members, object by object.
         case ordered(keptCounts: [UInt32], suffixCounts: [UInt32], suffixes: [UInt64])
     }
 

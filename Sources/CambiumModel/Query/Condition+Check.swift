@@ -127,7 +127,8 @@ extension Comparison {
 }
 
 extension Operand {
-    /// Checks the operand of a sort key, an output or a comparison. Throws if it breaks a rule. Does not check the elements of a list.
+    /// Checks the operand of a sort key, an output or a comparison. Throws if the operand breaks a rule. Does not check the elements of a
+    /// list.
     package func check() throws(CambiumError) {
         switch form {
         case .path(let path): try path.check()

@@ -76,19 +76,19 @@ public enum QueryLiteral: Hashable, Sendable {
     case bool(Bool)
     /// The digits of a number in the syntax of JSON.
     case number(String)
-    /// A text. It can also be a date, a UUID, a URI or data, in the forms that imports accept.
+    /// A text, which can also mean a date, a UUID, a URI or data, in the forms that imports accept.
     case string(String)
     /// An object by the name of its entity and its serial: `Note/42`.
     case object(entity: String, serial: UInt64)
     /// An object by its id: `3/42`.
     case id(ObjectID)
-    /// A value with a known type. Programs that build conditions in Swift use it.
+    /// A value with a known type. Programs that build conditions in Swift use this case.
     case value(Value)
     /// A text that is converted to the type of the attribute, whatever that type is. The command line reads `name=text` in this way.
     case text(String)
 }
 
-/// A byte offset in the text of a query. It is only for messages: two operands that differ only in their offsets are equal.
+/// A byte offset in the text of a query. Only messages use the offset, so two operands that differ only in their offsets are equal.
 package struct TextOffset: Hashable, Sendable {
     package let value: Int?
 

@@ -85,8 +85,8 @@ struct QueryLexer: Sendable {
 
     // MARK: Names
 
-    /// Whether the name of an entity or a property can contain the character. If `first` is `true`, whether such a name can begin with it.
-    /// `_id` and `_entity` begin with `_`.
+    /// Whether the name of an entity or a property can contain the character. If `first` is `true`, whether such a name can begin with the
+    /// character. `_id` and `_entity` begin with `_`.
     func isInName(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
         if scalar == "_" { return true }
         if scalar.value < 0x80 {
@@ -110,7 +110,7 @@ struct QueryLexer: Sendable {
         return name
     }
 
-    /// Takes the name of a parameter. If the names of a path follow it, as in `$source.owner.name`, takes them, too.
+    /// Takes the name of a parameter. If the names of a path follow the parameter, as in `$source.owner.name`, also takes these names.
     private mutating func parameterName() throws(CambiumError) -> String? {
         guard var parameter = prefixedName() else { return nil }
         var count = 0

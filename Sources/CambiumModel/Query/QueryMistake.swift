@@ -1,4 +1,4 @@
-/// A mistake in a query, and the position of the operand that has it.
+/// A mistake in a query, and the position of the operand that contains the mistake.
 package struct QueryMistake: Error {
     package let message: String
     package let offset: TextOffset
@@ -11,7 +11,7 @@ package struct QueryMistake: Error {
         self.resolvedCount = resolvedCount
     }
 
-    /// The mistake of a sort key that ignores case or diacritics although its value is not a text.
+    /// The mistake of a sort key that ignores case or diacritics although the value of the key is not a text.
     package static func noCase(_ operand: Operand, _ kind: ValueKind, at offset: TextOffset) -> Self {
         Self("'\(operand)' is \(kind.text), which has no case. Remove the option in brackets.", at: offset)
     }

@@ -23,7 +23,7 @@ extension QueryParser {
         }
     }
 
-    /// Takes a path. If an aggregate follows the path, takes it, too.
+    /// Takes a path. If an aggregate follows the path, also takes the aggregate.
     mutating func pathOrAggregate(_ expectation: String) throws(CambiumError) -> Operand {
         let start = token.start
         if case .function(let name) = token.kind {

@@ -68,7 +68,8 @@ struct QueryParser: Sendable {
 
     // MARK: Options
 
-    /// Takes an option such as `[cd]` if the token opens it. If `isOptional` is `true`, a list may begin with the same bracket.
+    /// Takes an option such as `[cd]` if the token is an opening bracket. If `isOptional` is `true`, the bracket may also begin a list,
+    /// which the method does not take.
     mutating func folding(isOptional: Bool = false) throws(CambiumError) -> Folding {
         guard token.isSymbol(.openBracket) else { return [] }
         let start = token.start

@@ -21,7 +21,7 @@ struct QueryToken: Sendable {
         case end
     }
 
-    /// The symbols of the language. Each has one name, although some can be written in two ways.
+    /// The symbols of the language. Each symbol has one name, although some symbols can be written in two ways.
     enum Symbol: String, Hashable, Sendable {
         case openParenthesis = "("
         case closeParenthesis = ")"

@@ -23,7 +23,7 @@ package final class LinearRegex: @unchecked Sendable {
         compiled = Atomic(try Self.compile(pattern))
     }
 
-    /// Creates an expression from a pattern that was compiled successfully before. It is compiled again at its first use.
+    /// Creates an expression from a pattern that was compiled successfully before. The expression is compiled again at its first use.
     package init(compiledBefore pattern: String) {
         self.pattern = pattern
         compiled = Atomic(nil)
@@ -63,7 +63,7 @@ package final class LinearRegex: @unchecked Sendable {
         return text.withUTF8 { matchesWhole(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether the whole text matches. Its bytes must be UTF-8.
+    /// Whether the whole text matches. The bytes of the text must be UTF-8.
     package func matchesWhole(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let regex else { return false }
         return text.withMemoryRebound(to: CChar.self) { cre2_matches_whole(regex, $0.baseAddress, $0.count) != 0 }

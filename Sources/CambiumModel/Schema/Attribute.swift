@@ -2,7 +2,7 @@
 public final class Attribute: Sendable {
     package let number: PropertyNumber
     public let name: String
-    /// The entity that declares the attribute. Sub-entities inherit it.
+    /// The entity that declares the attribute. Its sub-entities inherit the attribute.
     package let entity: EntityNumber
     package let root: EntityNumber
     public let type: AttributeType

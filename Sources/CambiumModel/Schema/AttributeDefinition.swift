@@ -33,7 +33,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     package var formerName: String?
     package var number: UInt16?
 
-    /// Creates a definition. `Schema.init` checks it.
+    /// Creates a definition. `Schema.init` checks the definition.
     ///
     /// Ends the process if a `Value.json` among the parameters is not JSON.
     ///

@@ -4,10 +4,10 @@
 /// A schema may have many entities with many parents each. Therefore, this type counts its steps and limits their number.
 struct CloneParents {
     private let tree: SchemaTree
-    /// For each entity, the positions in `tree.order` of the entities that have a relationship to it.
+    /// For each entity X, the positions in `tree.order` of the entities that have a relationship to X.
     private var sources: [[Int]]
     private var declared: [String: [(place: Int, type: AttributeType)]] = [:]
-    /// For one entity, the ascending positions in `tree.order` of the entities with a relationship to it, its ancestors or its descendants.
+    /// The parents of the entity at `place`, as ascending positions in `tree.order`.
     private var parents: (place: Int, positions: [Int])?
     private var stepCount = 0
     static let stepCountMax = 1 << 24
@@ -26,7 +26,7 @@ struct CloneParents {
         }
     }
 
-    /// Returns the types of all attributes with a name that the parents of an entity can have.
+    /// Returns the types that an attribute `name` can have in the parents of an entity.
     mutating func types(of name: String, above place: Int) throws(CambiumError) -> Set<AttributeType> {
         let positions = try positions(ofParentsOf: place)
         var types: Set<AttributeType> = []

@@ -73,13 +73,13 @@ public enum Derivation: Sendable, Hashable {
     }
 }
 
-/// The expression of a derived attribute with the numbers of the properties that it reads.
+/// The expression of a derived attribute, with the numbers of properties instead of their names.
 package struct ResolvedDerivation: Sendable, Hashable {
     package enum Function: Sendable, Hashable { case count, sum, min, max, folded }
 
     package let function: Function
     /// The to-many relationship whose members are read; `nil` for `folded`.
     package let relationship: PropertyNumber?
-    /// The attribute that is read: of the members, or of the object itself for `folded`. `nil` for `count`.
+    /// The attribute that the function reads: an attribute of the members, or of the object itself for `folded`. `nil` for `count`.
     package let attribute: PropertyNumber?
 }

@@ -114,8 +114,8 @@ struct DerivationResolver {
         }
     }
 
-    /// Returns whether the value of an attribute's expression can be null. Such an attribute is optional, even if its definition does not
-    /// state that.
+    /// Returns whether the value of an attribute's expression can be null. If it can, the attribute is optional, even if its definition
+    /// states that it is mandatory.
     mutating func mayBeNull(_ attribute: AttributeDefinition, of index: Int) -> Bool {
         switch attribute.derivation?.function {
         case .count, .sum, nil: return false

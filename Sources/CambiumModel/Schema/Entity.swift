@@ -3,7 +3,8 @@
 public final class Entity: Sendable {
     package let number: EntityNumber
     public let name: String
-    /// The root of the hierarchy, whose table holds the objects. An entity without a parent is its own root.
+    /// The root entity of the hierarchy. The table of the root entity contains the objects of this entity. An entity without a parent is
+    /// its own root.
     package let root: EntityNumber
     package let parent: EntityNumber?
     public let isAbstract: Bool

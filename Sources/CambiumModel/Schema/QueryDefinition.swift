@@ -13,11 +13,11 @@ public struct QueryDefinition: PropertyDefinition, Hashable {
     package var sort: String?
     package var limit: Int?
 
-    /// Creates a definition. `Schema.init` checks it.
+    /// Creates a definition. `Schema.init` checks the definition.
     ///
     /// - Parameters:
     ///   - target: The entity whose objects the query finds. `nil` means the entity that declares the query.
-    ///   - condition: A condition such as `price > $min`. Without it, the query finds all objects.
+    ///   - condition: A condition such as `price > $min`. Without a condition, the query finds all objects.
     ///   - sort: Keys such as `-price,name`.
     ///   - limit: The maximum number of objects; `nil` for no maximum.
     public init(_ name: String, of target: String? = nil, where condition: String? = nil, sort: String? = nil, limit: Int? = nil) {
@@ -32,7 +32,7 @@ public struct QueryDefinition: PropertyDefinition, Hashable {
 /// A query that an entity declares or inherits.
 package struct StoredQuery: Sendable {
     package let definition: QueryDefinition
-    /// The entity that declares the query. `$source` is one of its objects.
+    /// The entity that declares the query. `$source` means an object of this entity.
     package let entity: EntityNumber
     package var name: String { definition.name }
 }

@@ -7,7 +7,7 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
 public final class Relationship: Sendable {
     package let number: PropertyNumber
     public let name: String
-    /// The entity that declares the relationship. Sub-entities inherit it.
+    /// The entity that declares the relationship. Its sub-entities inherit the relationship.
     package let entity: EntityNumber
     package let root: EntityNumber
     package let destination: EntityNumber
@@ -24,7 +24,7 @@ public final class Relationship: Sendable {
     public let userInfo: [String: String]
     /// The index of the relationship's link in `Schema.links`.
     package let link: Int
-    /// The end of the link that belongs to this relationship: 0 for the first end, 1 for the second end.
+    /// The end of this relationship in its link: 0 for the first end, 1 for the second end.
     package let end: Int
     package let schemaName: SchemaName
 

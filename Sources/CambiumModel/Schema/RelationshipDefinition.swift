@@ -19,11 +19,12 @@ public struct RelationshipDefinition: PropertyDefinition, Hashable {
     package var formerName: String?
     package var number: UInt16?
 
-    /// Creates a definition. `Schema.init` checks it.
+    /// Creates a definition. `Schema.init` checks the definition.
     ///
     /// - Parameters:
     ///   - destination: The entity of the members.
-    ///   - inverse: The relationship of the destination that leads back. Without an inverse, the destination has no relationship that shows
+    ///   - inverse: The relationship that leads back from the destination. Without an inverse, the destination has no relationship that
+    ///     shows
     ///     the links.
     ///   - deleteRule: The effect of deleting an object on its members.
     ///   - min: The minimum number of members. 1 makes a to-one relationship mandatory.

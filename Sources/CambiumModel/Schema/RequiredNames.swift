@@ -13,8 +13,8 @@ extension Schema {
 }
 
 extension Schema {
-    /// Returns the entity of this schema that corresponds to an entity of an earlier schema. Throws `.invalidInput` if this schema no
-    /// longer has the entity.
+    /// For an entity of an earlier schema, returns the corresponding entity of this schema. Throws `.invalidInput` if this schema no longer
+    /// has the entity.
     package func current(_ entity: Entity) throws(CambiumError) -> Entity {
         if let own = self.entity(entity.number), own === entity || (own.name == entity.name && own.root == entity.root) { return own }
         throw CambiumError(

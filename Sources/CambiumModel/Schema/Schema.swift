@@ -1,6 +1,6 @@
 /// A schema with all names resolved and all rules checked. Graphs, drafts and imports work with this form.
 ///
-/// `Schema.init(_:)` makes it from a `SchemaDefinition`, which can come from JSON, Swift or a Core Data model.
+/// `Schema.init(_:)` makes a schema from a `SchemaDefinition`, which can come from JSON, Swift or a Core Data model.
 public final class Schema: Sendable {
     /// The entities in declaration order.
     public let entities: [Entity]

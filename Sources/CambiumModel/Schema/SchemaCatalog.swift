@@ -63,7 +63,7 @@ extension Schema {
         try check.check()
     }
 
-    /// The form of the schema that the log stores.
+    /// The form in which the log stores the schema.
     package var catalog: SchemaCatalog { SchemaCatalog(definition) }
 }
 

@@ -14,15 +14,15 @@
 ///     let schema = try Schema(definition)
 public struct SchemaDefinition: Sendable, Hashable {
     package var entities: [EntityDefinition]
-    /// One sentence for each part of the source, such as a Core Data model, that a schema cannot express.
+    /// One sentence for each part that a schema cannot express. Only Core Data models have such parts.
     public var warnings: [String] = []
     /// The number for the next new entity if it is more than one above the greatest number in use; otherwise `nil`.
     package var nextNumber: Int?
 
-    /// Creates a definition from an array of entities. `Schema.init` checks it.
+    /// Creates a definition from an array of entities. `Schema.init` checks the definition.
     public init(entities: [EntityDefinition]) { self.entities = entities }
 
-    /// Creates a definition from a list of entities. `Schema.init` checks it.
+    /// Creates a definition from a list of entities. `Schema.init` checks the definition.
     public init(@DefinitionBuilder<EntityDefinition> _ entities: () -> [EntityDefinition]) { self.entities = entities() }
 }
 
@@ -61,7 +61,7 @@ public struct EntityDefinition: Sendable, Hashable {
     /// For a root entity, the number for the next new property of its hierarchy. `nil` if it is one above the greatest number in use.
     package var nextNumber: Int?
 
-    /// Creates a definition. `Schema.init` checks it.
+    /// Creates a definition. `Schema.init` checks the definition.
     ///
     /// - Parameters:
     ///   - parent: The entity whose properties this entity inherits.

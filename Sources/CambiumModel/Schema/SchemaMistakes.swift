@@ -1,4 +1,4 @@
-/// The mistakes found in a schema, with their places. They are collected and reported together.
+/// The mistakes found in a schema, with their places. One error reports all mistakes together.
 struct SchemaMistakes {
     private(set) var all: [(pointer: String, message: String)] = []
 
@@ -14,7 +14,8 @@ struct SchemaMistakes {
     }
 }
 
-/// A place in a schema. Its text is created only for a mistake, because every opening of a store reads the schema and must be fast.
+/// A place in a schema. The text of a place is created only for a mistake, because every opening of a store reads the schema and must be
+/// fast.
 struct SchemaPlace: Sendable {
     private indirect enum Step: Sendable {
         case top

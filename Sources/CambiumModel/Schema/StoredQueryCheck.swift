@@ -2,8 +2,8 @@
 package struct StoredQueryCheck {
     private let schema: Schema
 
-    /// The number of mistakes after which the check ends, because each message about an unknown name takes time: it reads all names of an
-    /// entity.
+    /// The number of mistakes after which the check ends. The number is limited, because each message about an unknown name reads all names
+    /// of an entity.
     private static let mistakeCountMax = 100
 
     /// The maximum number of patterns of `like` and `matches` in all queries of a schema. The number is limited, because the check compiles
@@ -28,7 +28,8 @@ package struct StoredQueryCheck {
         try mistakes.throwIfAny()
     }
 
-    /// Returns the mistakes of a query that an entity declares. `key` is the key in the query's JSON form whose value has the mistake.
+    /// Returns the mistakes of a query that an entity declares. `key` is a key in the JSON form of the query, and the value of this key has
+    /// the mistake.
     ///
     /// The patterns of this query, and of the queries that were checked before, count toward `patternCountMax`.
     package mutating func mistakes(_ query: QueryDefinition, in source: Entity) -> [(key: String, message: String)] {

@@ -8,13 +8,14 @@ package enum DateText {
     // MARK: Writing
 
     /// Returns the text in UTC, with a `Z`. The fraction has just enough digits to read back the same value, and no digits for whole
-    /// seconds. No attribute of the type `date` has a time outside `range`; such a time is written as the nearest time in the range.
+    /// seconds. A time outside `range` is written as the nearest time in the range. No attribute of the type `date` has a time outside
+    /// `range`.
     package static func text(_ seconds: Double) -> String {
         let (whole, fraction) = split(seconds.isNaN ? range.lowerBound : min(max(seconds, range.lowerBound), range.upperBound.nextDown))
         return text(whole: whole, fraction: fraction)
     }
 
-    /// Returns the text from which the same time is read back; `nil` for a time outside `range`, which has no such text.
+    /// Returns the text from which the same time is read back; `nil` for a time outside `range`, because RFC 3339 has no text for it.
     package static func exactText(_ seconds: Double) -> String? { range.contains(seconds) ? text(seconds) : nil }
 
     /// Returns the text of a time in UTC. `fraction` has the digits after the decimal point; it is empty for whole seconds.

@@ -16,8 +16,8 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
         rawValue = UInt64(root.rawValue) << 48 | serial
     }
 
-    /// Creates the provisional id of an object that an edit inserts. Its serial contains the number of the edit and of the object, and no
-    /// store assigns such a serial.
+    /// Creates the provisional id of an object that an edit inserts. The serial of the id contains the number of the edit and the number of
+    /// the object. No store assigns such a serial.
     ///
     /// - Parameters:
     ///   - edit: The number of the edit. Only its lowest 20 bits are used.
@@ -32,8 +32,8 @@ public struct ObjectID: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// The maximum number of objects that one edit inserts: 2^27 - 1.
     package static let provisionalCountMax: UInt64 = (1 << 27) - 1
 
-    /// Whether the id is provisional: an `Edit` inserted the object, and no commit has given it a permanent id yet. No graph has such an
-    /// id.
+    /// Whether the id is provisional: an `Edit` inserted the object, and no commit has given it a permanent id yet. No graph contains an
+    /// object with a provisional id.
     public var isProvisional: Bool { serial & Self.provisionalBit != 0 }
 
     /// The number of a provisional object in its edit.

@@ -4,7 +4,7 @@ extension AttributeType {
     /// Returns the stored form of a JSON value. The form is never `.text`, because a `JSONValue` does not keep the bytes from which it was
     /// read.
     ///
-    /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
+    /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. The method overwrites the previous content of `scratch`.
     package func scalarForm(_ value: JSONValue, scratch: inout [UInt8]) throws(ConversionError) -> ScalarForm {
         if value == .null { return .null }
         if self == .json { return try scalarForm(copying: Array(value.text.utf8), scratch: &scratch) }

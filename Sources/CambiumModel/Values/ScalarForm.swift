@@ -53,7 +53,7 @@ extension AttributeType {
 
     /// Returns the stored form of a JSON value.
     ///
-    /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. Its previous content is lost.
+    /// - Parameter scratch: Receives the stored bytes if the result is `.scratch`. The method overwrites the previous content of `scratch`.
     package func scalarForm(
         _ tokens: JSONTokens, _ token: Int, scratch: inout [UInt8]
     ) throws(ConversionError) -> ScalarForm {
