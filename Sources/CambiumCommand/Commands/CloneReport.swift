@@ -85,8 +85,8 @@ extension Graph {
         (entity(of: id) ?? schema.entity(id.root)).map { schema.text(of: id, entity: $0) } ?? ""
     }
 
-    /// Returns the copies of the roots, which are the objects that a clone op names, in the order of the op. Omits copies that were
-    /// deleted. Reads each copy at most once.
+    /// Returns the copies of a clone's roots, in the order in which the op names the roots. Omits copies that were deleted. Reads each copy
+    /// at most once.
     fileprivate func copiesOfRoots(in op: CloneOp) -> [ObjectID] {
         let roots = Set(op.roots)
         var copies: [ObjectID: ObjectID] = [:]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// The options that state rules of a clone. They replace the rules in the schema.
+/// The options that state rules of a clone. A rule from these options replaces the rule in the schema.
 struct CloneRuleOptions: ParsableArguments {
     @Option(help: .init("Skip these relationships at every level.", valueName: "names")) var exclude: [String] = []
     @Option(help: .init("Skip these relationships of the given objects only.", valueName: "names")) var excludeAtRoot: [String] = []

@@ -44,7 +44,7 @@ struct FindResults {
         }
     }
 
-    /// Returns the members without repeated keys, such as those of a path that was selected twice.
+    /// Returns the members without repeated keys. A key is repeated if a path was selected twice, for example.
     private static func unique(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
         var keys: Set<String> = []
         return members.filter { keys.insert($0.key).inserted }

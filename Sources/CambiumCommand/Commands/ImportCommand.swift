@@ -95,8 +95,9 @@ struct ImportCommand: ParsableCommand {
         if output.json { print(report) } else if input.onError == .skip { ReportText.printErrors(report) }
     }
 
-    /// Returns the author with the digest of the request. The digest includes the options, the mapping and the bytes of the files, which
-    /// are read a second time for this purpose. Standard input and pipes cannot be read twice, so the digest does not include their bytes.
+    /// Returns the author with the digest of the request. The digest includes the options, the mapping and the bytes of the files. For this
+    /// purpose, the files are read a second time. Standard input and pipes cannot be read twice, so the digest does not include their
+    /// bytes.
     private func requestAuthor() throws -> Author {
         guard author.request != nil else { return author.author(of: []) }
         var hasher = RequestHasher()
@@ -106,7 +107,8 @@ struct ImportCommand: ParsableCommand {
             limit, values.toMany.rawValue, values.references.rawValue, input.unknown.rawValue, input.onError.rawValue,
             input.format?.rawValue ?? "",
         ]
-        // Without a scope, the digest is the same as before this option existed, so that old requests are still recognized.
+        // Without a scope, the digest is the same as in versions without the option `--scope`. So a repeated request of such a version is
+        // still recognized.
         if let scope = objects.scope { words += ["--scope", scope] }
         for part in ["import", entity] + words { hasher.add(part) }
         for path in (input.mapping.map { [$0] } ?? []) + files {

@@ -41,7 +41,8 @@ struct LabelCommand: ParsableCommand {
 
     /// Prints the result of the first call again, because the request was applied before.
     private func print(_ name: String, _ request: RepeatedRequest) throws {
-        // If the moment was retired, the newest graph is read. It has the same label, unless a later transaction moved or removed it.
+        // If the moment was retired, the newest graph is read. It has the same label, unless a later transaction moved or removed the
+        // label.
         let labels = try ReadOnlyStore.graph(of: store, after: request.transaction).labels
         print(name, labels[name] ?? request.transaction, verb: "names", isRepeated: true)
     }

@@ -79,7 +79,7 @@ struct MigrationText {
 
     private static func pair(_ before: String?, _ after: String?) -> String { "\(plain(before)) -> \(plain(after))" }
 
-    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where it ends.
+    /// Returns a name without the quotes of JSON. Any other text keeps its quotes, which show where the text ends.
     private static func plain(_ text: String?) -> String {
         guard let text else { return "none" }
         let inner = text.dropFirst().dropLast()

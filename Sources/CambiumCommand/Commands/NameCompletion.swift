@@ -20,8 +20,8 @@ enum NameCompletion {
         (entity(words)?.entity.queries ?? []).map(\.name).filter { $0.hasPrefix(prefix) }
     }
 
-    /// Completes the last path in a list of paths, which begin at the entity that the command line names. A sort key may begin with a minus
-    /// sign.
+    /// Completes the last path in a list of paths. All paths begin at the entity that the command line names. A sort key may begin with a
+    /// minus sign.
     @Sendable static func paths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         guard let (schema, entity) = entity(words) else { return [] }
         let split = prefix.lastIndex(of: ",").map { prefix.index(after: $0) } ?? prefix.startIndex

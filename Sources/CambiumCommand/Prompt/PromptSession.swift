@@ -5,7 +5,7 @@ import CambiumJSON
 final class PromptSession {
     enum Outcome { case goOn, quit }
 
-    /// The maximum number of members of a relationship that `show` prints for a person.
+    /// The maximum number of members that `show` prints for each relationship.
     private static let memberCountMax = 10
 
     private let follower: StoreFollower
@@ -27,8 +27,8 @@ final class PromptSession {
         if let start { moment = (start.text, try past.graph(at: start.point())) }
     }
 
-    /// The graph that the last line read. If lines read the newest moment, `run` first adds the transactions that were committed since
-    /// then.
+    /// The graph that the last line read. If lines read the newest moment, `run` first adds the transactions that were committed since the
+    /// previous line.
     var graph: Graph { moment?.graph ?? follower.graph }
 
     /// The text that is shown before the line that the person writes.

@@ -46,7 +46,7 @@ final class Progress: Sendable {
             put: isatty(STDERR_FILENO) == 1 ? terminal : nil)
     }
 
-    /// Returns a source with the same content that counts the bytes that are read. The counts are the displayed progress.
+    /// Returns a source with the same content. The progress shows the number of bytes that were read from this source.
     func watch(_ source: ImportSource, _ number: Int) -> ImportSource {
         var watched = ImportSource(name: source.name, isRepeatable: source.isRepeatable, format: source.format) { [self] in
             let read = try source.open()

@@ -21,8 +21,8 @@ struct RawTerminal {
         return Int(size.ws_col)
     }
 
-    /// Switches the terminal to a mode in which it passes each key to the program immediately, and does not show it. Returns `nil` if the
-    /// terminal does not support this mode.
+    /// Switches the terminal to a mode in which it passes each key to the program immediately, and does not show the key. Returns `nil` if
+    /// the terminal does not support this mode.
     static func begin() -> RawTerminal? {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }

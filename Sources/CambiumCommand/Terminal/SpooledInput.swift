@@ -71,7 +71,7 @@ final class SpooledInput: @unchecked Sendable {
 }
 
 extension ImportSource {
-    /// Returns a source with the same bytes that can be read more than once.
+    /// Returns a source that has the same bytes, and that can be read more than once.
     func spooled() -> ImportSource {
         if isRepeatable { return self }
         let spool = SpooledInput(self)
