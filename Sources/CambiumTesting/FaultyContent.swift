@@ -34,8 +34,8 @@ struct FaultyContent: Sendable {
         pending.append(.truncate(byteCount))
     }
 
-    /// Returns memory for a part of the file, in which the process can write. If the file ends before the end of this part, extends the
-    /// file.
+    /// Returns memory for a part of the file. The process can write to this memory. If the file ends before the end of the part, extends
+    /// the file.
     mutating func map(offset: Int, byteCount: Int) -> FileMapping {
         let missing = offset + byteCount - live.count
         if missing > 0 { write([UInt8](repeating: 0, count: missing), at: live.count) }
@@ -111,7 +111,7 @@ struct FaultyContent: Sendable {
 
 /// A part of a file that the process has mapped.
 ///
-/// SENDABLE: only the simulated process uses the mapping, and it runs in the test that owns the volume.
+/// SENDABLE: only the simulated process uses the mapping, and this process runs in the test that owns the volume.
 private final class MappedPart: @unchecked Sendable {
     private let offset: Int
     /// The content of the memory at the last comparison. It is empty if the process only reads the mapping.
@@ -154,8 +154,8 @@ private final class MappedPart: @unchecked Sendable {
         }
     }
 
-    /// Copies bytes into the mapped memory after a write to the file that did not use this mapping. `place` is the offset of the bytes in
-    /// the file.
+    /// Copies bytes into the mapped memory, because the process has written the bytes to the file without this mapping. `place` is the
+    /// offset of the bytes in the file.
     func take(_ bytes: [UInt8], at place: Int) {
         guard let mapping else { return }
         let (start, end) = (max(place, offset), min(place + bytes.count, offset + mapping.byteCount))

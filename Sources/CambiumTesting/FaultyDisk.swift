@@ -8,7 +8,8 @@ struct FaultyDisk: Sendable {
     /// failure.
     private(set) var live: [String: Int] = [:]
     private var durable: [String: Int] = [:]
-    /// Changes of directories that are not yet durable. Each change maps a path to the index of a file, or to `nil` if it removes the path.
+    /// Directory changes that are not yet durable. Each change maps a path to the index of a file, or to `nil` if the change removes the
+    /// path.
     private var pending: [[String: Int?]] = []
 
     private(set) var operationCount = 0

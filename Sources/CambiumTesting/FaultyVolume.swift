@@ -2,8 +2,8 @@ import CambiumBytes
 package import CambiumLog
 package import CambiumModel
 
-/// A volume in memory that models a disk. It knows which bytes of each file are written and which are durable, so it can produce any state
-/// that a crash may leave. At any operation, it can stop like a process that dies, or fail like a disk.
+/// A volume in memory that models a disk. The volume knows which bytes of each file are written and which are durable, so it can produce
+/// any state that a crash may leave. At any operation, the volume can stop like a process that dies, or fail like a disk.
 ///
 ///     let volume = FaultyVolume()
 ///     volume.crash(at: 17)                       // operation 17 and all later ones throw

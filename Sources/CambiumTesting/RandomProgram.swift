@@ -93,8 +93,8 @@ package struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Returns the serial of a new object, which is the number in its id. It is usually the next serial. Otherwise, it leaves a gap or lies
-    /// in a gap.
+    /// Returns the serial of a new object, which is the number in its id. The serial is usually the next one. Otherwise, the serial leaves
+    /// a gap or lies in a gap.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
         if random.isTrue(1, outOf: 12) { return next + UInt64.random(in: 1...200, using: &random) }

@@ -134,7 +134,7 @@ extension ReferenceGraph {
         }
     }
 
-    /// Returns a new UUID. Section 4 of Docs/FORMAT.md states how it is computed.
+    /// Returns a new UUID. Section 4 of Docs/FORMAT.md states how the UUID is computed.
     private func newUUID(_ attribute: Attribute, _ copy: ObjectID, _ plan: ReferenceClone) -> UUID {
         let seed = plan.seed ?? CloneSeed(low: 0, high: 0)
         let input =

@@ -59,7 +59,7 @@ extension ReferenceGraph {
         return schema.entities.filter { $0.root == end.root }.compactMap { $0.relationship(property) }.first
     }
 
-    /// Returns the side in the old schema that corresponds to a side of a link in the new schema. `link` is the link in the new schema.
+    /// For a side of a link in the new schema, returns the corresponding side in the old schema. `link` is the link in the new schema.
     private func oldSide(of new: Side, _ link: Link) -> Side? {
         let ends = new.end == 0 ? (link.first, link.second) : (link.second, link.first)
         if link.isSymmetric, new.end == 1 { return nil }

@@ -7,7 +7,7 @@ package struct BrokenRules: Sendable {
     package internal(set) var violations = Set<Violation>()
     /// Groups of two or more objects with equal values in a unique set. The engine must report at least one object of each group.
     package internal(set) var duplicates: [DuplicateGroup] = []
-    /// Denied deletions. For each of them, the engine must report one of the members that deny it.
+    /// Denied deletions. For each denied deletion, the engine must report one of the members that deny the deletion.
     package internal(set) var denials: [DeniedDeletion] = []
 
     package struct DuplicateGroup: Sendable {

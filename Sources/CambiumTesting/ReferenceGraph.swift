@@ -1,7 +1,7 @@
 package import CambiumModel
 
-/// A graph of dictionaries and arrays that must behave like the engine's graph. It is simple and slow, and tests compare the engine with
-/// it.
+/// A graph of dictionaries and arrays that must behave like the engine's graph. The reference is simple and slow. Tests compare the engine
+/// with the reference.
 ///
 /// The reference shares values and schemas with the engine, but no code for storage, indexes or rules.
 ///

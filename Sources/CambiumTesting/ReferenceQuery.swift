@@ -1,6 +1,7 @@
 package import CambiumModel
 
-/// Answers queries by testing each object of a reference graph. It uses the engine's syntax trees, but none of its code for execution.
+/// Answers queries by testing each object of a reference graph. The code uses the engine's syntax trees, but none of the engine's code for
+/// execution.
 package struct ReferenceQuery: Sendable {
     let graph: ReferenceGraph
 
