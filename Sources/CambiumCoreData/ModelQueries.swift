@@ -159,7 +159,7 @@ struct ModelPredicate {
 
     private func isTruthValue(_ operand: Operand) -> Bool {
         guard case .path(let path) = operand.form else { return false }
-        // If the schema does not have a name of the path, the check of the whole query reports the mistake.
+        // If the schema lacks one of the names in the path, the check of the whole query reports the mistake.
         return (try? SchemaPath(path, from: target, schema, at: TextOffset(nil)))?.kind == .bool
     }
 }

@@ -152,7 +152,7 @@ extension ModelReader {
         func value(_ json: JSONValue?) -> Value? { json.flatMap { try? Value(json: $0, type: type) } }
         let constraints = AttributeConstraints(
             min: value(attribute.min), max: value(attribute.max), minLength: attribute.minLength, maxLength: attribute.maxLength,
-            regex: attribute.regex.flatMap { try? expressions.expression($0) })  // `readRegex` has compiled it, so it is valid.
+            regex: attribute.regex.flatMap { try? expressions.expression($0) })  // `readRegex` has compiled the pattern, so it is valid.
         guard let flaw = value(attribute.defaultValue).flatMap({ constraints.check($0) }) else { return }
         attribute.defaultValue = nil
         warnings.add(place, "the default is ignored; it \(flaw)")

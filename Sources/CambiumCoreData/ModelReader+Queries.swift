@@ -1,6 +1,6 @@
 internal import CambiumModel
 
-/// A fetch request of a model. After all entities have been read, `ModelQueries` converts it to a stored query.
+/// A fetch request of a model. After all entities have been read, `ModelQueries` converts the request to a stored query.
 struct ModelFetch {
     /// The entity that declares the query: the owner of a fetched property, or the entity of a fetch request template.
     let owner: String
@@ -12,7 +12,7 @@ struct ModelFetch {
     let predicate: String?
     let limit: Int?
     let includesSubentities: Bool
-    /// The user info of a fetched property. The predicate of the property may refer to it.
+    /// The user info of a fetched property. The predicate of the property may refer to this user info.
     var userInfo: [String: String] = [:]
 }
 

@@ -9,8 +9,8 @@ struct ModelSets {
     let parents: [Int?]
     /// The indexes of the entities, parents before their children.
     private let order: [Int]
-    /// The length of the longest path from a root to a descendant. The length is limited, because the path of each entity to its
-    /// root is followed.
+    /// The length of the longest path from a root to a descendant. The length is limited, because the reader follows the path from each
+    /// entity to its root.
     let depth: Int
     static let depthMax = 200
     private static let identityKey = "cambium.identity"
@@ -90,7 +90,7 @@ struct ModelSets {
     }
 
     /// Returns whether a set of an entity contains a derived attribute. Such a set cannot be the identity, because an import cannot find
-    /// objects by it.
+    /// objects by a derived attribute.
     private func hasDerived(_ set: [String], _ index: Int) -> Bool {
         ([index] + ancestors(index)).contains { entity in
             entities[entity].attributes.contains { $0.derivation != nil && set.contains($0.name) }

@@ -46,7 +46,7 @@ enum ModelVocabulary {
         }
     }
 
-    /// Whether a word affects the data, and the schema cannot express it.
+    /// Whether a word affects the data, but has no equivalent in a schema.
     static func isForeign(_ key: String, _ kind: Kind) -> Bool { !isRead(key, kind) && !isSilent(key, kind) }
 
     /// Returns the part of a warning that states what the store does instead of what a word requests.
