@@ -6,7 +6,7 @@ public struct JSONWriter: Sendable {
     public enum Escapes: Sendable {
         /// The characters that JSON forbids in strings: quotes, backslashes, and controls below U+0020.
         case required
-        /// The characters of `required` and of `ControlText`, which a terminal obeys or a viewer hides.
+        /// The characters of `required`, and the characters that a terminal obeys or a viewer hides (`ControlText`).
         case controls
     }
 
