@@ -25,8 +25,8 @@ public enum DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Reads numbers and bytes that a `ByteWriter` wrote. No read goes beyond the end of the bytes.
 ///
-/// The functions that decode small transactions are inlinable, because the compiler specializes a generic function only where it sees its
-/// body.
+/// The functions that decode small transactions are inlinable, because the compiler specializes a generic function only in modules in which
+/// the body of the function is visible.
 public struct ByteReader: Sendable {
     public let bytes: ArraySlice<UInt8>
     /// The number of bytes read so far.
@@ -98,7 +98,7 @@ public struct ByteReader: Sendable {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// Reads a count. Throws if it exceeds `max`.
+    /// Reads a count. Throws if the count exceeds `max`.
     @inlinable public mutating func readCount(max: Int, _ name: @autoclosure () -> String) throws(DecodingError) -> Int {
         let start = offset
         let value = try readVarint()

@@ -14,7 +14,7 @@ public enum ByteSearch {
         return memcmp(one, other, left.count) == 0
     }
 
-    /// Returns the index of the first `byte` in `bytes[start..<end]`, or `nil` if the range does not contain it.
+    /// Returns the index of the first `byte` in `bytes[start..<end]`, or `nil` if the range does not contain `byte`.
     public static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> Int? {
         guard start < end, let base = bytes.baseAddress else { return nil }
         precondition(start >= 0 && end <= bytes.count, "The range to search must lie inside the bytes.")

@@ -1,6 +1,7 @@
 /// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
 ///
-/// The functions that encode small transactions are inlinable: the compiler specializes a generic function only where it sees its body.
+/// The functions that encode small transactions are inlinable, because the compiler specializes a generic function only in modules in which
+/// the body of the function is visible.
 public struct ByteWriter: Sendable {
     @usableFromInline var buffer: [UInt8]
 

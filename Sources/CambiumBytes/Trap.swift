@@ -4,8 +4,8 @@
 
 /// Ends the process after a programming error, or if the operating system has no memory or threads left.
 ///
-/// `precondition` prints its sentence in debug builds only. `Trap` prints it on stderr in every build, so that a crash report from
-/// production states the error.
+/// `precondition` prints its sentence in debug builds only. `Trap` prints the sentence on stderr in every build, so that a crash report
+/// from production states the error.
 public enum Trap {
     /// Prints a sentence on stderr and ends the process with a signal.
     @inline(never)
