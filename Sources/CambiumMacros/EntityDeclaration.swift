@@ -11,8 +11,8 @@
         private(set) var properties: [StoredProperty]
         /// The requirements of `EntityRecord` that the struct itself implements.
         let ownRequirements: Set<Requirement>
-        /// The name of the innermost type around the struct that is private and is itself inside another type; `nil` if there is no such
-        /// type.
+        /// The name of the innermost private type around the struct; `nil` if there is no such type. A type that is not inside another type
+        /// does not count as private.
         let privateOuter: String?
         /// The name of the innermost generic type around the struct; `nil` if there is no such type.
         let genericOuter: String?
@@ -63,7 +63,8 @@
             return entity
         }
 
-        /// Returns the access of the struct. If the struct states none, returns the access that an extension around it gives its members.
+        /// Returns the access of the struct. If the struct states none, returns the access that the enclosing extension gives to its
+        /// members.
         private static func access(of structure: StructDeclSyntax, _ context: [Syntax]) -> DeclModifierListSyntax {
             let levels = ["public", "package", "internal", "fileprivate", "private"]
             let enclosing = context.first?.as(ExtensionDeclSyntax.self)?.modifiers ?? []

@@ -32,7 +32,8 @@
             findings.add(mistake, at: second.attribute, fix: mergeFix)
         }
 
-        /// The change from `@Identity @Attribute(.x)` to `@Identity(.x)`. It is possible because both markers accept the same options.
+        /// The change from `@Identity @Attribute(.x)` to `@Identity(.x)`. The change is possible because both markers accept the same
+        /// options.
         private var mergeFix: FixIt? {
             let (first, second) = (property.markers[0], property.markers[1])
             guard property.markers.count == 2, Set([first.kind, second.kind]).isSubset(of: [.identity, .attribute]) else { return nil }

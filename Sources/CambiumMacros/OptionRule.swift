@@ -19,7 +19,7 @@
         private static let sequences: Set<String> = ["String", "URL", "Data", "[UInt8]"]
 
         /// Returns the roles of the properties that may have an option. If this version of the macro does not know the option, returns both
-        /// roles, so that it reports no mistake.
+        /// roles, so that the macro reports no mistake.
         static func roles(of option: String) -> Set<Role> {
             if attributeOptions.contains(option) { return [.attribute] }
             if relationshipOptions.contains(option) { return [.relationship] }

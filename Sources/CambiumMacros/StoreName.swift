@@ -1,6 +1,6 @@
 #if Macros
-    /// The rules of the store for the names of entities and properties. A macro cannot call `SchemaResolver` in `CambiumModel`, so its
-    /// rules are repeated here.
+    /// The rules of the store for the names of entities and properties. A macro cannot call `SchemaResolver` in `CambiumModel`, so this
+    /// type repeats the rules of `SchemaResolver`.
     enum StoreName {
         private static let byteCountMax = 200
 

@@ -40,7 +40,8 @@
             "JSONValue",
         ]
 
-        /// Known types that an attribute cannot have. Each has a type that holds all of its values, or `nil` if there is no such type.
+        /// Known types that an attribute cannot have. The value of each entry is a type that can hold all values of the known type, or
+        /// `nil` if there is no such type.
         static let replacements: [String: String?] = [
             "Int8": "Int16", "UInt8": "Int16", "UInt16": "Int32", "UInt32": "Int64", "UInt": nil, "UInt64": nil, "Int128": nil,
             "UInt128": nil,
