@@ -14,7 +14,7 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// The form in which an export refers to an object that is not nested.
     public enum Reference: String, Sendable, CaseIterable {
-        /// The id of the object, such as `Note/42`, which is valid only in this store.
+        /// The id of the object, such as `Note/42`. An id is valid only in this store.
         case id
         /// The identity of the object, by which an import finds the object. The export then writes no ids, and the order of the objects
         /// does not depend on ids.

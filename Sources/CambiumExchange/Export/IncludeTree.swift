@@ -3,7 +3,7 @@ public import CambiumModel
 /// The relationships whose objects an export nests instead of writing their ids. If the tree has `items` with the child `tags`, each nested
 /// object of `items` contains its `tags` as nested objects.
 public struct IncludeTree: Sendable, Hashable {
-    /// The maximum nesting depth of objects, which is also the limit of imports.
+    /// The maximum nesting depth of objects. Imports have the same limit.
     package static let depthMax = RowPlanner.depthMax
 
     private var children: [String: IncludeTree] = [:]

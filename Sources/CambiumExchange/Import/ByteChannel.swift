@@ -95,6 +95,7 @@ package final class ByteChannel: Sendable {
             state.position = 0
         } else if state.position > byteCountMax, 2 * state.position > state.bytes.count {
             // A fast task adds the next piece before the thread has read the last one completely, so the channel may never be empty.
+            // Therefore, the bytes that the thread has read are removed here.
             state.bytes.removeFirst(state.position)
             state.position = 0
         }

@@ -1,7 +1,8 @@
 package import CambiumGraph
 package import CambiumModel
 
-/// The rows of one transaction and their outcome.
+/// The rows of one transaction, and their outcome. A *row* is an element of the input, but a *table row* is the number of an object in its
+/// table of the graph.
 package struct ImportBatch {
     /// A row that cannot be imported. It is thrown if the options stop the import at such a row.
     package struct FailedRow: Error {

@@ -36,8 +36,8 @@ final class ImportEntity {
     let identity: [Int]
     /// The objects by identity; `nil` if an index of the schema finds them, or if the entity has no identity.
     @exclusivity(unchecked) var scanned: ScannedIdentity?
-    /// The `ScannedIdentity` of each entity of the hierarchy. A row is recorded in all of them, because a row of another entity may refer
-    /// to the same object by other identity attributes.
+    /// The `ScannedIdentity` of each entity of the hierarchy. A changed object is recorded in all of them, because a row of another entity
+    /// may refer to the same object by other identity attributes.
     @exclusivity(unchecked) fileprivate(set) var scans: [ScannedIdentity] = []
     // Only one import at a time uses an entity, on one thread, so accesses to these properties never overlap.
     @exclusivity(unchecked) private var attributeStamps: [Int]

@@ -131,7 +131,7 @@ package struct RowBatch: Sendable {
     var failures: [RowFailure] = []
     var unknownKeys: [String] = []
     var pointers: [String] = []
-    /// If the program's hook examines each row, the only row of the batch as JSON. Otherwise, or if the row cannot be read, `nil`.
+    /// The only row of the batch as JSON, if the program's hook examines each row. `nil` if there is no hook, or if the row cannot be read.
     package var value: JSONValue?
     package var end = End.more
 

@@ -33,7 +33,7 @@ final class RowEntity {
     /// an object is the imported entity, or the destination of the relationship that contains the object.
     let discriminator: Discriminator?
     let discriminatorPath: PropertyPath?
-    /// The path to the discriminator as one key, which the reader looks up first; empty if there is no discriminator.
+    /// The path to the discriminator, written as one key. The reader looks up this key first. Empty if there is no discriminator.
     private let discriminatorKey: [UInt8]
     // Only one reader at a time uses an entity, so accesses to this property never overlap.
     @exclusivity(unchecked) var keys: KeyTable
@@ -65,7 +65,8 @@ final class RowEntity {
 
 extension RowEntity {
     /// Returns the token of the value that names the entity of an object. Returns `nil` if no value names the entity. This `RowEntity` must
-    /// be the declared entity of the object, which is the imported entity or the destination of the relationship that contains the object.
+    /// be the declared entity of the object. The declared entity is the imported entity, or the destination of the relationship that
+    /// contains the object.
     @inline(__always)
     func discriminatorValue(in object: Int, _ tokens: JSONTokens) -> Int? {
         if discriminatorKey.isEmpty { return nil }

@@ -115,7 +115,7 @@ struct RowInfluences {
 }
 
 extension RowPlan {
-    /// Returns the smallest index at which `objects` has the same new object.
+    /// Returns the smallest index at which `objects` has the same object as at `place`.
     fileprivate func original(_ place: Int) -> Int { if case .alias(let other) = objects[place].target { other } else { place } }
 
     fileprivate func isNew(_ place: Int) -> Bool { if case .new = objects[original(place)].target { true } else { false } }

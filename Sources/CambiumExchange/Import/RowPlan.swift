@@ -2,7 +2,8 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// The changes of one row. The planner finds and checks all changes before the first change is made.
+/// The changes of one row. The planner finds and checks all changes before the first change is made. A *table row* is the number of an
+/// object in its table of the graph.
 struct RowPlan {
     enum Target {
         case new

@@ -24,7 +24,7 @@ package struct RowPlanner {
     /// The keys of the row that map to no property, as indexes into the unknown keys of the batch.
     private(set) var unknownKeys: [RowBatch.Span] = []
     /// The objects for which the reader assumed a wrong entity. The keys are the tokens of the objects, and the values are their real
-    /// entities. If there is one, the row must be read again, and the rest of the plan is not valid.
+    /// entities. If there is such an object, the row must be read again, and the rest of the plan is not valid.
     private(set) var misread: [Int: EntityNumber] = [:]
     let newObjects = NewObjects()
     private(set) var hasNewObjects = false

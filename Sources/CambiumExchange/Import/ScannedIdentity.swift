@@ -22,19 +22,19 @@ final class ScannedIdentity {
     func row(_ cells: [Cell], _ draft: borrowing Draft) -> UInt32? {
         var key: [UInt8] = []
         for cell in cells { Self.append(cell, to: &key) }
-        // A hook may have changed the values of the object after its row was recorded.
+        // A hook may have changed the values of the object after its table row was recorded.
         guard let row = rows[key], self.key(of: row, draft) == key else { return nil }
         return row
     }
 
-    /// Records the key of a row, unless another row has the same key.
+    /// Records the key of the object in a table row, unless another object has the same key.
     func note(_ row: UInt32, _ draft: borrowing Draft) {
         guard let key = key(of: row, draft) else { return }
         if let known = rows[key], self.key(of: known, draft) == key { return }
         rows[key] = row
     }
 
-    /// Returns the key of a row; `nil` if one of the values is null.
+    /// Returns the key of the object in a table row; `nil` if one of the values in the key is null.
     private func key(of row: UInt32, _ draft: borrowing Draft) -> [UInt8]? {
         var key: [UInt8] = []
         for attribute in attributes {

@@ -40,7 +40,7 @@ struct FunctionReversal {
     }
 
     /// Returns an input for which the functions return `value`. If the functions cannot be reversed, the input may be wrong, so the caller
-    /// must apply the functions to the input and compare.
+    /// must apply the functions to the input, and compare the output with `value`.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
     private static func reversed(_ value: JSONValue, _ step: Step) -> JSONValue {

@@ -19,7 +19,7 @@ struct KeyTable {
     private let sorted: [Int]
     private var expected = 0
 
-    /// The number of names that are compared before the binary search. A row that omits a few keys is still read in order.
+    /// The number of names that are compared before the binary search. So the binary search is not needed if a row only omits a few keys.
     private static let comparedCount = 4
 
     /// - Parameter keys: The keys, which all differ.

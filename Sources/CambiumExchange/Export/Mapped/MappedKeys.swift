@@ -71,7 +71,7 @@ final class MappedKeys {
     }
 }
 
-/// The identity attributes of an object, and the object's value of each.
+/// The identity attributes of an object, and the object's values of these attributes.
 struct MappedIdentity: Hashable {
     let attributes: [PropertyNumber]
     let values: [Value]

@@ -1,7 +1,7 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// The columns of a CSV file, which determine how a record becomes a JSON object.
+/// The columns of a CSV file. The columns determine how a record becomes a JSON object.
 ///
 /// A column has the name of an attribute or a relationship. A name such as `country.name` means the property `name` of the object to which
 /// the to-one relationship `country` leads.

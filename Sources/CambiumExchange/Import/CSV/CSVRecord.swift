@@ -1,8 +1,8 @@
 internal import CambiumJSON
 import CambiumModel
 
-/// A record of a CSV file, which can be written as a JSON object. A text that is not a value of its column's type stays a JSON string. The
-/// reader of rows then reports the text as a value of the wrong type, as it does for JSON.
+/// A record of a CSV file. The record can be written as a JSON object. A text that is not a value of its column's type stays a JSON string.
+/// The reader of rows then reports the text as a value of the wrong type, as it does for JSON.
 struct CSVRecord {
     /// The reason why a field cannot be written as JSON.
     struct Refusal: Error {
@@ -110,7 +110,7 @@ extension CSVColumns.Kind {
     }
 }
 
-/// Numbers in the form of JSON, which has no leading zeros.
+/// Numbers in the form of JSON, without leading zeros.
 enum CSVNumber {
     /// Returns a number in the form of JSON, or `nil` if the text is not a number.
     static func json(_ text: UnsafeRawBufferPointer) -> String? {

@@ -108,7 +108,7 @@ struct CSVRecordScan {
         }
     }
 
-    /// Examines the byte after a quote, which decides whether the quote ends the field or is the first of two quotes.
+    /// Examines the byte after a quote. This byte decides whether the quote ends the field or is the first of two quotes.
     private mutating func closed(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\"") where state == .closed:
