@@ -70,7 +70,7 @@ public struct CambiumError: Error, Sendable, CustomStringConvertible {
     public var code: Code
     /// The failure and its remedy, in one line.
     public var message: String
-    /// The parts of the failure, such as mistakes in a schema or rules that a transaction breaks. Each takes one line.
+    /// The parts of the failure, such as mistakes in a schema or rules that a transaction breaks. Each part takes one line.
     public var details: [String]
     public var place: Place?
     public var underlying: (any Error)?

@@ -33,7 +33,7 @@ struct SchemaMatcher {
         try mistakes.throwIfAny()
     }
 
-    /// Matches entities and properties by their numbers, which identify them in a log.
+    /// Matches entities and properties by their numbers. In a log, a number identifies an entity or a property, even if its name changes.
     init(numbersOf old: Schema, _ new: Schema) {
         self.old = old
         self.new = new

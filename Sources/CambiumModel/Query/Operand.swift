@@ -84,7 +84,8 @@ public enum QueryLiteral: Hashable, Sendable {
     case id(ObjectID)
     /// A value with a known type. Programs that build conditions in Swift use this case.
     case value(Value)
-    /// A text that is converted to the type of the attribute, whatever that type is. The command line reads `name=text` in this way.
+    /// A text that is converted to the type of the attribute, whatever that type is. On the command line, `name=text` gives such a text to
+    /// a parameter.
     case text(String)
 }
 

@@ -1,6 +1,6 @@
 internal import CambiumJSON
 
-/// Reads the tokens of a query's text, one after the other.
+/// Reads the tokens of a query's text, one after the other. A method that takes a part of the text moves `index` to the end of this part.
 ///
 /// The lexer creates a token when the parser requests it, so the memory for tokens does not depend on the length of the text.
 struct QueryLexer: Sendable {

@@ -1,4 +1,5 @@
-/// Parses the text of a condition, an operand or sort keys. The parser looks one token ahead.
+/// Parses the text of a condition, an operand or sort keys. The parser looks one token ahead. A method that takes a part of the text sets
+/// `token` to the first token after this part.
 ///
 /// The recursion is bounded: each level consumes a `(` or a `not`, and a text may nest at most `Condition.depthMax` of them.
 struct QueryParser: Sendable {

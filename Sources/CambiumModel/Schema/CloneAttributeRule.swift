@@ -2,7 +2,7 @@
 package struct CloneAttributeRule: Hashable, Sendable {
     package enum Source: Hashable, Sendable { case original, defaultValue, newUUID, now }
 
-    /// The rule that the attribute of a copy takes its value from an object at a higher level.
+    /// A rule by which an attribute of a copy takes its value from an object at a higher level.
     package struct Follow: Hashable, Sendable {
         /// The number of levels to go up; 1 is the parent.
         package let levelCount: Int

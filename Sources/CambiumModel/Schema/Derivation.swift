@@ -1,4 +1,5 @@
-/// The expression of a derived attribute, which the store computes at the end of every transaction.
+/// The expression of a derived attribute. At the end of every transaction, the store computes the value of the attribute from the
+/// expression.
 ///
 ///     AttributeDefinition("itemCount", .int64, derived: .count("items"))
 ///     AttributeDefinition("total", .decimal, derived: .sum("items.price"))

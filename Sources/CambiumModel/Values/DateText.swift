@@ -142,7 +142,7 @@ package enum DateText {
             if !overflow, product.magnitude < 1 << 52 { return Double(product + fraction) / Double(scale) }
         }
         if whole >= 0 { return Double("\(whole).\(String(decoding: digits, as: UTF8.self))") }
-        // Adding 0 turns -0.0 into 0.0, because both have the same text.
+        // Adding 0 turns -0.0 into 0.0. Both have the same text, so reading this text must always result in 0.0.
         return Double("-\((whole + 1).magnitude).\(complement(String(decoding: digits, as: UTF8.self)))").map { $0 + 0 }
     }
 

@@ -1,7 +1,8 @@
 internal import CambiumJSON
 
 /// Decides whether stored bits or bytes are a value of an attribute's type. The same rule applies to the values of ops, the columns of
-/// blocks and the pages. FORMAT.md 4, "Stored values", has the rule of each type. Constraints of the schema are not checked here.
+/// blocks and the pages. Section 4 of Docs/FORMAT.md, "Stored values", has the rule of each type. Constraints of the schema are not checked
+/// here.
 ///
 ///     var check = StoredValueCheck(.double)
 ///     check.flaw(fixed: Double.nan.bitPattern, 0)  // "is not a finite number"

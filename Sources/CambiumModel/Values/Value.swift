@@ -17,7 +17,8 @@ public enum Value: Sendable {
     case uuid(UUID)
     /// A text that is not empty, and has neither spaces nor ASCII control characters.
     case uri(String)
-    /// Compact JSON text whose numbers keep their original digits. The text `null` is not allowed: a missing value is `.null`.
+    /// Compact JSON text whose numbers keep their original digits. The text `null` is not allowed, because `.null` represents a missing
+    /// value.
     case json(String)
 
     public var isNull: Bool { if case .null = self { true } else { false } }
