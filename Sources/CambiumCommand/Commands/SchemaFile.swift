@@ -3,7 +3,7 @@ import CambiumCoreData
 
 /// Reads a schema from a file: JSON, or a Core Data model.
 enum SchemaFile {
-    /// Reads a schema. Prints a warning on stderr for each part of a Core Data model that a schema cannot express.
+    /// Reads a schema. If a schema cannot express a part of a Core Data model, prints a warning about this part on stderr.
     static func read(_ path: String) throws -> Schema {
         let definition = try definition(path)
         for warning in definition.warnings { Terminal.error("cambium: warning: \(warning)") }

@@ -18,7 +18,7 @@ struct PromptCompletion: Equatable {
     private static let operandWords = ["not", "any", "all", "none"]
     private static let moments = ["label:", "now", "today", "yesterday"]
 
-    /// Finds the texts that can replace the last word of `text`, which is the part of the line before the cursor.
+    /// Finds the texts that can replace the last word of `text`. `text` is the part of the line before the cursor.
     init(_ text: String, _ schema: Schema) {
         let tokens = PromptToken.tokens(text)
         let isInWord = tokens.last.map { $0.end == text.utf8.count && $0.kind != .symbol } ?? false

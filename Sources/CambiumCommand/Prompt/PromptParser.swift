@@ -40,7 +40,7 @@ struct PromptParser {
         let include = tokens.indices.dropFirst().first { tokens[$0].kind == .word && tokens[$0].text.lowercased() == "include" }
         if let open = tokens.first(where: \.isUnclosed) { throw PromptMistake("The text has no closing quote. Add one.", at: open.start) }
         let parts = tokens[1..<(include ?? tokens.count)].map { token in
-            // For a string, the text is the part between the quotation marks, in which escapes are not decoded.
+            // For a string, the text is the part between the quotation marks. The escapes in this part are not decoded.
             PromptClause(text: token.kind == .string ? String(token.text.dropFirst().dropLast()) : token.text, start: token.start)
         }
         guard !parts.isEmpty else {
