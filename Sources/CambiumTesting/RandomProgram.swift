@@ -93,7 +93,7 @@ package struct RandomProgram: Sendable {
 
     private func isWanted(_ attribute: Attribute) -> Bool { !attribute.isOptional && attribute.defaultValue.isNull }
 
-    /// Returns the serial of a new object, which is the number in its id. The serial is usually the next one. Otherwise, the serial leaves
+    /// Returns the serial of a new object: the number in the object's id. The serial is usually the next one. Otherwise, the serial leaves
     /// a gap or lies in a gap.
     mutating func serial(_ entity: Entity, _ graph: ReferenceGraph) -> UInt64 {
         let next = graph.nextSerial(of: entity.root)
