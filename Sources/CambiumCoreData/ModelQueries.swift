@@ -43,7 +43,8 @@ struct ModelQueries {
     /// The reason why a query is ignored.
     struct Refusal: Error { let reason: String }
 
-    /// The names that are in use in each hierarchy. The name of a query must differ from all properties and other queries of its hierarchy.
+    /// The names that are in use in each hierarchy. The name of a query must differ from the names of all properties and of all other
+    /// queries in the hierarchy.
     private struct Names {
         private var taken: [EntityNumber: Set<String>] = [:]
 

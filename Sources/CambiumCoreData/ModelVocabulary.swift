@@ -34,7 +34,7 @@ enum ModelVocabulary {
                 "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage",
                 "userDefinedModelVersionIdentifier", "name",
             ].contains(key)
-        // These words are about objects in memory and about unsaved changes, which a stored query does not have.
+        // These words are about objects in memory and about unsaved changes. A stored query has neither.
         case .fetchRequest:
             ["fetchBatchSize", "includePropertyValues", "includePendingChanges", "returnObjectsAsFaults"].contains(key)
         case .entity, .attribute, .relationship, .fetchedProperty:

@@ -11,7 +11,8 @@ enum ModelXML {
     /// The maximum depth of nested elements. Models have 5 levels. The limit bounds the recursion when a tree is released.
     static let depthMax = 64
     static let elementCountMax = 100_000
-    /// The maximum number of attributes of an element. XML parsers compare each attribute with every other attribute of the element.
+    /// The maximum number of attributes of an element. The number is limited, because XML parsers compare each attribute with every other
+    /// attribute of the element.
     static let attributeCountMax = 1000
 
     /// Parses a text, and returns its root element.
