@@ -4,7 +4,7 @@ internal import CMachine
     import Glibc
 #endif
 
-/// Measures durations with a counter of the processor, which takes less time to read than the operating system's clock.
+/// Measures durations with a counter of the processor. Reading this counter takes less time than reading the operating system's clock.
 ///
 /// The rate of the counter is determined when `rate` is read. `rate` compares how far the counter and the operating system's clock have
 /// advanced since the `TickClock` was created. The counters of different processors may differ by nanoseconds. A measurement that ends on
