@@ -34,8 +34,8 @@
             FixIt(message: FixTitle(message: "Remove '\(node.trimmedDescription)'"), changes: [node.removal])
         }
 
-        /// Removes an option from its marker. If `@Attribute` has no other option, removes the whole marker, because it would have no
-        /// effect.
+        /// Removes an option from its marker. If `@Attribute` has no other option, removes the whole marker, because a marker without
+        /// options has no effect.
         static func removing(_ option: Option, from marker: Marker) -> FixIt {
             let title = FixTitle(message: "Remove '\(option.expression.trimmedDescription)'")
             let arguments = marker.attribute.arguments?.as(LabeledExprListSyntax.self).map(Array.init) ?? []
