@@ -16,8 +16,8 @@ extension Graph {
     /// If references are ids, the needed memory does not grow with the graph. If references are identities, the objects of each root entity
     /// are sorted in memory.
     ///
-    /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. It also
-    /// omits references to objects without an identity, unless these objects are included.
+    /// With identities, the export omits stubs (objects of which only the identity is known), because an import creates them again. The
+    /// export also omits references to objects without an identity, unless these objects are included.
     ///
     /// Throws `.invalidInput` for CSV of all entities, and for CSV with a mapping or a hook. Throws `.limitExceeded` for CSV with more
     /// columns than an import reads. Throws `.invalidInput` with a JSON pointer into the mapping if an import with the mapping would not

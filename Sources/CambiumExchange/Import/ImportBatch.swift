@@ -4,7 +4,7 @@ package import CambiumModel
 /// The rows of one transaction, and their outcome. A *row* is an element of the input, but a *table row* is the number of an object in its
 /// table of the graph.
 package struct ImportBatch {
-    /// A row that cannot be imported. It is thrown if the options stop the import at such a row.
+    /// A row that cannot be imported. The import throws this error if the options stop the import at a row that cannot be imported.
     package struct FailedRow: Error {
         package let row: ImportReport.RowError
     }
@@ -51,7 +51,7 @@ package struct ImportBatch {
     private(set) var influences: RowInfluences?
     /// The table rows of the objects that rows of the input described.
     private var seen: [RowSet] = []
-    /// The table rows of the objects that rows of the input described or referred to. They are recorded only if absent objects must be
+    /// The table rows of the objects that rows of the input described or referred to. The list is filled only if absent objects must be
     /// deleted.
     private(set) var mentioned: [RowSet] = []
     /// The unknown keys of the row that is being applied.

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// An entity in the form that an import needs to plan and change its objects. It is resolved once, before the first row.
+/// An entity in the form that an import needs to plan and change its objects. The import resolves each entity once, before the first row.
 final class ImportEntity {
     /// Plain values of an attribute. The planner can read these values without reference counting.
     struct Facts {

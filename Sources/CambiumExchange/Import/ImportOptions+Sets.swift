@@ -1,4 +1,4 @@
-/// Named sets of options. They differ in the treatment of keys and values that an import cannot use.
+/// Named sets of options. The sets differ in the treatment of keys and values that an import cannot use.
 extension ImportOptions {
     /// A missing key, null or a value of the wrong type clears the attribute, as in the library Vokoder.
     public static var clearingUnusableValues: ImportOptions {

@@ -2,7 +2,7 @@ internal import CambiumBytes
 internal import CambiumJSON
 import CambiumModel
 
-/// An entity in the form that an import needs to read its objects. It is resolved once, before the first row.
+/// An entity in the form that an import needs to read its objects. The import resolves each entity once, before the first row.
 final class RowEntity {
     /// Plain values of an attribute. Conversions can read these values without reference counting.
     struct Conversion {

@@ -29,7 +29,7 @@ extension RowPlanner {
         }
         let change: RowPlan.Link.Change = !isToMany ? .target : options.toMany == .append ? .append : .replace
         // The only reference of a to-one relationship was skipped, so the relationship stays unchanged. The exception is a value of the
-        // wrong type that the options treat as null.
+        // wrong type that the options treat as null: it clears the relationship.
         if change == .target, first == plan.targets.count {
             if link.isMismatched, options.mismatch == .null { clear(owner, Int(link.index), entity) }
         } else {

@@ -21,7 +21,7 @@ final class MappedKeys {
     /// The JSON pointer to the rules for the entity in the mapping.
     let pointer: String
     let properties: [Property]
-    /// The attributes that identify objects; their properties are part of `properties`.
+    /// The attributes that identify objects. `properties` contains the properties of these attributes, too.
     let identity: [Attribute]
     /// The key that names the entity of an object, and the path to that key. Both are used only for objects whose declared entity is
     /// `entity`. The declared entity of an object is the exported entity, or the destination of the relationship that contains the object.

@@ -3,7 +3,7 @@ import CambiumModel
 
 /// Creates a JSON document from each record of a CSV file. The first record contains the names of the columns. Empty lines are skipped.
 ///
-/// The memory does not grow with the file. It contains one part of the file and one record.
+/// The memory contains one part of the file and one record, so it does not grow with the file.
 struct CSVDocuments {
     private var window: ByteWindow
     private var scan = CSVRecordScan()
