@@ -13,7 +13,7 @@ public enum CloneRule: UInt8, Hashable, Sendable, CaseIterable {
 ///     let request = CloneRequest(excluding: ["tags"], rootValues: ["title": .string("A copy")])
 ///     try store.write { try $0.clone(note, request) }
 public struct CloneRequest: Hashable, Sendable {
-    /// Rules of relationships at every level, by `name` or `Entity.name`. They override the rules of the schema.
+    /// Rules of relationships at every level, by `name` or `Entity.name`. These rules override the rules of the schema.
     package var rules: [String: CloneRule]
     /// The relationships that the clone skips for the roots only, by `name` or `Entity.name`. For objects below the roots, `rules` and the
     /// schema decide about these relationships.

@@ -7,7 +7,7 @@ struct SchemaMatcher {
     }
 
     let old: Schema
-    /// The new schema. The numbers in it have a meaning only if the schema comes from a log.
+    /// The new schema. The numbers in this schema have a meaning only if the schema comes from a log.
     let new: Schema
     /// For each new entity with a match, the name of the old entity.
     private(set) var entities: [String: String] = [:]

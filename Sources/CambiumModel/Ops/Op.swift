@@ -9,7 +9,7 @@ package enum Op: Sendable, Equatable {
     /// `index`, or the last position if `index` is `nil`.
     case link(ObjectID, PropertyNumber, target: ObjectID, index: Int?)
     case unlink(ObjectID, PropertyNumber, target: ObjectID)
-    /// Moves a member of an ordered relationship. `index` is its index after the move.
+    /// Moves a member of an ordered relationship. `index` is the index of the member after the move.
     case move(ObjectID, PropertyNumber, target: ObjectID, index: Int)
     /// Deletes the objects and all objects that their delete rules reach.
     case delete([ObjectID])

@@ -8,7 +8,7 @@ public struct SortKey: Hashable, Sendable {
     /// A path or an aggregate.
     public var operand: Operand
     public var direction: Direction
-    /// The position of objects whose key is null. By default, they are first in an ascending order, and last in a descending order.
+    /// The position of objects whose key is null. By default, such objects are first in an ascending order, and last in a descending order.
     public var nulls: Nulls
     public var folding: Folding
 

@@ -21,7 +21,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     package var minLength: Int?
     /// The maximum length: in Unicode scalars for text, in bytes for data.
     package var maxLength: Int?
-    /// A regular expression in RE2 syntax that must match the whole text.
+    /// A regular expression that must match the whole text, in RE2 syntax.
     package var regex: String?
     /// The values that are allowed, or `nil` if all values are allowed.
     package var allowed: [JSONValue]?
@@ -43,7 +43,7 @@ public struct AttributeDefinition: PropertyDefinition, Hashable {
     ///   - max: The greatest value of a number or a date.
     ///   - minLength: The minimum length: in Unicode scalars for text, in bytes for data.
     ///   - maxLength: The maximum length: in Unicode scalars for text, in bytes for data.
-    ///   - regex: A regular expression in RE2 syntax that must match the whole text.
+    ///   - regex: A regular expression that must match the whole text, in RE2 syntax.
     ///   - allowed: The only values that are allowed. `nil` allows all values.
     ///   - derived: The expression by which the store computes the value. Transactions cannot set a derived attribute.
     ///   - renamedFrom: The attribute's name in the schema that a migration replaces.

@@ -24,7 +24,8 @@ public struct DecimalNumber: Hashable, Sendable, Comparable, CustomStringConvert
         power = Int16(exponent)
     }
 
-    /// Creates the number `coefficient` x 10^`exponent`. Returns `nil` if it has more than 38 digits or its power of ten is out of range.
+    /// Creates the number `coefficient` x 10^`exponent`. Returns `nil` if the number has more than 38 digits, or if its power of ten is out
+    /// of range.
     public init?(negative isNegative: Bool, coefficient: UInt128, exponent: Int) {
         var coefficient = coefficient
         var exponent = exponent

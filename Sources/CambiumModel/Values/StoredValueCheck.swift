@@ -87,8 +87,8 @@ package struct StoredValueCheck {
         }
     }
 
-    /// Returns whether the bytes are a decimal number. The first branch accepts most numbers without a slow division of 128 bits. Their
-    /// coefficients have at most 64 bits and do not end in zero.
+    /// Returns whether the bytes are a decimal number. The first branch accepts most numbers without a slow division of 128 bits. The
+    /// coefficients of these numbers have at most 64 bits and do not end in zero.
     private static func isDecimal(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if (3...10).contains(bytes.count), bytes[0] == 1 || bytes[0] == 2, bytes[2] != 0 {
             let coefficient = bytes[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
