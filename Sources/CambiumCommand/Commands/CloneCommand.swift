@@ -78,7 +78,7 @@ struct CloneCommand: ParsableCommand {
 
     // MARK: The request
 
-    /// The name and the arguments of the command. The digest of the request is computed from them.
+    /// The name and the arguments of the command. The digest of the request is computed from these texts.
     private var requestParts: [String] {
         var parts = ["clone"] + ids + rules.requestParts
         if let depth = rules.depth { parts.append("--depth=\(depth)") }

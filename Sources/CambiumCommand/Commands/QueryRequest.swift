@@ -134,7 +134,7 @@ struct QueryRequest {
         }
     }
 
-    /// Returns the id of the object with the identity in the options; an empty list if there is no such object.
+    /// Returns a list with the id of the object that has the identity in the options. The list is empty if there is no such object.
     private func named(_ entity: Entity, _ graph: Graph) throws -> [ObjectID] {
         let identity = condition.identity
         guard identity.count == entity.identity.count else {

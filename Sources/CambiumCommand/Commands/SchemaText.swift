@@ -1,10 +1,10 @@
 import Cambium
 import CambiumJSON
 
-/// A schema in a form for human readers. It has everything that the schema in JSON has.
+/// A schema in a form for human readers. This form contains everything that the JSON form contains.
 struct SchemaText {
     private let schema: Schema
-    /// The definitions of the entities, by name. They contain the former names of entities and properties.
+    /// The definitions of the entities, by name. The definitions contain the former names of entities and properties.
     private let definitions: [String: EntityDefinition]
 
     init(_ schema: Schema) {

@@ -7,7 +7,7 @@ struct TextTable {
     /// For each column, whether its values are aligned at the right.
     private let alignsRight: [Bool]
     private static let gap = "  "
-    /// No column is cut to fewer characters than this.
+    /// The minimum number of characters to which a column is cut.
     private static let widthMin = 8
 
     /// - Parameter alignsRight: For each column, whether it contains numbers.
