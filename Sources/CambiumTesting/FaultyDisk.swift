@@ -4,8 +4,8 @@ internal import CambiumModel
 /// The state of a `FaultyVolume`: its files, its directories, and the faults that a test has requested.
 struct FaultyDisk: Sendable {
     var files: [FaultyContent] = []
-    /// The index of each file in `files`, by path. `live` has the paths that the process sees, and `durable` those that survive a power
-    /// failure.
+    /// The index of each file in `files`, by path. `live` has the paths that the process sees, and `durable` has the paths that survive a
+    /// power failure.
     private(set) var live: [String: Int] = [:]
     private var durable: [String: Int] = [:]
     /// Directory changes that are not yet durable. Each change maps a path to the index of a file, or to `nil` if the change removes the

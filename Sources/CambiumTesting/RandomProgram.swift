@@ -1,6 +1,6 @@
 package import CambiumModel
 
-/// Generates random ops. Most of them fit the state of a reference graph. Tests apply them to the engine and to the reference.
+/// Generates random ops. Most ops fit the state of a reference graph. Tests apply the ops to the engine and to the reference.
 ///
 ///     var program = RandomProgram(schema: schema, seed: 7)
 ///     let op = program.next(for: reference)

@@ -3,7 +3,7 @@ internal import CambiumModel
 extension ReferenceGraph {
     func side(_ relationship: Relationship) -> Side { Side(link: relationship.link, end: relationship.end) }
 
-    /// Returns the other side of the same link. A relationship that is its own inverse has only one side, so it is its own opposite.
+    /// Returns the other side of the same link. A relationship that is its own inverse has only one side, so this side is its own opposite.
     func opposite(_ side: Side) -> Side {
         schema.links[side.link].isSymmetric ? side : Side(link: side.link, end: 1 - side.end)
     }

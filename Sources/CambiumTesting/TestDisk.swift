@@ -5,8 +5,8 @@ public import CambiumModel
     import Glibc
 #endif
 
-/// A disk in memory for tests of programs. It can fail, fill up or lose power at any operation, and a store can be opened on the remaining
-/// files.
+/// A disk in memory for tests of programs. The disk can fail, fill up or lose power at any operation, and a store can be opened on the
+/// remaining files.
 ///
 ///     let disk = TestDisk()
 ///     let store = try disk.create(schema: schema)

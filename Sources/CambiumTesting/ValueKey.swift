@@ -1,7 +1,7 @@
 package import CambiumModel
 import FoundationEssentials
 
-/// The key of a value. Two values of one type have equal keys exactly if their bytes are equal. Unicode-equivalent strings may have
+/// The key of a value. Two values of one type have equal keys if and only if their bytes are equal. Unicode-equivalent strings may have
 /// different keys.
 package enum ValueKey: Hashable, Sendable {
     case null
