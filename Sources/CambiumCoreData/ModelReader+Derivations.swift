@@ -37,8 +37,8 @@ extension Derivation {
     }
 }
 
-/// The derived attributes of a model. They are converted after all entities have been read, because an expression names properties of other
-/// entities.
+/// The derived attributes of a model. The attributes are converted after all entities have been read, because an expression names
+/// properties of other entities.
 struct ModelDerivations {
     private(set) var entities: [EntityDefinition]
     private let parents: [Int?]

@@ -1,7 +1,7 @@
 internal import CambiumModel
 
-/// The sets of attributes in a model: identities, uniqueness constraints and indexes. They are resolved after all entities have been read,
-/// because a set may contain inherited attributes.
+/// The sets of attributes in a model: identities, uniqueness constraints and indexes. The sets are resolved after all entities have been
+/// read, because a set may contain inherited attributes.
 struct ModelSets {
     private(set) var entities: [EntityDefinition]
     /// For each entity, the index of its parent. If the parents form a cycle, the entities in the cycle and below it have no parent here.

@@ -166,7 +166,7 @@ private final class ElementTree: NSObject, XMLParserDelegate {
     }
 
     private func stop(_ parser: XMLParser, _ code: CambiumError.Code, _ message: String, underlying: (any Error)? = nil) {
-        // The parser reports another error after this code has aborted it. Only the first error states the cause.
+        // The parser reports another error after this code has aborted the parser. Only the first error states the cause.
         if failure != nil { return }
         let place = CambiumError.Place(file: file, line: parser.lineNumber, column: parser.columnNumber)
         failure = CambiumError(code, message, place: place, underlying: underlying)
