@@ -11,7 +11,8 @@ public enum CRC32C {
         bytes.withUnsafeBytes { checksum($0, from: previous) }
     }
 
-    /// Returns the checksum of the bytes, computed without the processor's CRC instruction. Tests compare it with the result of `checksum`.
+    /// Returns the checksum of the bytes, computed without the processor's CRC instruction. Tests compare this checksum with the result of
+    /// `checksum`.
     static func portableChecksum(_ bytes: [UInt8]) -> UInt32 {
         bytes.withUnsafeBytes { cmachine_crc32c_portable(0, $0.baseAddress, $0.count) }
     }

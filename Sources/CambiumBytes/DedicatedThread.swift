@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// A thread that runs one closure. It is for work that waits, and would therefore block a shared thread.
+/// A thread that runs one closure. A dedicated thread is for work that waits, and that would therefore block a shared thread.
 public final class DedicatedThread: Sendable {
     private let thread: pthread_t
 
@@ -30,7 +30,7 @@ public final class DedicatedThread: Sendable {
         let failure = pthread_create(
             &thread, nil,
             { argument in
-                // SAFETY: the argument is the box that `begin` retained. Its ownership passes to this closure.
+                // SAFETY: the argument is the box that `begin` retained. The ownership of the box passes to this closure.
                 if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, box.toOpaque())

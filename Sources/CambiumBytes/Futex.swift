@@ -1,6 +1,6 @@
 internal import CMachine
 
-/// A number that threads can sleep on until it changes: the kernel's futex.
+/// The kernel's futex: a number on which threads can sleep until the number changes.
 ///
 /// SENDABLE: every access is atomic.
 public final class Futex: @unchecked Sendable {
