@@ -7,7 +7,7 @@
 
         init(_ property: StoredProperty) { self.property = property }
 
-        /// Whether the text must match a pattern. The macro does not evaluate patterns.
+        /// Whether a value of the attribute must match a pattern. The macro does not evaluate patterns.
         var mayHavePattern: Bool { property.options.contains { $0.name == "regex" } }
 
         func allow(length: Int) -> Bool { isWithin(Double(length), "minLength", "maxLength") }

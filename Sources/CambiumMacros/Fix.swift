@@ -9,7 +9,7 @@
     }
 
     extension FixIt {
-        /// Replaces a node. The spaces and comments around it stay.
+        /// Replaces a node. The spaces and comments around the node stay.
         static func replacing(_ node: some SyntaxProtocol, with text: String) -> FixIt {
             FixIt(message: FixTitle(message: "Replace '\(node.trimmedDescription)' with '\(text)'"), changes: [node.change(to: text)])
         }

@@ -85,7 +85,7 @@
             }
         }
 
-        /// Checks the members of an array or a set. If they are records, the property is a relationship.
+        /// Checks the members of an array or a set. If the members are records, the property is a relationship.
         private func checkMembers(
             _ member: TypeShape, of type: TypeSyntax, _ word: String, _ shape: TypeShape, _ findings: inout Findings
         ) {

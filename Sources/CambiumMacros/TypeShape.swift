@@ -1,7 +1,7 @@
 #if Macros
     import SwiftSyntax
 
-    /// The kind of a type, as its syntax shows. A macro sees only names, and does not know to which types they refer.
+    /// The kind of a type, as its syntax shows. A macro sees only names, and does not know to which types the names refer.
     indirect enum TypeShape {
         /// One of the types of attributes.
         case attribute(String)
