@@ -25,8 +25,8 @@ public enum DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Reads numbers and bytes that a `ByteWriter` wrote. No read goes beyond the end of the bytes.
 ///
-/// The functions that decode small transactions are inlinable, because the compiler specializes a generic function only in modules in which
-/// the body of the function is visible.
+/// The functions that decode small transactions are inlinable. The compiler specializes a generic function only in modules in which the
+/// body of the function is visible.
 public struct ByteReader: Sendable {
     public let bytes: ArraySlice<UInt8>
     /// The number of bytes read so far.

@@ -1,7 +1,7 @@
 /// Appends numbers and bytes to a buffer, little-endian. `ByteReader` reads them back.
 ///
-/// The functions that encode small transactions are inlinable, because the compiler specializes a generic function only in modules in which
-/// the body of the function is visible.
+/// The functions that encode small transactions are inlinable. The compiler specializes a generic function only in modules in which the
+/// body of the function is visible.
 public struct ByteWriter: Sendable {
     @usableFromInline var buffer: [UInt8]
 

@@ -21,8 +21,8 @@
                 at: keyword, fix: structFix)
         }
 
-        /// The change from a class to a struct. It is `nil` for a class with parents, a deinitializer or modifiers that only classes have,
-        /// because the user must decide how to replace these parts.
+        /// The change from a class to a struct. `nil` for a class with parents, a deinitializer, or modifiers that only classes have. The
+        /// user must decide how to replace these parts.
         private var structFix: FixIt? {
             guard let type = declaration.as(ClassDeclSyntax.self), type.inheritanceClause == nil else { return nil }
             let members = type.memberBlock.members.map(\.decl)

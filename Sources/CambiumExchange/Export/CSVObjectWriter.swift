@@ -177,8 +177,8 @@ struct CSVObjectWriter {
 
     // MARK: Fields
 
-    /// Appends a field. Null becomes an empty field, and an empty text becomes an empty field in quotes, so that an import can distinguish
-    /// null from an empty text.
+    /// Appends a field. Null becomes an empty field, and an empty text becomes an empty field in quotes. So an import can distinguish null
+    /// from an empty text.
     private static func append(_ text: [UInt8]?, _ record: inout [UInt8]) {
         if let text {
             let quote = UInt8(ascii: "\"")

@@ -17,7 +17,7 @@ final class ExportKeys {
         let content: Content
         /// The destination of the relationship in the schema; a member may also belong to a sub-entity. `nil` if the key is an attribute.
         let declared: Entity?
-        /// The text with which the ids of all members of the relationship begin; `nil` if the members may have different entities, or if
+        /// The text with which the ids of all members of the relationship begin. `nil` if the members may have different entities, or if
         /// the key is an attribute.
         let idBeginning: [UInt8]?
 

@@ -39,7 +39,7 @@ struct FunctionReversal {
         }
     }
 
-    /// Returns an input for which the functions return `value`. If the functions cannot be reversed, the input may be wrong, so the caller
+    /// Returns an input for which the functions return `value`. If the functions cannot be reversed, the input may be wrong. So the caller
     /// must apply the functions to the input, and compare the output with `value`.
     func reversed(_ value: JSONValue) -> JSONValue { steps.reduce(value) { Self.reversed($0, $1) } }
 
