@@ -6,7 +6,7 @@ package struct ArchivedVolume: Volume {
     private let archive: any Volume
     /// The files that are read from the archive instead of the store.
     private let paths: Set<String>
-    /// The segments of the store that segments of the archive replace.
+    /// The segments in the store that are read from the archive instead.
     private let hidden: Set<String>
     private let reader: LogReader
     /// The last transaction that was retired from the store.
@@ -20,7 +20,8 @@ package struct ArchivedVolume: Volume {
     /// Reads the retired transactions from the archive, and compares them with the hashes that the store has kept.
     ///
     /// Throws `.notFound` if there is no store or no archive, or if the archive lacks transactions. Throws `.conflict` if the archive
-    /// belongs to another store, and `.damaged` if its transactions are not the retired ones. Complexity: O(bytes that were retired).
+    /// belongs to another store, and `.damaged` if the archive's transactions are not the retired ones. Complexity: O(bytes that were
+    /// retired).
     package init(_ store: any Volume, archive: any Volume) throws {
         try self.init(store, SegmentArchive(reading: archive, of: StoreSettings.read(store).store))
     }

@@ -9,7 +9,7 @@ package struct SegmentArchive: Sendable {
     package let volume: any Volume
     let store: [UInt8]
 
-    /// Opens the archive of a store to add to it. The archive need not exist yet.
+    /// Opens the archive of a store, so that segments can be added to the archive. The archive need not exist yet.
     ///
     /// Throws `.conflict` if the archive belongs to another store. Throws `.cannotCreate` if the path is not a directory, or if the
     /// directory is a store or contains files that are not an archive. Complexity: O(segments).
@@ -112,10 +112,11 @@ package struct SegmentArchive: Sendable {
 
     // MARK: Reading
 
-    /// Returns the files to read in place of a retired segment. Compares each transaction in them with the hash in the retired segment.
+    /// Returns the files to read in place of a retired segment. Compares each transaction in these files with the hash in the retired
+    /// segment.
     ///
-    /// Throws `.notFound` if the archive does not contain the transactions; `.damaged` if it is corrupt, or if its transactions are not the
-    /// retired ones. Complexity: O(bytes).
+    /// Throws `.notFound` if the archive does not contain the transactions. Throws `.damaged` if the archive is corrupt, or if its
+    /// transactions are not the retired ones. Complexity: O(bytes).
     func paths(inPlaceOf segment: TransactionNumber, to end: TransactionNumber, of source: any Volume) throws -> [String] {
         var kept = try SegmentRecords(source, segment)
         var whole = ArchivedRecords(volume, try LogDirectory.segments(volume))

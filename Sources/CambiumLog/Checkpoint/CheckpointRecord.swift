@@ -40,7 +40,7 @@ package struct CheckpointRecord: Sendable {
     package var transaction: TransactionNumber
     /// The time of `transaction`, in microseconds since 1970.
     package var time: Int64
-    /// Each group of the page space has `1 << fanOutShift` rows.
+    /// A table is divided into groups of `1 << fanOutShift` consecutive rows. A program with groups of another size cannot use the pages.
     package var fanOutShift: UInt8
     /// Whether chunks are compressed if this saves disk space.
     package var isPacked: Bool

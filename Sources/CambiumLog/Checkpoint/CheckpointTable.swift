@@ -2,7 +2,7 @@ import CambiumBytes
 internal import CambiumModel
 
 /// The table of a checkpoint: the schema's op, and an entry for each chunk. The table is in the checkpoint record if there is enough space,
-/// and otherwise in chunks of the file of pages that the checkpoint owns. Docs/CHECKPOINTS.md describes the bytes.
+/// and otherwise in chunks that the checkpoint owns in the file of pages. Docs/CHECKPOINTS.md describes the bytes.
 enum CheckpointTable {
     /// A part of a table. It begins at the start of a chunk.
     struct Part: Equatable {
@@ -18,7 +18,8 @@ enum CheckpointTable {
             checksum = CRC32C.checksum(bytes)
         }
 
-        /// Decodes the reference to a part. Throws if no chunk can have such a part.
+        /// Decodes the chunk, the length and the checksum of a part. Throws if there is no such chunk, or if the length exceeds the size of
+        /// a chunk.
         init(_ reader: inout ByteReader, chunkCount: Int) throws(DecodingError) {
             (chunk, byteCount) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
             checksum = try reader.read(UInt32.self)
@@ -115,8 +116,8 @@ enum CheckpointTable {
         return [(chunks[0], head.bytes)] + others
     }
 
-    /// Reads a table from chunks. Returns its bytes and the numbers of these chunks. Throws a `DecodingError` if the bytes are not a table,
-    /// and the errors of `read`.
+    /// Reads a table from chunks. Returns the bytes of the table and the numbers of these chunks. Throws a `DecodingError` if the bytes are
+    /// not a table, and the errors of `read`.
     ///
     /// - Parameters:
     ///   - byteCount: the length of the table.

@@ -26,7 +26,8 @@ package final class PageFile: @unchecked Sendable {
     package static let chunkByteCount = 65_536
 
     package let root: CheckpointRecord
-    /// Whether all chunks were compared with their checksums at the opening, because the graph is small or the caller requested this.
+    /// Whether all chunks were compared with their checksums at the opening, because the graph is small or the caller requested the
+    /// comparison.
     package let isCheckedInWhole: Bool
     private let volume: any Volume
     private let path: String
@@ -35,7 +36,7 @@ package final class PageFile: @unchecked Sendable {
     private let mapping: FileMapping?
     private let readAhead = Guarded(ReadAhead())
     private let destination: (any ChunkDestination)?
-    /// The memory of chunks that are compressed, or whose volume cannot map files.
+    /// The memory of chunks that are compressed, or that lie in a file that cannot be mapped.
     private let read = Guarded<[Int: UnsafeMutableRawPointer]>([:])
 
     static let prefix = "pages-"
@@ -44,7 +45,8 @@ package final class PageFile: @unchecked Sendable {
     /// longer exists.
     ///
     /// - Parameters:
-    ///   - checkedByteCountMax: the maximum number of bytes of a graph whose chunks are all compared with their checksums immediately.
+    ///   - checkedByteCountMax: if the graph has at most this number of bytes, all of its chunks are compared with their checksums
+    ///     immediately.
     ///   - destination: the memory for chunks that are compressed or cannot be mapped; if it is `nil`, this object allocates that memory.
     package init(
         _ volume: any Volume, store: [UInt8], _ transaction: TransactionNumber, fanOutShift: Int,

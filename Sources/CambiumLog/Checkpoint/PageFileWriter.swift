@@ -100,8 +100,8 @@ package struct PageFileWriter {
     /// record, which replaces an existing record of the same transaction.
     ///
     /// - Parameter tuning: determines how the table is stored.
-    /// - Returns: the number of bytes of the record; `nil` if the existing record of the transaction stays. It stays if it refers to the
-    ///   same file and a reader has a shared lock on it.
+    /// - Returns: the number of bytes of the record; `nil` if the existing record of the transaction stays. The existing record stays if it
+    ///   refers to the same file as the new record, and if a reader has a shared lock on it.
     package mutating func finish(_ root: CheckpointRecord, tuning: LogTuning = .standard) throws(CambiumError) -> Int? {
         let encoded = root.encode(partByteCountMax: tuning.tablePartByteCountMax)
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
@@ -125,8 +125,8 @@ package struct PageFileWriter {
 
     // MARK: Dropping
 
-    /// Removes the incomplete files that an interrupted writer has left: of checkpoint records, of the settings, and of the archive note.
-    /// The caller must ensure that no process is writing these files.
+    /// Removes the incomplete new versions of checkpoint records, of the settings and of the archive note. An interrupted writer may have
+    /// left them. The caller must ensure that no process is writing these files.
     package static func removeInterrupted(_ volume: any Volume) throws(CambiumError) {
         for name in try volume.list(CheckpointRecord.directory)
         where name.hasSuffix(CheckpointRecord.suffix + LogFileName.replacementSuffix) {

@@ -84,7 +84,7 @@ struct RecordedCheckpoint {
         return MerkleTree(leafCount: transaction.rawValue, subtrees: subtrees)
     }
 
-    /// Returns the whole record. Throws `.damaged` if its table does not verify, and the errors of `read`.
+    /// Returns the whole record. Throws `.damaged` if its table does not verify. Also throws the errors of `read`.
     ///
     /// Complexity: O(bytes of the table), which is read only if it is in chunks.
     ///

@@ -1,8 +1,8 @@
 import CambiumBytes
 internal import CambiumModel
 
-/// The names of the files that the creation of a store writes, so that a later creation removes these files and no others. FORMAT.md 1,
-/// "CREATING".
+/// The names of the files that the creation of a store writes. If the creation is interrupted, a later creation removes these files and no
+/// others. FORMAT.md 1, "CREATING".
 struct CreationMark: Equatable {
     static let fileName = "CREATING"
     static let byteCountMax = 64 << 20
@@ -44,7 +44,7 @@ struct CreationMark: Equatable {
         return entry(name)
     }
 
-    /// Marks the store as complete. Returns the bytes of the entry that states this.
+    /// Marks the store as complete. Returns the bytes of the entry that states the completion.
     mutating func finish() -> [UInt8] {
         isFinished = true
         return entry("")

@@ -19,7 +19,8 @@ final class CreationVolume: Volume {
 
     /// Writes the mark. At this time, the directory contains only its lock file.
     ///
-    /// - Parameter names: the files that the creation will write. The mark lists them from the beginning, so one sync is enough for them.
+    /// - Parameter names: the files that the creation will write. The mark lists them from the beginning, so one sync is enough for all of
+    ///   these names.
     init(_ base: any Volume, store: [UInt8], expecting names: [String]) throws(CambiumError) {
         self.base = base
         var (mark, bytes) = CreationMark.begin(store: store)

@@ -1,4 +1,5 @@
-/// The sizes and times that control the files of a log and its checkpoints. The format does not depend on them; tests make them small.
+/// The sizes and times that control the files of a log and its checkpoints. The format does not depend on these values. Tests use small
+/// values.
 package struct LogTuning: Sendable {
     /// The ops of a transaction go to a separate file if they have at least this number of bytes.
     package var largeByteCount = 4 << 20
@@ -10,11 +11,12 @@ package struct LogTuning: Sendable {
     package var sealsSegments = true
     /// The number of bytes of transactions at which a frame of a sealed segment is complete.
     package var sealedFrameByteCount = 256 << 10
-    /// The maximum number of bytes of neighbouring segments that are merged into one; 0 if segments are never merged.
+    /// Neighbouring segments are merged if they have at most this number of bytes together; 0 if segments are never merged.
     package var mergedByteCountMax = 64 << 20
-    /// The maximum number of bytes of segments that are still sealed or merged while the store is being closed.
+    /// While the store is being closed, segments are sealed or merged only if they have at most this number of bytes.
     package var closingMergeByteCountMax = 1 << 20
-    /// Whether segments are sealed and merged in the background. If not, the call that completes a segment waits until this is done.
+    /// Whether segments are sealed and merged in the background. If not, the call that completes a segment waits until the segment is
+    /// sealed.
     package var sealsInBackground = true
 
     /// Whether checkpoints are made automatically in the background. If not, they are made only when the store is closed.
@@ -29,13 +31,14 @@ package struct LogTuning: Sendable {
     package var closingCheckpointByteCount = 1 << 20
     /// The maximum number of bytes of log that are hashed at closing to advance the tree in HEAD.
     package var closingTreeByteCountMax = 128 << 10
-    /// The maximum size of a stored graph whose checksums are all checked when it is opened. The chunks of a larger graph are checked when
-    /// they are first read.
+    /// If a stored graph has at most this number of bytes, all of its checksums are checked when it is opened. The chunks of a larger graph
+    /// are checked when they are first read.
     package var checkedByteCountMax = 8 << 20
-    /// The maximum size of a stored graph whose pages and values are all proven to be valid when it is opened. The limit keeps an opening
-    /// short: the proof takes about 3 ms for each MiB.
+    /// A stored graph with at most this number of bytes is opened only after all of its pages and values were proven to be valid. The limit
+    /// keeps an opening short: the proof takes about 3 ms for each MiB.
     package var provenByteCountMax = 1 << 20
-    /// The maximum size of a schema and a table of chunks that are stored in the checkpoint record itself, if the record has enough space.
+    /// A schema and a table of chunks with at most this number of bytes are stored in the checkpoint record itself, if the record has
+    /// enough space.
     package var recordedTableByteCountMax = 4096
     /// The number of bytes that a part of a table may use in its chunk.
     package var tablePartByteCountMax = 65_536

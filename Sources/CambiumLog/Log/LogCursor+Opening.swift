@@ -2,8 +2,8 @@ import CambiumBytes
 internal import CambiumModel
 
 extension LogCursor {
-    /// Opens the next segment. Returns `false` if the next segment is the last one and cannot be read: its creation was interrupted or is
-    /// in progress, or a writer has removed it.
+    /// Opens the next segment. Returns `false` if the next segment is the last segment and cannot be read. In that case, the creation of
+    /// the segment was interrupted or is in progress, or a writer has removed the segment.
     mutating func openNext() throws -> Bool {
         unfinished = nil
         while true {
@@ -58,8 +58,8 @@ extension LogCursor {
         return true
     }
 
-    /// Opens a segment, and checks its name and its store. Returns `nil` if this is the last segment, and it no longer exists or is
-    /// incomplete.
+    /// Opens a segment, and checks its name and its store. Returns `nil` if this is the last segment, and if the segment no longer exists
+    /// or is incomplete.
     private mutating func openSegment(at place: Int) throws -> SegmentReader? {
         let path = LogFileName.path(segments[place], .segment)
         let next: SegmentReader
@@ -122,7 +122,8 @@ extension LogCursor {
             "The log file begins with transaction \(segments[index]), and transaction \(base.transaction.next) is missing.")
     }
 
-    /// Whether the transactions of an unreadable segment may be in another segment, because a writer has merged the unreadable segment.
+    /// Whether the search may continue after this error of opening a segment. A writer may have merged the segment, and another segment
+    /// then contains the same transactions.
     private static func mayBeElsewhere(_ error: CambiumError, _ mayBeWritten: Bool) -> Bool {
         error.code == .damaged || error.code == .notFound && mayBeWritten
     }

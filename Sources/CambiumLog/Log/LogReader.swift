@@ -150,8 +150,8 @@ package struct LogReader: Sendable {
     /// Calls `body` with every transaction from `first`, in order.
     ///
     /// Throws `.damaged` if the log is corrupt, after `body` has received every transaction before the corruption. Also throws the errors
-    /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the segments from the one with `first`). In a sealed segment,
-    /// only the frames from the one with `first` count.
+    /// of `body`. FORMAT.md 8 has the table of cases. Complexity: O(bytes of the log from the segment that contains `first`). If this
+    /// segment is sealed, only its frames from the frame with `first` count.
     ///
     /// - Parameter makesDurable: whether another process may write at the same time. If so, bytes are made durable before they are read, so
     ///   that no caller acts on a transaction that a power failure may remove.
@@ -168,7 +168,7 @@ package struct LogReader: Sendable {
     /// Scans the log as the `scan` without a `place` does. Begins at the place at which an earlier scan ended, if that place still leads to
     /// `first`.
     ///
-    /// - Parameter place: receives the place at which this scan ends, even if it throws.
+    /// - Parameter place: receives the place at which this scan ends, even if the scan throws.
     package func scan(
         from first: TransactionNumber, after base: LogPrefix?, makesDurable: Bool, salvages: Bool = false, at place: inout SegmentPlace?,
         _ body: (LogRecord) throws -> Void

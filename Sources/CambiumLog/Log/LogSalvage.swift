@@ -20,7 +20,7 @@ package struct LogSalvage {
     /// Calls `body` with each transaction after `base`, or with every transaction if `base` is `nil`. Stops where the log is corrupt.
     ///
     /// Skips bytes after the frames of a segment if the next segment continues where the frames end. Another process may write at the same
-    /// time. Throws `.ioFailure` if the log cannot be read, and the errors of `body`. Complexity: O(bytes).
+    /// time. Throws `.ioFailure` if the log cannot be read. Also throws the errors of `body`. Complexity: O(bytes).
     package func read(after base: LogPrefix?, _ body: (LogRecord) throws -> Void) throws -> Outcome {
         var outcome = Outcome()
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
@@ -44,7 +44,8 @@ package struct LogSalvage {
 
     /// Calls `body`, in ascending order, with each transaction of `range` whose frame verifies. The log before the range need not verify.
     ///
-    /// Throws `.ioFailure` if a segment cannot be read, and the errors of `body`. Complexity: O(bytes of the segments of the range).
+    /// Throws `.ioFailure` if a segment cannot be read. Also throws the errors of `body`. Complexity: O(bytes of the segments of the
+    /// range).
     package func readFrames(of range: ClosedRange<TransactionNumber>, _ body: (LogRecord) throws -> Void) throws {
         let segments = try log.segments()
         for (place, segment) in segments.enumerated() where segment <= range.upperBound {

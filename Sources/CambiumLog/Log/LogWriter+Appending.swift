@@ -87,7 +87,7 @@ extension LogWriter {
     /// Whether no transaction is staged, and everything that was written is durable.
     package var isDurable: Bool { staged.count == 0 && durablePosition == position }
 
-    /// Writes the staged transactions as one frame. When this returns, the kernel has all bytes of the frame.
+    /// Writes the staged transactions as one frame. When this method returns, the kernel has all bytes of the frame.
     ///
     /// - Returns: the number of bytes of the frame; 0 if no transaction is staged.
     /// - Throws: `.ioFailure` if no part of the frame can ever be read. If the disk is full, the writer returns to the state before the

@@ -15,8 +15,8 @@ extension LogWriter {
         headTime = lastTime
     }
 
-    /// Replaces a HEAD of version 1. Its slots are shorter, so one slot of the current version would overlap both of them. A torn write in
-    /// place could leave no valid slot.
+    /// Replaces a HEAD of version 1. The slots of version 1 are shorter, so one slot of the current version would overlap both of them. A
+    /// torn write in place could leave no valid slot.
     private func replaceHead(_ head: Head) throws(CambiumError) {
         var other = head
         other.sequence -= 1
@@ -48,8 +48,8 @@ extension LogWriter {
         try headFile.sync()
     }
 
-    /// Advances the tree in HEAD to the last transaction. If this would take long, or the log cannot be read, HEAD gets the known tree
-    /// instead, because closing must be fast.
+    /// Advances the tree in HEAD to the last transaction. If that advance would take long, or if the log cannot be read, HEAD gets the
+    /// known tree instead, because closing must be fast.
     private func advanceTree(_ known: MerkleTree, after base: LogPrefix?) {
         var tree = LogTree(known)
         do {

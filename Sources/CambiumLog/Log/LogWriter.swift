@@ -127,7 +127,7 @@ package final class LogWriter: @unchecked Sendable {
     deinit { for file in staged.files { file.keep() } }
 
     /// Marks HEAD as open, in both slots, durably. Once frames are appended, neither slot may state that the log was closed, because a
-    /// reader uses the other slot if one is torn.
+    /// reader uses the other slot if one slot is torn.
     func noteOpen() throws(CambiumError) {
         try writeHead(isClosed: false)
         try writeHead(isClosed: false)

@@ -66,9 +66,9 @@ package struct OpWriter {
         writer.removeAll(keepingAtMost: log.tuning.largeByteCount)
     }
 
-    /// Returns the ops for staging. If they are in a file, its content is durable when this returns.
+    /// Returns the ops for staging. If the ops are in a file, the content of the file is durable when this method returns.
     ///
-    /// Throws `.ioFailure` if the file cannot be written, and `.limitExceeded` if one op is too large for it.
+    /// Throws `.ioFailure` if the file cannot be written, and `.limitExceeded` if one op is too large for the file.
     package consuming func finish() throws(CambiumError) -> EncodedOps {
         guard let overflow else { return EncodedOps(payload: .present(writer.bytes[...]), file: nil) }
         try check()

@@ -48,8 +48,8 @@ package final class SegmentRotation: Sendable {
     /// Whether the rotation has ended, so that `run` returns immediately.
     package var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Ends the full segment and creates the next segment, unless both are done. If another thread is already doing this, waits for that
-    /// thread. Any thread may call this method.
+    /// Ends the full segment and creates the next segment, unless both are done. If another thread is already running the rotation, waits
+    /// for that thread. Any thread may call this method.
     package func run() { _ = finished() }
 
     /// Ends the rotation as `run` does, and returns its outcome.

@@ -14,7 +14,7 @@ package struct SegmentRun: Sendable, Equatable {
     }
 
     /// Adds the segment that precedes the first segment, if that segment fits. Returns whether it was added. A segment fits if it has the
-    /// same `isRetired` as the run and at most twice its bytes. The result must have at most `byteCountMax` bytes.
+    /// same `isRetired` as the run, and at most twice as many bytes as the run. The extended run must have at most `byteCountMax` bytes.
     mutating func add(_ segment: TransactionNumber, byteCount: Int, isRetired: Bool, byteCountMax: Int) -> Bool {
         guard isRetired == self.isRetired, byteCount <= 2 * self.byteCount, byteCount + self.byteCount <= byteCountMax else { return false }
         segments.insert(segment, at: 0)

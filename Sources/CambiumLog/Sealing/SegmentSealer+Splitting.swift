@@ -43,8 +43,8 @@ extension SegmentSealer {
         return try before - LogDirectory.byteCount(volume, segment) - LogDirectory.byteCount(volume, last.next)
     }
 
-    /// Removes covered segments: the sealed segment that precedes a covered segment also contains its transactions. An interrupted split or
-    /// merge leaves covered segments.
+    /// Removes covered segments: the sealed segment that precedes a covered segment also contains the transactions of the covered segment.
+    /// An interrupted split or merge leaves covered segments.
     ///
     /// Throws `.damaged` if the transactions differ. Complexity: O(segments) if no segment is covered.
     ///
@@ -70,7 +70,7 @@ extension SegmentSealer {
                 guard let wanted = try part.next(), wanted.isSame(as: record) else {
                     throw CambiumError(
                         .damaged,
-                        "The log file differs from '\(LogFileName.path(segment, .segment))', which also contains its transactions. "
+                        "The log file and '\(LogFileName.path(segment, .segment))' should contain the same transactions, but they differ. "
                             + "Run 'cambium verify' to find the cause.",
                         place: .init(file: reader.path))
                 }

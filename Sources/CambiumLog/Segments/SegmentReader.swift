@@ -24,14 +24,14 @@ struct SegmentReader {
     /// The number of frames of a sealed segment before `offset`. `time` is the time of the first transaction in the last of these frames.
     private var indexed: (frameCount: Int, time: Int64)
     /// No further transaction of a sealed segment may be earlier than this time, in microseconds since 1970. It is the time of the last
-    /// transaction that was read. After skipped frames, it is the time of the first transaction in the last of them.
+    /// transaction that was read. If frames were skipped, it is the time of the first transaction in the last skipped frame.
     private var timeMin: Int64
     /// The source that transactions from the current read of the file share. Transactions that were merged from another segment have
     /// another source.
     private var source: LogSource
     private var sourceWindow = 0
 
-    /// Opens a segment. Throws as `SegmentHeader.read` does, and `.damaged` if the file is not a segment.
+    /// Opens a segment. Throws as `SegmentHeader.read` does. Also throws `.damaged` if the file is not a segment.
     ///
     /// - Parameter salvages: whether to read a corrupt segment as far as possible: with one corrupt byte in its header, or with a corrupt
     ///   index.

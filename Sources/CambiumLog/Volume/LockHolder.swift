@@ -9,8 +9,8 @@ enum LockHolder {
         return Array((digits + String(repeating: " ", count: max(0, byteCount - 1 - digits.utf8.count)) + "\n").utf8)
     }
 
-    /// Whether a lock file with these bytes may be overwritten: they are the content of a lock file, even if a power failure left it
-    /// incomplete. Other bytes belong to a user's file.
+    /// Whether these bytes are the content of a lock file, which may be incomplete after a power failure. Such a file may be overwritten.
+    /// Other bytes belong to a user's file, which must stay unchanged.
     static func isOne(_ bytes: [UInt8]) -> Bool {
         bytes.count <= byteCount
             && bytes.allSatisfy {

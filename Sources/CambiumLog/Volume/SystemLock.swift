@@ -34,7 +34,8 @@ final class SystemLock: VolumeLock {
     }
 }
 
-/// A lock that several threads and processes can hold at the same time. The lock of each of them ends when its file is closed.
+/// A shared lock on a file: several threads and processes can have such a lock at the same time. Each lock ends when its holder closes the
+/// file.
 final class SystemShare: VolumeLock {
     private let file: Guarded<SystemFile?>
 

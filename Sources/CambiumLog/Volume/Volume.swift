@@ -104,7 +104,7 @@ package protocol VolumeFile: AnyObject, Sendable {
     /// Replaces memory by a mapping of a part of the file, for reading and writing. This part must have disk space. Returns `false` if the
     /// mapping is not possible.
     func replace(_ memory: UnsafeMutableRawPointer, offset: Int, byteCount: Int) -> Bool
-    /// Releases the disk space of a part of the file, which then reads as zeros. Does nothing if the file system cannot release space.
+    /// Releases the disk space of a part of the file. That part then reads as zeros. Does nothing if the file system cannot release space.
     func discard(offset: Int, byteCount: Int) throws(CambiumError)
 }
 
