@@ -7,8 +7,8 @@ public struct ApplyReport: Sendable {
     public internal(set) var appliedCount = 0
     /// The number of the source's transactions that the target already had.
     public internal(set) var presentCount = 0
-    /// The number of written transactions whose time is later than in the source, because the preceding transaction of the target has this
-    /// later time.
+    /// The number of transactions that were written with a later time than in the source. If a transaction is earlier than the preceding
+    /// transaction of the target, it gets the time of that preceding transaction.
     package internal(set) var laterTimeCount = 0
     /// The last transaction, which is the same in both stores after the run.
     public internal(set) var lastTransaction = TransactionNumber.none

@@ -51,8 +51,8 @@ struct ApplyRun {
             try end.requireTransaction(in: source)
             report.lastTransaction = end.lastTransaction
         } catch {
-            // Waits until the applied transactions are durable, because they stay. An error of this wait is ignored: the caller needs the
-            // error that ended the run.
+            // The transactions that were applied before the error stay in the target, so the run waits until they are durable. An error of
+            // this wait is ignored: the caller needs the error that ended the run.
             try? store.waitForDisk()
             throw error
         }
@@ -79,8 +79,8 @@ struct ApplyRun {
             if time > record.metadata.time { report.laterTimeCount += 1 }
             lastPending = pending
         } catch {
-            // If the previous transaction was rolled back, this transaction cannot follow it. In that case, the run must report the error
-            // of the disk.
+            // If the previous transaction was rolled back, this transaction cannot follow it. In that case, `checkLast` throws the error
+            // that caused the rollback.
             try checkLast()
             throw error
         }

@@ -118,8 +118,8 @@ extension CheckpointPolicy {
 /// The disk space that becomes free if all checkpoints are dropped, except the fixed ones.
 private struct ChunkShares {
     private(set) var byteCount = 0
-    /// For each chunk of a file, the number of checkpoints that own it. If one of them must stay, the number is `fixed`, which no count
-    /// reaches.
+    /// For each chunk of a file, the number of checkpoints that own it. If one of these checkpoints must stay, the number is `fixed`, which
+    /// no count reaches.
     private var counts: [UInt64: [Int32]] = [:]
     private static let fixed = Int32.max / 2
 

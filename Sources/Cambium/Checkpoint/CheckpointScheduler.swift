@@ -53,8 +53,8 @@ final class CheckpointScheduler: Sendable {
 
     /// Stores the newest graph as a checkpoint, without packing its pages first.
     ///
-    /// - Parameter again: whether to replace a checkpoint of the same transaction, if there is one. This is useful if packing has changed
-    ///   the pages.
+    /// - Parameter again: whether to replace a checkpoint of the same transaction, if there is one. The replacement is useful if packing
+    ///   has changed the pages.
     func store(again: Bool) throws -> CheckpointReceipt {
         let begin = TickClock.now
         defer { state.withLock { setAlarm($0) } }

@@ -26,8 +26,8 @@ struct CheckpointTree {
             try known.append(LogReader(volume), after: end, upTo: position.transaction)
             (self.tree, end) = (known.tree, position)
         } catch let error as CambiumError where [.damaged, .notFound, .unsupportedFormat].contains(error.code) {
-            // A corrupt log stays corrupt, and each further attempt would read all of it again. So this checkpoint and all later ones have
-            // no tree.
+            // A corrupt log stays corrupt, and each further attempt would read the whole log again. So this checkpoint and all later ones
+            // have no tree.
             self.tree = nil
         }
     }

@@ -4,7 +4,7 @@ import CambiumModel
 
 /// Reuses chunks that no checkpoint and no graph needs. Call the methods only while the lock `making` is held, except `reclaimChunks`.
 extension Checkpointer {
-    /// Makes those chunks available again that only dropped checkpoints owned. Releases the disk space of all chunks without an owner, and
+    /// Makes chunks available again if only dropped checkpoints owned them. Releases the disk space of all chunks without an owner, and
     /// removes files to which no checkpoint refers.
     func reclaimChunks() throws {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
@@ -16,8 +16,8 @@ extension Checkpointer {
     /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use it
     ///   immediately.
     func reclaim(_ taken: [Bool]?, keepsSpares: Bool = true) throws {
-        // If a record is corrupt, a process may have opened its checkpoint while the record was sound. So no chunk is used again until the
-        // record has been removed.
+        // If a record is corrupt, a process may have opened the checkpoint of that record while the record was sound. So no chunk is used
+        // again until the record has been removed.
         guard let taken else { return }
         // An earlier call may have removed a record, and then failed before it synced the directory.
         try syncRecords()

@@ -41,7 +41,8 @@ final class Checkpointer: @unchecked Sendable {
     @exclusivity(unchecked) var beginsFile: Bool
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
-    /// The leases of graphs that readers still used after an earlier writer of the store had closed it.
+    /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
+    /// writer has closed the store.
     @exclusivity(unchecked) var leases: ChunkLeases
     /// Whether records were removed or replaced since their directory was last synced. Until it is synced, a power failure may restore the
     /// old records.

@@ -32,7 +32,7 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var retiredEnd = TransactionNumber.none
     /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
-    /// The number of segments of the log that this compaction retired.
+    /// The number of segments that this compaction retired.
     package internal(set) var segmentCount = 0
     /// The number of bytes by which the log has shrunk, not counting the header of a segment that was begun for the compaction.
     public internal(set) var logByteCount = 0
@@ -58,8 +58,8 @@ extension Compaction {
         let added = try isDryRun ? archive.measure(segments, of: reader.volume) : archive.add(segments, from: reader.volume)
         (archivedSegmentCount, archivedByteCount) = added
         if isDryRun { return }
-        // If a caller later requests a retired moment, the error names the archive that this note contains. So the note is written only if
-        // the archive is complete.
+        // If a caller later requests a retired moment, the error names the archive from the note that is written here. So the note is
+        // written only if the archive is complete.
         guard try archive.missing(of: reader.volume).isEmpty else { return }
         try ArchiveNote(archive.volume.name, upTo: end).write(to: reader.volume, store: reader.settings.store)
     }

@@ -13,8 +13,8 @@ extension Compactor {
             let reader = try LogReader(volume)
             let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
-            // Checkpoints before `retiredEnd` remain only because processes still read them. They are in the retired part of the log, so
-            // they cannot be the anchor.
+            // Checkpoints before `retiredEnd` remain only while processes read them. Such checkpoints are in the retired part of the log,
+            // so they cannot be the anchor.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)

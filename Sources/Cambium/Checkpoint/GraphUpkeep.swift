@@ -27,7 +27,9 @@ struct GraphUpkeep: Sendable {
         let begin = TickClock.now
         var found = MetricsRecord.Upkeep()
         var (hasGained, vainCount) = (false, 0)
-        // For each table whose rows cannot be gathered, one plan saves nothing. Only after these plans, a plan can empty chunks.
+        // A plan either gathers the rows of one table, or empties chunks. Gathering moves rows together, so that pages become free. The
+        // plans that gather rows come first, and one such plan of each table may save nothing. The limit allows for these plans, so that
+        // the plans that empty chunks are reached.
         let vainCountMax = Self.vainPlanCountMax + writer.graph.schema.entities.count
         while found.packingStepCount < stepCountMax, vainCount < vainCountMax, var plan = packingPlan(limits) {
             while !plan.isDone, found.packingStepCount < stepCountMax {
@@ -50,8 +52,8 @@ struct GraphUpkeep: Sendable {
         guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = writer.graph
         let plan = planned.flatMap { PackingPlan($0, survey) }
-        // The lock orders the reads of the planned graph before the writes of later transactions, which may reuse its pages. Reference
-        // counts also order them, but the thread sanitizer does not see that.
+        // The lock orders the reads of the planned graph before the writes of later transactions, which may reuse the pages of that graph.
+        // Reference counts also order these reads and writes, but the thread sanitizer does not see that order.
         writer.lock.hold(as: .packing) { planned = nil }
         return plan
     }

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The properties of the newest checkpoint that decide when the next one is due.
+/// The properties of the newest checkpoint. They decide when the next checkpoint is due.
 struct NewestCheckpoint {
     /// The last transaction in the checkpoint.
     var transaction = TransactionNumber.none

@@ -12,8 +12,8 @@ extension CommitPipeline {
         if let digest = author.requestDigest, let earlier = entry.digest, digest != earlier {
             return CambiumError(
                 .conflict,
-                "Transaction \(entry.transaction) applied a request '\(request)' with other content, so this request is not applied as "
-                    + "transaction \(newest.transaction.next). Use a different id for each request.")
+                "Transaction \(entry.transaction) applied a request '\(request)' with other content, so this request changed nothing. "
+                    + "Use a different id for each request.")
         }
         return CambiumError(
             .repeated, "The request '\(request)' was applied as transaction \(entry.transaction). This call changed nothing.",

@@ -39,8 +39,8 @@ final class CommitPipeline: Sendable {
             // Before the closure, only the search for a request takes notable time, so only that search is counted.
             if author.requestID != nil { lock.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
-                // The transaction of the request may not be durable yet. The calling thread waits until that transaction is durable, even
-                // in `enqueue`.
+                // The transaction that applied the request may not be durable yet. The calling thread waits until that transaction is
+                // durable, even in `enqueue`.
                 var pending = queue.join(nil, timeline.head, level, .thread)
                 pending.refusal = refusal
                 return pending
@@ -107,7 +107,7 @@ final class CommitPipeline: Sendable {
 
     /// Checks and publishes a transaction, and stages it for the log.
     ///
-    /// - Parameter record: the transaction of another log that the new transaction copies; `nil` for a new transaction.
+    /// - Parameter record: the transaction that the new transaction copies from another log; `nil` for a new transaction.
     /// - Parameter upkeep: receives the numbers for `callForUpkeep` if a limit is reached.
     private func publish(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: CommitQueue.Waiter,

@@ -113,8 +113,8 @@ extension CommitQueue {
     /// Passes the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame.
     /// Call it only while the writer's lock is held.
     ///
-    /// If that fails, rolls back the staged transactions. The callers that wait for them receive the error when their group is settled.
-    /// Transactions that were written before stay, and their callers continue to wait.
+    /// If that fails, rolls back the staged transactions. The callers that wait for these transactions receive the error when the group is
+    /// settled. Transactions that were written before stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
     /// Passes the staged transactions, which have joined `group`, to the kernel. Otherwise does the same as `writeStaged()`.

@@ -18,8 +18,8 @@ final class CommitQueue: @unchecked Sendable {
     let sealing: Sealing?
     /// The maximum time between two syncs that the store's own durability allows, in microseconds.
     private let ownInterval: Int64
-    /// The queue on which a group is led if no thread waits for it. A block on the queue keeps this object alive, and with it the lock of
-    /// the store.
+    /// The queue on which a group is led if no thread waits for the group. A block on the queue keeps this object alive, and with it the
+    /// lock of the store.
     let queue = DispatchQueue(label: "cambium.store.sync")
     /// The time of the last sync, or of the opening if there was no sync yet, in microseconds since 1970.
     let lastSyncTime: Atomic<Int64>
@@ -30,7 +30,7 @@ final class CommitQueue: @unchecked Sendable {
     /// The fate of the staged transactions.
     @exclusivity(unchecked) var fate = FrameFate()
     /// The newest version that was written to the log, while later versions are staged. While this property holds the version, the timeline
-    /// can roll back to it.
+    /// can roll back to that version.
     @exclusivity(unchecked) var writtenGraph: Graph?
     /// The timer that syncs the bytes that `buffered` leaves unsynced. It is created at the first commit that leaves such bytes.
     @exclusivity(unchecked) var timer: (any SyncTimer)?

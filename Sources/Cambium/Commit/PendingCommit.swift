@@ -12,8 +12,8 @@ struct PendingCommit: Sendable {
     let byteCount: Int
     /// Whether the transaction is written together with the other transactions of its group.
     let isStaged: Bool
-    /// The fate of the frame with the transactions that were staged when the commit joined its group. They are the commit's own
-    /// transaction, or transactions whose changes it may have read. `nil` if no transaction was staged at that time.
+    /// The fate of the frame with the transactions that were staged when the commit joined its group. The frame contains the commit's own
+    /// transaction, or transactions whose changes the commit may have read. `nil` if no transaction was staged at that time.
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
@@ -40,7 +40,7 @@ struct PendingCommit: Sendable {
     }
 
     /// Returns the error of the commit if its group fails. The outcome is unknown only if the kernel received the bytes of the commit.
-    /// Otherwise, the next opening cannot find them.
+    /// Otherwise, the next opening cannot find these bytes.
     private func failure(_ cause: CambiumError) -> CambiumError {
         guard let fate else { return .outcomeUnknown(transaction, cause) }
         if let failure = fate.failure { return failure }

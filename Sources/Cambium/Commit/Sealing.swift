@@ -27,7 +27,7 @@ final class Sealing: Sendable {
         self.tuning = tuning
     }
 
-    /// The last error of sealing or merging; `nil` if neither has failed. After an error, the segments are unchanged, and the next opening
+    /// The last error of sealing or merging; `nil` if there was no error. After an error, the segments are unchanged, and the next opening
     /// tries again.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
@@ -41,8 +41,8 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Removes segments whose transactions another segment also contains (covered segments). Seals those open segments that other segments
-    /// follow. Then merges one series of consecutive retired segments, and one series of consecutive other segments.
+    /// Removes segments whose transactions another segment also contains (covered segments). Seals each open segment before the segment to
+    /// which the writer appends. Then merges one series of consecutive retired segments, and one series of consecutive other segments.
     ///
     /// For merging, one call therefore writes at most twice `LogTuning.mergedByteCountMax`.
     func tidy() { run { $0.tidyNow() } }

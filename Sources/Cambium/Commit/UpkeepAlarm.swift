@@ -8,7 +8,7 @@ import Synchronization
 /// the write rings the alarm after it has released the writer's lock. The closure of `onRing` then decides whether there is work, and sets
 /// new limits.
 final class UpkeepAlarm: Sendable {
-    /// The numbers of a write from which the background work decides whether there is something to do.
+    /// The numbers from which the background work decides whether there is something to do. A write passes them to the closure of `onRing`.
     struct Reading {
         /// The time of the write, in microseconds since 1970.
         let time: Int64
@@ -19,14 +19,14 @@ final class UpkeepAlarm: Sendable {
     }
 
     struct Limits {
-        /// The number of logged bytes from which every write rings the alarm.
+        /// If at least this number of bytes has been logged, every write rings the alarm.
         var loggedByteCount = Int.max
-        /// The number of logged bytes from which a write at `oldTime` or later rings the alarm.
+        /// If at least this number of bytes has been logged, a write at `oldTime` or later rings the alarm.
         var oldByteCount = Int.max
         var oldTime = Int64.max
         /// If the time of a write is before this time, the clock was set back. Such a write rings the alarm like a write at `oldTime`.
         var oldBegin = Int64.min
-        /// The number of bytes of pages on the heap above which a write rings the alarm while memory is scarce.
+        /// If memory is scarce, and the pages on the heap take more than this number of bytes, a write rings the alarm.
         var heapByteCount = Int.max
         /// Whether a write rings the alarm while the pages are in the reserve (see `Reading.isFull`).
         var watchesReserve = false

@@ -25,7 +25,7 @@ extension WriteTransaction {
         try record(.link(id, ends.relationship.number, target: target, index: index))
     }
 
-    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does, and `.unknownName` for an unknown name.
+    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does. Also throws `.unknownName` for an unknown name.
     public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil)
         throws(CambiumError)
     {
@@ -38,14 +38,14 @@ extension WriteTransaction {
         if draft.isLinked(ends) { try record(.unlink(id, ends.relationship.number, target: target)) }
     }
 
-    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does, and `.unknownName` for an unknown name.
+    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does. Also throws `.unknownName` for an unknown name.
     public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
         try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
     }
 
     /// Moves a member of an ordered relationship. `index` is its index after the move.
     ///
-    /// Throws as `link(_:_:_:at:)` does, and `.notFound` for a target that is not a member.
+    /// Throws as `link(_:_:_:at:)` does. Also throws `.notFound` for a target that is not a member.
     public mutating func move(
         _ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int
     ) throws(CambiumError) {
@@ -63,8 +63,8 @@ extension WriteTransaction {
         try record(.move(id, ends.relationship.number, target: target, index: index))
     }
 
-    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown
-    /// name.
+    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does. Also throws `.unknownName` for an
+    /// unknown name.
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int)
         throws(CambiumError)
     {

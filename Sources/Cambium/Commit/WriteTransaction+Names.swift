@@ -5,7 +5,7 @@ public import CambiumModel
 extension WriteTransaction {
     /// The value of an attribute of an object.
     ///
-    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
+    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no attribute of this name.
     public subscript(_ id: ObjectID, _ attribute: String) -> Value {
         get throws(CambiumError) {
             let attribute = try entity(of: id).requiredAttribute(attribute)
@@ -15,7 +15,7 @@ extension WriteTransaction {
 
     /// Returns the ids of the objects to which a relationship of object `id` leads, in the order of the relationship.
     ///
-    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
+    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no relationship of this name.
     public borrowing func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {
         let relationship = try entity(of: id).requiredRelationship(relationship)
         return members(relationship, of: id) ?? []

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 public import CambiumModel
 
-/// The changes of one transaction. `Store.write` passes the transaction to its closure, and it is valid until the closure returns.
+/// The changes of one transaction. `Store.write` passes the transaction to its closure. The transaction is valid until the closure returns.
 ///
 /// Every call that changes something validates the change, applies it, and records it as an op. If a call throws, the transaction contains
 /// no part of that call, and the closure may continue. If the closure throws, the transaction has no effect. Rules that concern the whole
@@ -22,7 +22,7 @@ public struct WriteTransaction: ~Copyable {
     /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
     /// succeeds, and the import records no ops.
     var isRehearsal = false
-    /// The error of a call that saved only some of its records. If it is set, the transaction cannot be committed.
+    /// The error of a call that saved only some of its records. If this property is set, the transaction cannot be committed.
     var partialSave: CambiumError?
     /// Reports to the refs of inserted records whether the transaction was committed; `nil` if no record was inserted.
     var outcome: TransactionOutcome?
@@ -74,9 +74,9 @@ public struct WriteTransaction: ~Copyable {
     ///
     ///     let item = try transaction.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     ///
-    /// Throws as `insert(_:_:)` does, and `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does for an
-    /// object that a relationship cannot hold, and `.invalidInput` for two targets of a to-one relationship. After an error, nothing is
-    /// changed.
+    /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
+    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After an error,
+    /// nothing is changed.
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
@@ -93,15 +93,15 @@ public struct WriteTransaction: ~Copyable {
 
     /// Changes an attribute. Setting the current value does not count as a change.
     ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that its entity does not have, and for a value of
-    /// the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, and for a
+    /// value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
     /// Complexity: O(bytes of the value).
     public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])
     }
 
-    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does, and `.unknownName` if the entity
-    /// does not have the attribute.
+    /// Changes an attribute that is given by its name. Throws as `set(_:_:to:)` with an `Attribute` does. Also throws `.unknownName` if the
+    /// entity does not have the attribute.
     public mutating func set(_ id: ObjectID, _ attribute: String, to value: Value) throws(CambiumError) {
         try set(id, try entity(of: id).requiredAttribute(attribute), to: value)
     }
@@ -168,7 +168,8 @@ public struct WriteTransaction: ~Copyable {
 
     // MARK: Ops
 
-    /// Applies an op, and records it unless a final comparison derives the ops. If this method throws, it does neither.
+    /// Applies an op, and records it unless a final comparison derives the ops. If this method throws, the op is neither applied nor
+    /// recorded.
     mutating func record(_ op: Op) throws(CambiumError) {
         if recording == .comparison, case .delete = op { throw Self.refusal(of: "delete") }
         try checkUsable()

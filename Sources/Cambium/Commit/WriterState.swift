@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// There are two heads: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store promises.
 /// The parts of a store that write share this object, and keep it alive while they work. So the lock of the store is released after the
-/// last of them has ended.
+/// last of these parts has ended.
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {

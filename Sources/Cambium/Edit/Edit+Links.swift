@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Linking objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
+/// Linking objects. The calls mirror the calls of `WriteTransaction`, and throw the same errors.
 extension Edit {
     /// Links two objects. A to-one relationship loses its previous target. In an ordered relationship, the target is inserted at `index`,
     /// or at the end if `index` is `nil`. If the objects are already linked, the target moves to `index`; without an `index`, nothing
@@ -26,7 +26,7 @@ extension Edit {
         }
     }
 
-    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does, and `.unknownName` for an unknown name.
+    /// Links two objects by the name of a relationship. Throws as `link(_:_:_:at:)` does. Also throws `.unknownName` for an unknown name.
     public mutating func link(_ id: ObjectID, _ relationship: String, _ target: ObjectID, at index: Int? = nil) throws(CambiumError) {
         try link(id, try requiredEntity(of: id).requiredRelationship(relationship), target, at: index)
     }
@@ -37,14 +37,14 @@ extension Edit {
         if isRawLinked(id, relationship, target) { group { $0.disconnect(id, relationship, target) } }
     }
 
-    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does, and `.unknownName` for an unknown name.
+    /// Removes a link by the name of a relationship. Throws as `unlink(_:_:_:)` does. Also throws `.unknownName` for an unknown name.
     public mutating func unlink(_ id: ObjectID, _ relationship: String, _ target: ObjectID) throws(CambiumError) {
         try unlink(id, try requiredEntity(of: id).requiredRelationship(relationship), target)
     }
 
     /// Moves a member of an ordered relationship. `index` is its index after the move.
     ///
-    /// Throws as `link(_:_:_:at:)` does, and `.notFound` for a target that is not a member.
+    /// Throws as `link(_:_:_:at:)` does. Also throws `.notFound` for a target that is not a member.
     public mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
         let relationship = try linkable(id, relationship, target)
         guard relationship.isOrdered else {
@@ -64,8 +64,8 @@ extension Edit {
         group { $0.relocate(target, in: relationship, of: id, to: index) }
     }
 
-    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does, and `.unknownName` for an unknown
-    /// name.
+    /// Moves a member of a relationship that is given by its name. Throws as `move(_:_:_:to:)` does. Also throws `.unknownName` for an
+    /// unknown name.
     public mutating func move(_ id: ObjectID, _ relationship: String, _ target: ObjectID, to index: Int) throws(CambiumError) {
         try move(id, try requiredEntity(of: id).requiredRelationship(relationship), target, to: index)
     }

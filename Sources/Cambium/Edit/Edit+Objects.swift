@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Inserting, changing and deleting objects. The calls mirror those of `WriteTransaction`, and throw the same errors.
+/// Inserting, changing and deleting objects. The calls mirror the calls of `WriteTransaction`, and throw the same errors.
 ///
 /// Each call immediately checks names, types and the rules of single values. Rules that concern the whole graph are checked at the commit:
 /// mandatory properties, uniqueness, numbers of members, and deletions that a `deny` rule forbids.
@@ -23,9 +23,9 @@ extension Edit {
     ///
     ///     let item = try edit.insert("Item", ["name": "tickets"], links: ["note": [note], "tags": [red, urgent]])
     ///
-    /// Throws as `insert(_:_:)` does, and `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does for an
-    /// object that a relationship cannot hold, and `.invalidInput` for two targets of a to-one relationship. After an error, nothing is
-    /// changed.
+    /// Throws as `insert(_:_:)` does. Also throws `.unknownName` for a name that the schema does not have. Throws as `link(_:_:_:at:)` does
+    /// for an object that a relationship cannot hold. Throws `.invalidInput` for two targets of a to-one relationship. After an error,
+    /// nothing is changed.
     @discardableResult
     public mutating func insert(
         _ entity: String, _ values: KeyValuePairs<String, Value> = [:], links: KeyValuePairs<String, [ObjectID]> = [:]
@@ -69,8 +69,8 @@ extension Edit {
 
     /// Changes an attribute. Setting the current value does not count as a change.
     ///
-    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that its entity does not have, and for a value of
-    /// the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
+    /// Throws `.notFound` for a missing object. Throws `.invalidInput` for an attribute that the object's entity does not have, and for a
+    /// value of the wrong type. Throws `.ruleViolated` for a value that the attribute does not allow. After an error, nothing is changed.
     /// Complexity: O(bytes of the value).
     public mutating func set(_ id: ObjectID, _ attribute: Attribute, to value: Value) throws(CambiumError) {
         try set(id, [(attribute, value)])

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Reading by id, with the changes of the edit. The calls mirror those of `Graph`.
+/// Reading by id, with the changes of the edit. The calls mirror the calls of `Graph`.
 ///
 /// Derived attributes have the values of the base, or null in inserted objects, because the store computes them at the commit.
 extension Edit {
@@ -18,7 +18,7 @@ extension Edit {
 
     /// The value of an attribute of an object.
     ///
-    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
+    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no attribute of this name.
     public subscript(_ id: ObjectID, _ attribute: String) -> Value {
         get throws(CambiumError) { read(try requiredEntity(of: id).requiredAttribute(attribute), of: id) }
     }
@@ -29,7 +29,7 @@ extension Edit {
     }
 
     /// Returns the ids of the objects to which a relationship leads, in the order of the relationship; ascending if the relationship is
-    /// unordered. Returns `nil` if there is no such object, and no ids if its entity does not have the relationship.
+    /// unordered. Returns `nil` if there is no such object, and no ids if the object's entity does not have the relationship.
     ///
     /// Complexity: O(members), and O(members x log members) for an unordered relationship that the edit changes.
     public func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
@@ -42,7 +42,7 @@ extension Edit {
 
     /// Returns the ids of the objects to which a relationship leads, as `members(_:of:)` with a relationship does.
     ///
-    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no relationship of this name.
+    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no relationship of this name.
     public func members(_ relationship: String, of id: ObjectID) throws(CambiumError) -> [ObjectID] {
         read(try requiredEntity(of: id).requiredRelationship(relationship), of: id)
     }

@@ -2,8 +2,8 @@ public import CambiumGraph
 public import CambiumModel
 
 extension Edit {
-    /// Moves the edit to a newer graph of the same store, which becomes the base. The edit releases the pages of the old base. The changes
-    /// stay, except those that the policy discards.
+    /// Moves the edit to a newer graph of the same store. That graph becomes the base. The edit releases the pages of the old base. The
+    /// changes stay, except those that the policy discards.
     ///
     /// Provisional ids stay the same. The steps of undo are kept if the newer graph has changed none of the objects that the edit has
     /// touched. Otherwise, the steps are cleared.
@@ -12,7 +12,7 @@ extension Edit {
     ///
     /// Throws `.conflict`, with `EditConflicts`, if the policy does not resolve all conflicts. Also throws `.conflict` if a migration
     /// removed an element of the schema that the edit uses. Throws `.invalidInput` or `.ruleViolated` if a migration changed an attribute
-    /// so that the attribute cannot hold the edit's value, and `.misuse` for a graph of another store. After an error, the edit is
+    /// so that the attribute cannot hold the edit's value. Throws `.misuse` for a graph of another store. After an error, the edit is
     /// unchanged. Complexity: that of `conflicts(with:)`, and O(changes of the edit).
     ///
     /// - Parameters:

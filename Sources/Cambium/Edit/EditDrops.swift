@@ -10,7 +10,7 @@ struct EditDrops {
     var objects = Set<ObjectID>()
     /// The ordered relationships that get exactly the edit's members, although the store has changed them.
     var forced = Set<EditPlace>()
-    /// The graph of the store with which the edit was compared; `nil` if no conflicts were resolved.
+    /// The store's graph, with which the edit was compared; `nil` if no conflicts were resolved.
     private var theirs: Graph?
 
     init() {}
@@ -50,10 +50,10 @@ struct EditDrops {
 
     /// Removes the links that cannot exist, because objects or relationships stay as they are in the store.
     ///
-    /// Repeats this, because a dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of its
-    /// changes, and so do the to-one relationships at the other ends. If the edit removed a link before it deleted one of the linked
-    /// objects, and the link now stays, that object also stays. Otherwise, its cascade would reach the other object. A deletion whose
-    /// cascade would reach an object that stays is dropped, too.
+    /// Repeats the removal, because a dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of
+    /// its changes, and so do the to-one relationships at the other ends. If the edit removed a link before it deleted one of the two
+    /// linked objects, and the link now stays, the deleted object also stays. Otherwise, the cascade of the deletion would reach the other
+    /// object of the link. A deletion whose cascade would reach an object that stays is dropped, too.
     mutating func reduce(_ links: inout EditLinks, of edit: Edit) {
         if ends.isEmpty, objects.isEmpty { return }
         while true {

@@ -10,7 +10,7 @@ struct EditHistory: Sendable {
     private struct Group {
         /// The number of writes of the step before the group began.
         let mark: Int
-        /// For each list that the group writes, the index of its write in `open`.
+        /// For each list that the group writes, the index in `open` of the write of that list.
         var lists: [EditPlace: Int] = [:]
     }
 

@@ -2,8 +2,8 @@ import CambiumModel
 
 /// The objects that an edit inserted or whose identity it changed, by the values of the identity.
 ///
-/// If an object loses an identity, its entry stays, so that undo and redo need not change this index. A search therefore compares the
-/// objects that it finds with the identity.
+/// If an object loses an identity, its entry stays, so that undo and redo need not change this index. A search therefore checks whether
+/// each object that it finds still has the identity values.
 struct EditIdentities: Sendable {
     private struct Key: Hashable {
         let root: EntityNumber

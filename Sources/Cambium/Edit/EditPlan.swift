@@ -140,8 +140,8 @@ struct EditPlan {
         }
     }
 
-    /// Replaces the members of an ordered relationship by those of the edit. Omits members that no longer exist. Also omits a member if it,
-    /// or its end of the relationship, stays as it is in the store.
+    /// Replaces the members of an ordered relationship by the members in the edit. Omits members that no longer exist. Also omits a member
+    /// if it, or its end of the relationship, stays as it is in the store.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
         _ target: inout some EditTarget & ~Copyable

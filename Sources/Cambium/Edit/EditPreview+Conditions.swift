@@ -3,7 +3,8 @@ import CambiumModel
 
 /// Translates queries and conditions. They can contain provisional ids of the edit, but the graph of a preview has other ids.
 extension EditPreview {
-    /// Returns a query with the ids of the graph in place of provisional ids. Throws as a query does if its condition is too deep.
+    /// Returns a query with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition of the query is too
+    /// deep.
     borrowing func resolved(_ query: Query) throws(CambiumError) -> Query {
         let ids = ids
         if ids.isEmpty { return query }

@@ -42,7 +42,7 @@ public struct EditPreview: ~Copyable {
 
     /// The value of an attribute of an object. The attribute may be derived.
     ///
-    /// Throws `.notFound` if there is no such object, and `.unknownName` if its entity has no attribute of this name.
+    /// Throws `.notFound` if there is no object `id`, and `.unknownName` if the object's entity has no attribute of this name.
     public subscript(_ id: ObjectID, _ attribute: String) -> Value {
         get throws(CambiumError) { try graph[ids[id] ?? id, attribute] }
     }

@@ -3,7 +3,7 @@ import CambiumModel
 /// The steps that put the members of an ordered relationship into another order. The members of a longest run that is already in that order
 /// stay in place.
 enum MemberOrder {
-    /// A member that is inserted at an index, or moved to it. `index` is the position of the member directly after the step.
+    /// A member that is inserted at an index, or moved to an index. `index` is the position of the member directly after the step.
     struct Step: Equatable {
         let member: ObjectID
         let index: Int
@@ -22,7 +22,8 @@ enum MemberOrder {
         let staying = staying(present, wanted)
         let places = Dictionary(present.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var steps: [Step] = []
-        // `passed` counts the present members up to the last member that stays. `waiting` counts those of them that are still to be moved.
+        // `passed` counts the present members up to the last member that stays. `waiting` counts how many of these members are still to be
+        // moved.
         var (passed, waiting) = (0, 0)
         var moved: Set<ObjectID> = []
         for (position, member) in wanted.enumerated() {
@@ -36,7 +37,7 @@ enum MemberOrder {
                 if place < passed { waiting -= 1 }
                 moved.insert(member)
             }
-            // The members before this one are the preceding wanted members, and the members that are still to be moved.
+            // The members before this member are the preceding wanted members, and the members that are still to be moved.
             steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
         }
         return steps

@@ -36,8 +36,8 @@ public struct Backup: Sendable, Equatable {
         if try reader.retiredEnd() != retiredEnd { throw compacted(nil) }
         var backup = Backup()
         (backup.byteCount, backup.checkpointCount) = (copy.byteCount, copy.rootCount)
-        // Opening the copy replays the transactions after its newest checkpoint, so the backup fails if they are corrupt. Closing it
-        // records in HEAD that the log is closed.
+        // Opening the copy replays the transactions after its newest checkpoint, so the backup fails if these transactions are corrupt.
+        // Closing the copy records in HEAD that the log is closed.
         var tuning = LogTuning.standard
         // Sealing would replace segments, but the copy must have the same segments as the store.
         tuning.sealsSegments = false
@@ -93,9 +93,9 @@ extension Store {
     ///   - newPath: The directory of the copy, which does not exist or is empty.
     ///   - point: The last moment in the copy. A copy of an earlier moment is an independent store. Throws `.notFound` if there is no such
     ///     moment, or if transactions that led to it were retired.
-    ///   - archive: The directory with the archived parts of the log that were retired. With it, the copy has the whole history. Throws
-    ///     `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store, and `.damaged`
-    ///     if it differs from the retired parts.
+    ///   - archive: The directory of the archive, which contains the retired parts of the log. With the archive, the copy has the whole
+    ///     history. Throws `.notFound` if a retired part is not in the archive. Throws `.conflict` if the archive belongs to another store,
+    ///     and `.damaged` if it differs from the retired parts.
     @discardableResult
     public static func backUp(at path: String, to newPath: String, point: Point = .latest, archive: String? = nil) throws -> Backup {
         let target = try target(newPath, of: path, archive)

@@ -107,21 +107,21 @@ public struct Repair: Sendable {
 }
 
 extension Store {
-    /// Saves everything that verifies in a store into a new store. The old store is not changed.
+    /// Saves the parts of a store that pass verification into a new store. The old store is not changed.
     ///
-    /// The log is read first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that verifies.
-    /// The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other processes may write
-    /// to the old store: if the store changed at the time when corruption was found, the repair starts again.
+    /// The log is read first. If a part of the log is corrupt or was retired, the repair continues with the next checkpoint that passes
+    /// verification. The state of that checkpoint becomes one transaction, and the log that follows the checkpoint is replayed. Other
+    /// processes may write to the old store: if the store changed at the time when corruption was found, the repair starts again.
     ///
-    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if nothing verifies.
-    /// Throws `.ioFailure` if a file cannot be read or written. After an error, there is no store in the new directory. Complexity: O(log +
-    /// graph) for each checkpoint that is used.
+    /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.damaged` if no part passes
+    /// verification. Throws `.ioFailure` if a file cannot be read or written. After an error, there is no store in the new directory.
+    /// Complexity: O(log + graph) for each checkpoint that is used.
     ///
     /// - Parameters:
     ///   - path: the directory of the old store.
     ///   - newPath: the directory of the new store, which does not exist or is empty.
-    ///   - archive: the directory with the archived parts of the log that were retired; `nil` for the archive that the store names, if it
-    ///     exists.
+    ///   - archive: the directory of the archive, which contains the retired parts of the log; `nil` for the archive that the store names,
+    ///     if that archive exists.
     public static func repair(at path: String, to newPath: String, archive: String? = nil) throws -> Repair {
         let target = SystemVolume(root: newPath)
         let source = SystemVolume(root: path)

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// A range of transactions whose changes are lost. A checkpoint contains the state after the last of them.
+/// A range of transactions whose changes are lost. A checkpoint contains the state after the last transaction of the range.
 struct RepairGap {
     private let range: ClosedRange<TransactionNumber>
     /// The metadata of each transaction whose frame verifies. If a frame does not verify, but the checkpoint lists the transaction's

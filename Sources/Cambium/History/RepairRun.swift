@@ -21,7 +21,7 @@ struct RepairRun {
     /// The last transaction that was saved.
     private var last: TransactionNumber { timeline.head.transaction }
 
-    /// Saves everything in the log and the checkpoints that verifies. Throws `.damaged` if nothing verifies.
+    /// Saves the parts of the log and of the checkpoints that pass verification. Throws `.damaged` if no part passes verification.
     mutating func save() throws {
         var base: LogPrefix?
         var (firstCorruption, lastCorruption): (CambiumError?, CambiumError?)

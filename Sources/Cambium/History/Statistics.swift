@@ -36,8 +36,8 @@ package struct Statistics: Sendable {
 
     /// Reads the statistics of a store from its files. Counts the objects in the graph at `point`, but counts the files as they are now.
     ///
-    /// Throws `.notFound` if there is no store or no such moment, `.damaged` if its log is corrupt. Complexity: O(log that follows the
-    /// checkpoint + objects).
+    /// Throws `.notFound` if there is no store or no such moment, and `.damaged` if the log of the store is corrupt. Complexity: O(log that
+    /// follows the checkpoint + objects).
     package init(of path: String, at point: Point = .latest) throws { try self.init(SystemVolume(root: path), at: point) }
 
     init(_ volume: any Volume, at point: Point = .latest) throws {
@@ -49,7 +49,7 @@ package struct Statistics: Sendable {
         add(files)
     }
 
-    /// Collects the statistics of a store that this process has open: its newest graph, and the versions that its readers hold.
+    /// Collects the statistics of a store that this process has open: the newest graph, and the versions that readers of the store hold.
     ///
     /// Throws `.ioFailure` if a file cannot be read, and `.misuse` inside the closure of a write. Complexity: O(objects).
     package init(of store: Store) throws {

@@ -24,8 +24,8 @@ public struct TransactionLog {
             self.record = record
         }
 
-        /// Whether the ops of the transaction were retired or redacted. If so, only its metadata remains: its author, time, message and
-        /// request.
+        /// Whether the ops of the transaction were retired or redacted. If so, only the metadata of the transaction remains: author, time,
+        /// message and request.
         public var isRetired: Bool { if case .redacted = record.payload { true } else { false } }
 
         /// Returns the ops of the transaction. Does not check whether they fit the store.

@@ -52,7 +52,7 @@ public struct Verification: Sendable {
         do {
             return try replay(reader, after: retiredEnd)
         } catch let error as CambiumError where error.code == .notFound {
-            // A compaction at the same time may have removed a file that the replay needs. If there was no compaction, the error is thrown.
+            // A concurrent compaction may have removed a file that the replay needs. If there was no compaction, the error is thrown.
             if try reader.retiredEnd() == retiredEnd { throw error }
             return false
         }
@@ -123,7 +123,8 @@ public struct Verification: Sendable {
         return try LoadedCheckpoint(reader)
     }
 
-    /// Compares every chunk of a checkpoint with its checksum, and the graph that results from the checkpoint with the graph of the log.
+    /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph that results from the checkpoint with
+    /// the graph of the log.
     private mutating func check(
         _ number: TransactionNumber, _ reader: LogReader, transaction: TransactionNumber, _ digest: GraphDigest
     ) throws {
@@ -144,15 +145,14 @@ public struct Verification: Sendable {
 extension Store {
     /// Checks every checksum, replays the log, and checks the invariants and the pages of the graph.
     ///
-    /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or its creation was interrupted; `.ioFailure` if
-    /// it cannot be read.
-    /// Complexity: O(log + graph).
+    /// Corruption is a finding and not an error. Throws `.notFound` if there is no store or if the creation of the store was interrupted.
+    /// Throws `.ioFailure` if the store cannot be read. Complexity: O(log + graph).
     ///
     ///     print(try Store.verify(at: "notes").findings)
     ///
     /// - Parameters:
     ///   - path: The directory of the store.
-    ///   - archive: The directory with the archived parts of the log that were retired. The archive is checked, too, and the log is
+    ///   - archive: The directory of the archive, which contains the retired parts of the log. The archive is checked, too, and the log is
     ///     replayed from its first transaction. A part that the archive lacks is a finding. Throws `.notFound` if there is no archive, and
     ///     `.conflict` if it belongs to another store.
     public static func verify(at path: String, archive: String? = nil) throws -> Verification {

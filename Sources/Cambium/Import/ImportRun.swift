@@ -155,7 +155,7 @@ struct ImportRun {
         try batch.endSingle(rows, object, failure, &planner, &transaction.draft)
     }
 
-    /// Deletes the objects that do not occur in the input, if the options request this.
+    /// Deletes the objects that do not occur in the input, if the options request the deletion.
     private func deleteAbsent(_ batch: inout ImportBatch, from transaction: inout WriteTransaction) throws {
         let absent = try batch.absent(from: transaction.draft)
         if absent.isEmpty { return }
@@ -209,7 +209,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - entity: The entity of the objects that the rows describe.
-    ///   - sources: The files or bytes with the rows, which are read in order.
+    ///   - sources: The files or bytes with the rows, in the order in which the import reads the sources.
     ///   - options: The rules of the import.
     ///   - hooks: The program's changes to each row.
     ///   - author: The author of the transactions.

@@ -9,10 +9,10 @@ extension Store {
     ///         update.apply(to: &ids)
     ///     }
     ///
-    /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. It also concerns the query if it
-    /// changes a property of other objects that the condition or a sort key reads. All other transactions cost the query nothing. A
-    /// consumer that is slower than the writers receives one update for several transactions. For a consumer that stops reading, the store
-    /// keeps only a limited number of changes.
+    /// A transaction concerns a query if it inserts, deletes or changes an object of the query's entity. If the condition or a sort key
+    /// reads a property of other objects, a transaction that changes this property also concerns the query. All other transactions cost the
+    /// query nothing. A consumer that is slower than the writers receives one update for several transactions. For a consumer that stops
+    /// reading, the store keeps only a limited number of changes.
     ///
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, the sequence throws `CancellationError`.
     /// The first update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a

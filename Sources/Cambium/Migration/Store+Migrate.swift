@@ -22,7 +22,7 @@ extension Store {
     }
 
     /// Does the same as `migrate(to:_:)`, but allows changes that are not automatic. For example, a property whose type changes begins
-    /// empty, with a new number, and `body` fills it. All of this is one transaction.
+    /// empty, with a new number, and `body` fills it. The migration and the changes of `body` are one transaction.
     ///
     ///     try store.migrate(to: definition) { before, transaction in
     ///         for id in try before.objects(of: "Note") {
@@ -100,7 +100,8 @@ extension Store {
     /// Reports the changes of a migration of the store at a path. Takes no lock and writes nothing; another process may write to the store
     /// at the same time.
     ///
-    /// Throws as `previewMigration(to:)` does, `.notFound` if there is no store, and `.damaged` if its log is corrupt.
+    /// Throws as `previewMigration(to:)` does. Also throws `.notFound` if there is no store, and `.damaged` if the log of the store is
+    /// corrupt.
     public static func previewMigration(of path: String, to definition: SchemaDefinition) throws -> MigrationReport {
         try preview(LogReader(SystemVolume(root: path)), definition)
     }

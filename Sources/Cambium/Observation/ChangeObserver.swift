@@ -18,12 +18,12 @@ final class ChangeObserver {
         seat.leave(sequence.seat.held)
     }
 
-    /// - Parameter known: The graph after the last delivery, if the caller keeps it. The observer needs it if its own reference was
-    ///   released with the leases, because a store in memory cannot replay the transactions since then.
+    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer needs the graph if the observer's
+    ///   own reference was released with the leases. A store in memory cannot replay the transactions since then.
     func next(knowing known: Graph? = nil) async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true
-        // The program may keep an iterator that has ended, so the versions in its seat are released now.
+        // The program may keep an iterator that has ended, so the versions in the seat are released now.
         defer { if isFinished { seat.end() } }
         try Task.checkCancellation()
         var held = seat.take()

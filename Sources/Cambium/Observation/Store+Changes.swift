@@ -45,8 +45,8 @@ extension Store {
         return changes(from: newest.transaction, delivery, newest)
     }
 
-    /// - Parameter graph: A graph that readers have seen. If it is the graph after `last`, the first difference is computed from it,
-    ///   without a replay.
+    /// - Parameter graph: A graph that readers have seen. If this graph is the graph after `last`, the first difference is computed from
+    ///   this graph, without a replay.
     func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ graph: Graph) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
         // The seat holds the graph, because a store in memory cannot replay the transactions between this call and the first delivery.

@@ -9,8 +9,8 @@ import CambiumModel
 ///     let before = try past.graph(at: .transaction(TransactionNumber(rawValue: 41)))
 ///     let after = try past.graph(at: .transaction(TransactionNumber(rawValue: 42)))  // replays one transaction
 ///
-/// The graphs of the last few requests are kept. If one of them is earlier than the requested moment, the replay continues from it. See
-/// Docs/CHECKPOINTS.md.
+/// The graphs of the last few requests are kept. A replay continues from the latest of these graphs that is not after the requested moment.
+/// See Docs/CHECKPOINTS.md.
 package final class EarlierGraphs: Sendable {
     private let volume: any Volume
     private let viewCountMax: Int

@@ -9,10 +9,11 @@ struct EarlierView {
     /// The end of the log; `nil` if the log was not read to its end.
     private(set) var end: LogReader.End?
 
-    /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If that part of the log is
-    /// retired at the same time, a nearer checkpoint replaces it. Then the replay starts again, from that checkpoint.
+    /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If a writer retires that
+    /// part of the log in the meantime, a nearer checkpoint replaces the retired part. Then the replay starts again, from the nearer
+    /// checkpoint.
     ///
-    /// Throws `.notFound` if there is no such moment or it was retired, and `.damaged` if the log that leads to it is corrupt.
+    /// Throws `.notFound` if there is no such moment or the moment was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
     init(_ reader: LogReader, at moment: EarlierMoment, memory: MemoryBudget) throws {
         self = try Replay.reading(reader, notAfter: moment, memory: memory) { replay in
@@ -24,7 +25,7 @@ struct EarlierView {
 
     /// Begins with the nearest checkpoint that is not later than a point, and replays the log up to the point.
     ///
-    /// Throws as `init(_:at:memory:)` does, and `.notFound` if the point is a label that does not exist.
+    /// Throws as `init(_:at:memory:)` does. Also throws `.notFound` if the point is a label that does not exist.
     init(_ volume: any Volume, at point: Point, memory: MemoryBudget) throws {
         let moment = try EarlierMoment(point) { try Self.labels(volume) }
         try self.init(LogReader(volume), at: moment, memory: memory)

@@ -24,7 +24,7 @@ public struct ExportedRecord<Record: EntityRecord>: Sendable {
 }
 
 extension ExportedRecord: Encodable {
-    /// Encodes one object. Throws as `ExportedRecords` does, and an `EncodingError` if the hook omits the record.
+    /// Encodes one object. Throws as `ExportedRecords` does. Also throws an `EncodingError` if the hook omits the record.
     public func encode(to encoder: any Encoder) throws {
         var export = try RecordExport(graph, Record.self, options, hooks)
         guard let row = try export.row(record, encoder.codingPath) else {

@@ -11,7 +11,7 @@ extension ImportHooks {
     ///
     /// `prepare` gets the row as the input has it, and no object: the mapping is applied later, and the object is known only after that.
     /// `prepare` is called only in imports of the record's entity or a sub-entity. An import of a parent entity does not call `prepare`,
-    /// because there the row itself decides on the entity.
+    /// because in such an import, the row itself determines the entity.
     ///
     /// - Parameters:
     ///   - type: The type of the record. `finish` is called only for objects of its entity and sub-entities.

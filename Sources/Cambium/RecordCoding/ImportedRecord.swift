@@ -11,11 +11,11 @@ public struct ImportedRecord<Record: EntityRecord>: Sendable {
 }
 
 extension ImportedRecord: Decodable {
-    /// Imports the object of a decoder. Throws as `ImportedRecords` does, and for a row that `onError: .skip` omits.
+    /// Imports the object of a decoder. Throws as `ImportedRecords` does. Also throws for a row that `onError: .skip` omits.
     public init(from decoder: any Decoder) throws {
         let run = try RecordImport(decoder)
         guard case .object(let members) = try CodingTree(from: decoder).value else {
-            let message = "An object of '\(Record.recordSchema.entity)' is expected. Decode an array as ImportedRecords."
+            let message = "The input is not an object of '\(Record.recordSchema.entity)'. Decode an array as ImportedRecords."
             throw DecodingError.typeMismatch(Record.self, .init(codingPath: decoder.codingPath, debugDescription: message))
         }
         let imported: ImportedRecords<Record> = try run.records(.single(.object(members)))

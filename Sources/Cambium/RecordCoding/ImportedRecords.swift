@@ -22,8 +22,8 @@ public struct ImportedRecords<Record: EntityRecord>: Sendable {
 extension ImportedRecords: Decodable {
     /// Imports the rows of a decoder in one transaction, unless the options request batches.
     ///
-    /// Throws a `DecodingError` for a value that cannot be imported: its path leads to the value, and its underlying error is the
-    /// `CambiumError`. In that case, nothing was imported. Throws `.misuse` if `userInfo` has no store, and otherwise as
+    /// Throws a `DecodingError` for a value that cannot be imported. The path of the `DecodingError` leads to the value, and the underlying
+    /// error is the `CambiumError`. In that case, nothing was imported. Throws `.misuse` if `userInfo` has no store. Otherwise throws as
     /// `Store.importRecords(_:from:_:hooks:author:reached:)` does. Complexity: O(bytes of input); all rows are in memory.
     public init(from decoder: any Decoder) throws {
         let run = try RecordImport(decoder)
@@ -31,7 +31,9 @@ extension ImportedRecords: Decodable {
         case .array(let rows): self = try run.records(.several(rows))
         case .object(let members): self = try run.records(.single(.object(members)))
         default:
-            let message = "An array of objects of '\(Record.recordSchema.entity)' is expected."
+            let message =
+                "The input is neither an array nor an object. "
+                + "Pass one object or an array of objects of '\(Record.recordSchema.entity)'."
             throw DecodingError.typeMismatch([Record].self, .init(codingPath: decoder.codingPath, debugDescription: message))
         }
     }

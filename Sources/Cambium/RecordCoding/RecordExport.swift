@@ -33,7 +33,9 @@ struct RecordExport {
         try ref.check(graph.storeKey)
         guard let place = graph.place(of: ref.id) else {
             throw CambiumError(
-                .objectDeleted, "\(entity.name)/\(ref.id.serial) does not exist in this graph. It was deleted, or not yet inserted.")
+                .objectDeleted,
+                "\(entity.name)/\(ref.id.serial) does not exist in this graph: the object was deleted, or was not inserted yet. "
+                    + "Export from a graph that contains the object.")
         }
         return place
     }

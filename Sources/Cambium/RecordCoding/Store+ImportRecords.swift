@@ -14,7 +14,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - type: The type of the record, which is a view of the rows' entity.
-    ///   - sources: The files or bytes with the rows, which are read in order.
+    ///   - sources: The files or bytes with the rows, in the order in which the import reads the sources.
     ///   - options: The rules of the import. The report always contains the objects of the rows.
     ///   - hooks: The program's changes to each row.
     ///   - author: The author of the transactions.

@@ -37,8 +37,8 @@ extension WriteTransaction {
         try withGraph(Record.self, for: .queries) { try $0.first(query, $1) }
     }
 
-    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` for several records, and as
-    /// `fetch(_:)` does. Complexity: as `fetch(_:)`.
+    /// Returns the only record of a query's answer, or `nil` if the answer is empty. Throws `.ruleViolated` for several records. Also
+    /// throws as `fetch(_:)` does. Complexity: as `fetch(_:)`.
     public mutating func only<Record: EntityRecord>(_ query: RecordQuery<Record>) throws -> Record? {
         try withGraph(Record.self, for: .queries) { try $0.only(query, $1) }
     }
@@ -59,7 +59,7 @@ extension WriteTransaction {
     public func first(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.first(query) } }
 
     /// Returns the only object of the answer of a query, or `nil` if the answer is empty. Throws `.ruleViolated` if the answer has several
-    /// objects, and as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
+    /// objects. Also throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.
     public func only(_ query: Query) throws -> ObjectID? { try draft.withPreview(for: .queries) { try $0.only(query) } }
 
     /// Returns whether at least one object satisfies the condition of a query. Throws as `Graph.find(_:)` does. Complexity: as `fetch(_:)`.

@@ -132,7 +132,7 @@ extension URL: AttributeValue {
         guard case .uri(let text) = attributeValue, let url = URL(string: text) else { throw ValueMismatch(of: Self.self) }
         self = url
     }
-    /// Writes the URL. A stored URI that is this URL before `URL` escaped some of its letters stays as it is.
+    /// Writes the URL. A stored URI stays unchanged if it differs from this URL only in letters that `URL` has escaped.
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         if row.wantsAttributes { try row.put(property, attributeValue) { try URL(attributeValue: $0).attributeValue } }
     }
@@ -146,7 +146,7 @@ extension JSONValue: AttributeValue {
         guard case .json(let text) = attributeValue else { throw ValueMismatch(of: Self.self) }
         self = try JSONValue(parsing: text.utf8)
     }
-    /// Writes the value. A stored text that is this value with other spaces stays as it is.
+    /// Writes the value. A stored text stays unchanged if it differs from the text of this value only in spaces.
     public mutating func write(property: Int, to row: inout RecordWriter) throws {
         if row.wantsAttributes { try row.put(property, attributeValue) { try JSONValue(attributeValue: $0).attributeValue } }
     }

@@ -1,4 +1,4 @@
-/// Records of an edit: they are read with its changes, and saved to it.
+/// Reads records with the changes of an edit, and saves records to the edit.
 ///
 ///     var edit = store.edit()
 ///     var note = try edit.load(ref)

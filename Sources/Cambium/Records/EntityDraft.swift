@@ -3,12 +3,12 @@ struct EntityDraft {
     private(set) var definition: EntityDefinition
     /// For each property, the record that declared it first and the form in that record.
     private var declared: [String: (record: String, form: PropertyForm)] = [:]
-    /// For each property, the options of all records, and the properties of the records that have them.
+    /// For each property, the options that records declare for the property. `place` names the declaration, for errors.
     private var options: [String: [(place: String, effect: PropertyOption.Effect)]] = [:]
 
     init(_ name: String) { definition = EntityDefinition(name) }
 
-    /// The names of the properties of this entity's records, except inherited properties, which `drop` removes.
+    /// The names of the properties that this entity's records declare. `drop` removes the names of inherited properties.
     var declaredNames: Set<String> { Set(declared.keys) }
 
     /// Adds the properties and the options that a record declares.
@@ -132,7 +132,7 @@ struct EntityDraft {
     /// Removes everything that an ancestor declares, because the entity inherits it: properties, the identity, unique sets and indexes.
     ///
     /// Reports the options of an inherited property that would change the property of the ancestor. A default is not reported, because the
-    /// macro makes it of an initial value. An inverse is not reported, because the other side may state it.
+    /// macro may have made the default from an initial value. An inverse is not reported, because the other side may state it.
     mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {
@@ -157,7 +157,7 @@ struct EntityDraft {
         case .default, .inverse: return false
         default: break
         }
-        // The option was applied before, so its mistakes are known.
+        // The option was applied before, and its mistakes were reported then.
         var (changed, mistakes) = (self, [String]())
         changed.apply(effect, to: name, "", lookup, &mistakes)
         return changed.definition.attributes != definition.attributes || changed.definition.relationships != definition.relationships
@@ -171,8 +171,8 @@ struct EntityDraft {
 }
 
 extension PropertyForm {
-    /// Whether a property can have both forms. Two records may differ in whether a relationship is ordered, because only one of them must
-    /// state this.
+    /// Whether a property can have both forms. Two records may differ in whether a relationship is ordered, because it is sufficient that
+    /// one record states the order.
     func isSame(as other: PropertyForm) -> Bool {
         switch (self, other) {
         case (.attribute(let left, let leftOptional, let leftAllowed), .attribute(let right, let rightOptional, let rightAllowed)):

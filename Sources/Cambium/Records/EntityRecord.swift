@@ -22,13 +22,13 @@
 ///         }
 ///     }
 ///
-/// A struct may have only some of the properties of its entity: a save leaves the others unchanged. Several structs may be views of one
-/// entity. A property whose type is another `EntityRecord` is a nested record: it is read and saved with its owner.
+/// A struct may have only some of the properties of its entity: a save leaves the other properties unchanged. Several structs may be views
+/// of one entity. A property whose type is another `EntityRecord` is a nested record: it is read and saved with its owner.
 public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
     /// The entity and the stored properties, in the order of the struct's declaration.
     static var recordSchema: RecordSchema<Self> { get }
 
-    /// A ref to the object of this value; `nil` until the value is saved for the first time, and again after it is deleted.
+    /// A ref to the object of this value; `nil` until the value is saved for the first time, and again after the object is deleted.
     var ref: Ref<Self>? { get set }
 
     /// Reads each property of the object at which `row` is positioned. Errors of `row` name the object and the property.

@@ -24,8 +24,8 @@ final class RecordBinding: Sendable {
         guard let entity = graph.schema.entity(description.entity) else {
             throw CambiumError(
                 .unknownName,
-                "The schema of the store has no entity '\(description.entity)', which \(type) is a view of. "
-                    + "Migrate the store to SchemaDefinition(of: \(type).self).")
+                "\(type) is a record of the entity '\(description.entity)', but the schema of the store has no such entity. "
+                    + "Migrate the store to a SchemaDefinition of all records of the program.")
         }
         var mistakes: [String] = []
         var properties: [Property] = []

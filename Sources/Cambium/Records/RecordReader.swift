@@ -24,7 +24,7 @@ public struct RecordReader: ~Copyable {
     /// The origin of the current record's own ref. In a transaction, `uncommitted` supplies the origin, and only the containers of `own`
     /// are used.
     private var own: RefOrigin
-    /// The origin of the own refs of the records inside of the current record; `nil` until one of them is read.
+    /// The origin of the own refs of the records inside of the current record; `nil` until one of these records is read.
     private var inside: RefOrigin?
     /// The origin of refs to other objects; `nil` until a property needs it. In a transaction, `uncommitted` supplies the origin instead.
     private var related: RefOrigin?
@@ -120,8 +120,8 @@ public struct RecordReader: ~Copyable {
 
     // MARK: Values of attributes
 
-    /// Whether an optional property is `nil`: its value is null, or it leads to no object, or to the object of this record or of a record
-    /// that contains this record.
+    /// Whether an optional property is `nil`. It is `nil` if the value is null, or if the relationship leads to no object. It is also `nil`
+    /// if the relationship leads to the object of this record, or of a record that contains this record.
     @usableFromInline
     func isNil<Wrapped>(_ property: Int, _ type: Wrapped.Type) -> Bool {
         if let isNull = isNull(property) { return isNull }
@@ -295,8 +295,8 @@ public struct RecordReader: ~Copyable {
         guard let number, binding.entity.number == number || binding.entity.family.contains(number) else {
             throw CambiumError(
                 .unexpectedValue,
-                "\(name ?? "The object") is not of the entity '\(binding.entity.name)', which the record is a view of. "
-                    + "Load the object as a record of its own entity.")
+                "\(name ?? "The object") is not of the record's entity '\(binding.entity.name)'. "
+                    + "Load the object as a record of the object's own entity.")
         }
     }
 

@@ -125,8 +125,8 @@ extension RecordWriter {
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
 
-    /// Whether an object is omitted from the values of a type: the object contains the current record, or contained it when the record was
-    /// read or saved, and the type is a record.
+    /// Whether the values of a type omit an object. Only records omit objects: those that contain the current record, or contained it when
+    /// it was read or saved.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }

@@ -12,8 +12,8 @@ public struct RecordWriter: ~Copyable {
     private(set) var current: Frame
     /// The objects of the records that contain the current record, followed by the current object.
     private(set) var path: [ObjectID] = []
-    /// The values and members that properties had before the writer changed them. If a copy of a record still has them, saving this copy
-    /// does not undo the change of another copy.
+    /// The values and members that properties had before the writer changed them. If a copy of a record still has these former values,
+    /// saving this copy does not undo the change of another copy.
     private var formerValues: [EditPlace: Value] = [:]
     var formerMembers: [EditPlace: [ObjectID]] = [:]
     /// The members that the writer added from the other side of a relationship, and those that it removed from there. If the record of an
@@ -139,8 +139,8 @@ public struct RecordWriter: ~Copyable {
         if case .attribute(let attribute) = current.binding.properties[property] { forms.append((attribute, form)) }
     }
 
-    /// Writes `nil`. Returns the value that the property gets: a ref to the containing record if the property leads back to it, otherwise
-    /// `nil`.
+    /// Writes `nil`. Returns the value that the property gets: a ref to the containing record if the property leads back to that record,
+    /// otherwise `nil`.
     @usableFromInline
     mutating func writeNull<Wrapped>(_ property: Int, _ type: Wrapped.Type) throws -> Wrapped? {
         switch current.binding.properties[property] {
@@ -218,8 +218,8 @@ public struct RecordWriter: ~Copyable {
         let known: ObjectID? = if let ref { try objectID(of: ref) } else { nil }
         current.isKnown = known != nil
         if let id = known ?? identified(binding) {
-            // Values with several stored forms are compared here, and so are records that may have copies. Copies arise if relationships
-            // lead to an object several times, so not for a record without relationships that is not nested.
+            // Values with several stored forms are compared here, and so are records that may have copies. A record can have copies only if
+            // relationships lead to its object several times: the record has relationships, or is nested.
             if !forms.isEmpty || binding.hasRelationships || !path.isEmpty { omitValues(of: id) }
             try target.set(id, values)
             return (id, false)

@@ -4,7 +4,7 @@ extension SchemaDefinition {
     ///     let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
     ///
     /// Several records may be views of one entity. The entity has the properties of all of them; a property that occurs in several records
-    /// must have the same type in each. If only one side states an inverse, it is added to the other side.
+    /// must have the same type in each. If only one side of a link states the inverse, the inverse is added to the other side.
     ///
     /// Throws `.invalidInput` with all mistakes if records contradict each other, or if a key path does not lead to a stored property.
     public init(of records: any EntityRecord.Type...) throws(CambiumError) {

@@ -49,7 +49,8 @@ struct LoadedCheckpoint: ~Copyable {
         var passedOver: [TransactionNumber] = []
         var found: (timeline: Timeline, pages: PageFile?)?
         var listed: [TransactionNumber] = []
-        // While the listed checkpoints are tried, a writer may drop them all, after it has made another one. So the list is read again.
+        // While the listed checkpoints are tried, a writer may drop them all, after it has made a newer checkpoint. So the list is read
+        // again.
         while found == nil {
             let others = try CheckpointRecord.list(reader.volume).filter { !listed.contains($0) }
             if others.isEmpty { break }

@@ -8,7 +8,8 @@ struct OwnedPages {
     let stored: PageFile?
     /// The corrupt checkpoints that the opening skipped.
     let passedOver: [TransactionNumber]
-    /// The leases of graphs that readers still used after an earlier writer of the store had closed it.
+    /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
+    /// writer has closed the store.
     let leases: ChunkLeases
     /// The existing file to which the next checkpoint is written; `nil` if the checkpoint begins a new file.
     let continuedFile: UInt64?
@@ -25,13 +26,13 @@ struct OwnedCheckpoint: ~Copyable {
 
     /// Prepares the pages for a writer. Call it only while the lock of the store is held. Throws if a disk operation fails.
     ///
-    /// - Parameter newFile: the number of a new file of pages, which no file of the store had before.
+    /// - Parameter newFile: the number for a new file of pages. No file of the store has had this number.
     init(_ loaded: consuming LoadedCheckpoint, newFile: UInt64) throws(CambiumError) {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
         let continuedFile = loaded.continuedFile(leases)
-        // The timeline does not know its file yet, so this call releases no disk space in that file. It need not do so, because earlier
-        // writers have released the space of unneeded chunks.
+        // The timeline does not know its file yet, so this call releases no disk space in that file. No release is necessary, because
+        // earlier writers have released the space of unneeded chunks.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))

@@ -57,13 +57,13 @@ struct Replay {
     /// The part of the log that the checkpoint contains; `nil` if the replay began before the first transaction.
     var base: LogPrefix? { pages.map { LogPrefix($0.root) } }
 
-    /// Applies every transaction up to a point, or all of them, and returns the end of the log.
+    /// Applies every transaction up to a point, or every transaction of the log, and returns the end of the log.
     ///
     /// Throws `.damaged` if the log is corrupt or a transaction cannot be applied. Complexity: O(log).
     ///
     /// - Parameters:
     ///   - isEarlier: returns whether the point is before a transaction. If so, neither that transaction nor a later one is applied.
-    ///   - observe: receives every transaction, including those after the point.
+    ///   - observe: receives every transaction, including the transactions after the point.
     mutating func run(
         makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
         observe: (LogRecord) throws -> Void = { _ in }
@@ -121,7 +121,8 @@ struct Replay {
     /// Applies the transactions up to `last` one by one, publishes a version after each of them, and then stops reading. A later call
     /// continues after the last applied transaction.
     ///
-    /// Throws as `run(makesDurable:until:observe:)` does, and `.damaged` if the log ends before `last`. Complexity: O(log up to `last`).
+    /// Throws as `run(makesDurable:until:observe:)` does. Also throws `.damaged` if the log ends before `last`. Complexity: O(log up to
+    /// `last`).
     ///
     /// - Parameter body: receives each version and its transaction, and returns whether to continue.
     mutating func run(
@@ -192,8 +193,8 @@ extension Draft {
 }
 
 extension LoadedCheckpoint {
-    /// Adds the parts that pages lack if an earlier version of Cambium wrote them: space for ordered indexes and, if the checkpoint has
-    /// format 1, requests and labels. The call writes pages, so a writer must first find out which chunks are in use.
+    /// If an earlier version of Cambium wrote the pages, adds the parts that the pages lack. The parts are space for ordered indexes and,
+    /// if the checkpoint has format 1, requests and labels. The call writes pages, so a writer must first find out which chunks are in use.
     ///
     /// Complexity: O(requests) for a checkpoint of format 1, otherwise O(tables).
     fileprivate borrowing func completePages() throws(CambiumError) {

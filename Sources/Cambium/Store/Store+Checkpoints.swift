@@ -35,12 +35,12 @@ extension Store {
     }
 
     /// Retires the part of the log that a retention does not keep. A checkpoint replaces the retired transactions. Only the author, time
-    /// and message of each retired transaction remain, and a hash of its ops. Its changes, and the graphs before the checkpoint, can no
-    /// longer be shown. Writers continue at the same time.
+    /// and message of each retired transaction remain, and a hash of its ops. The changes of the retired transactions, and the graphs
+    /// before the checkpoint, can no longer be shown. Writers continue at the same time.
     ///
     /// First packs the pages (moves rows together, so that pages become free) and makes a checkpoint, regardless of the retention. If the
-    /// newest transaction already has a checkpoint, and packing has changed pages, the new checkpoint replaces the existing one. None of
-    /// this commits a transaction.
+    /// newest transaction already has a checkpoint, and packing has changed pages, the new checkpoint replaces the existing one. Packing
+    /// and checkpoints commit no transaction.
     ///
     /// Nothing is retired before the checkpoint has been compared with a replay of the log. Throws `.notFound` if the moment of the
     /// retention does not exist, or is later than the newest transaction. Throws `.invalidInput` for an invalid retention. In these cases,
@@ -52,8 +52,8 @@ extension Store {
     ///   - archive: The directory that receives the retired segments. The segments are durable there before they are retired. The directory
     ///     does not exist yet, is empty, or contains retired segments of this store. From the store and this directory, `Store.backUp`
     ///     creates a store with the whole history. Throws `.conflict` if the directory is the archive of another store, and `.cannotCreate`
-    ///     if it contains something else. Throws `.locked` if another process is adding to it. In these cases, nothing was retired. See
-    ///     Docs/ARCHIVE.md.
+    ///     if the directory contains something else. Throws `.locked` if another process is adding to the directory. In these cases,
+    ///     nothing was retired. See Docs/ARCHIVE.md.
     ///   - effect: `.preview` only reports which transactions could be retired with the existing checkpoints. It changes nothing.
     @discardableResult
     public func compact(_ retention: Retention, archive: String? = nil, effect: Compaction.Effect = .retire) throws -> Compaction {
@@ -78,7 +78,7 @@ extension Store {
     /// transaction.
     public var checkpointFailure: CambiumError? { checkpoints?.failure }
 
-    /// The last error of sealing or merging segments of the log in the background; `nil` if neither has failed. After an error, the
+    /// The last error of sealing or merging segments of the log in the background; `nil` if there was no error. After an error, the
     /// segments are unchanged, and the next opening tries again.
     public var sealingFailure: CambiumError? { commits.sealing?.failure }
 

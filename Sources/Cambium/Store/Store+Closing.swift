@@ -5,9 +5,9 @@ public import CambiumModel
 extension Store {
     /// Syncs, records that the log is closed, and releases the lock. A closed store can be read, but not written.
     ///
-    /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of them
-    /// exist. Throws `.ioFailure` if all of them are durable and the files cannot be closed. Throws `.misuse` inside the closure of a
-    /// write; the store then stays open. If another thread is closing the store, waits until that thread has finished.
+    /// Throws `.outcomeUnknown` if earlier commits are not known to be durable, because a sync failed: the next opening shows which of
+    /// these commits exist. Throws `.ioFailure` if all commits are durable and the files cannot be closed. Throws `.misuse` inside the
+    /// closure of a write; the store then stays open. If another thread is closing the store, waits until that thread has finished.
     ///
     /// Graphs of the store can still be read, and stay unchanged even if another process then writes to the store. To ensure this, a lease
     /// (a small file) lists the chunks of the store's files that these graphs map. If the lease cannot be written, the lock is released
@@ -33,8 +33,8 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
-        // By joining, this thread may become the leader of a sync. A checkpoint in progress may need that sync. So this thread joins only
-        // now, after `end` has waited for the checkpoint.
+        // By joining the open group, this thread may become the leader of a sync. A checkpoint in progress may need that sync. So this
+        // thread joins only now, after `end` has waited for the checkpoint.
         let pending = writer.lock.hold {
             commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }

@@ -2,8 +2,8 @@ public import CambiumGraph
 import CambiumModel
 
 extension Store {
-    /// Returns the graph at a moment that is not later than the newest graph. The store keeps the graphs of the last few requests. If one
-    /// of them is earlier than the moment, the replay continues from it.
+    /// Returns the graph at a moment that is not later than the newest graph. The store keeps the graphs of the last few requests. A replay
+    /// continues from the latest of these graphs that is not after the moment.
     ///
     ///     let yesterday = try store.graph(at: .time(Timestamp(Date.now) - .seconds(86_400)))
     ///

@@ -3,8 +3,8 @@ public import CambiumModel
 
 /// Transactions that record facts about the store.
 extension Store {
-    /// Writes the digest of the newest graph to the log. Each later replay compares its own graph with the digest, and throws `.damaged` if
-    /// they differ.
+    /// Writes the digest of the newest graph to the log. Each later replay computes the digest of its own graph, and throws `.damaged` if
+    /// the two digests differ.
     ///
     /// The digest is computed while other threads write. The writer's lock is held only while the digest is updated for the transactions
     /// that were committed in the meantime. Complexity: O(graph). Throws as `write` does.
@@ -13,7 +13,7 @@ extension Store {
         try pipeline.recordDigest(author)
     }
 
-    /// Gives a moment a name, by which readers can refer to it as long as the store exists: `label:NAME` on the command line.
+    /// Gives a moment a name, by which readers can refer to the moment as long as the store exists: `label:NAME` on the command line.
     ///
     /// Throws `.invalidInput` if the name is not allowed, and `.notFound` if there is no such transaction. Throws `.ruleViolated` if
     /// another moment has the name and `existing` is `.refuse`. Otherwise throws as `write` does.

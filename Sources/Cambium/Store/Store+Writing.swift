@@ -10,7 +10,8 @@ extension Store {
     ///
     /// A commit has three possible outcomes. It is done if this call returns. It is not done if this call throws any error except
     /// `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the next opening may or may not
-    /// find it. Open the store again and look, or repeat the write with the same request id. This store object accepts no more writes.
+    /// find the transaction. Open the store again and look, or repeat the write with the same request id. This store object accepts no more
+    /// writes.
     ///
     /// - Parameters:
     ///   - author: The author of the change, its reason and its request, which the log keeps.
@@ -78,8 +79,8 @@ extension Store {
     /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
     ///
     /// Waits for the preceding transactions, but not for the disk. There is one exception: if the author's request was applied before, the
-    /// call throws after the transaction that applied it is durable. Later transactions build on this transaction. Readers see this
-    /// transaction once it is as durable as `durability` requires. If the disk fails, the tickets of this transaction and of all
+    /// call throws after the transaction that applied the request is durable. Later transactions build on the new transaction. Readers see
+    /// the new transaction once it is as durable as `durability` requires. If the disk fails, the tickets of the new transaction and of all
     /// transactions that build on it throw. Throws as `write` does.
     public func enqueue<Result>(
         _ author: Author = Author(), durability: Durability? = nil,

@@ -36,7 +36,7 @@ public final class Store: Sendable {
     /// The queue on which the replay for observers runs. It is serial, so that any number of observers use only one thread.
     let observationQueue = DispatchQueue(label: "cambium.store.observe")
 
-    /// Takes over the state of a writer, which holds the lock of the store.
+    /// Takes over the state of a writer. The writer holds the lock of the store.
     init(_ commits: CommitQueue, _ checkpoints: CheckpointScheduler?, recovery: RecoveryReport) {
         (self.commits, self.checkpoints, self.recovery) = (commits, checkpoints, recovery)
         writer = commits.writer

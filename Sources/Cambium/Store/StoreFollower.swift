@@ -36,9 +36,11 @@ public final class StoreFollower: @unchecked Sendable {
     /// newest two.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint, and from its log up to the point where the log no longer verifies.
+    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. Bytes at the end of the log that do not verify are
+    /// left to the next call of `advance`, because the writer may be writing them.
     ///
-    /// Throws `.notFound` if there is no store, `.damaged` if its log is corrupt. Complexity: O(log after the checkpoint).
+    /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Complexity: O(log after the
+    /// checkpoint).
     public convenience init(of path: String) throws { try self.init(SystemVolume(root: path)) }
 
     /// - Parameter tuning: determines the maximum size of a checkpoint that is checked completely before the follower moves to it.
@@ -64,11 +66,11 @@ public final class StoreFollower: @unchecked Sendable {
     /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
     /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is unchanged.
     /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. If another thread
-    /// is executing this method, the call waits for it.
+    /// is executing this method, the call waits for that thread.
     ///
     /// The follower continues from the newest checkpoint whose transactions have all been read, if at least two such checkpoints are newer
-    /// than its own. The writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages
-    /// are freed with the last graph that uses them.
+    /// than the follower's present checkpoint. The writer can then drop the follower's old checkpoint. The graph has the same content on
+    /// other pages. The old pages are freed with the last graph that uses them.
     ///
     /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + log after that checkpoint).
     @discardableResult
@@ -96,9 +98,9 @@ public final class StoreFollower: @unchecked Sendable {
         return count
     }
 
-    /// If at least `newerCountMin` newer checkpoints contain only transactions that were read, continues from the newest of them. Returns
-    /// the number of transactions that were committed in the meantime. Does nothing if the checkpoint no longer exists or is corrupt,
-    /// because the follower's current pages are sound.
+    /// If at least `newerCountMin` newer checkpoints contain only transactions that were read, continues from the newest of these
+    /// checkpoints. Returns the number of transactions that were committed in the meantime. Does nothing if the checkpoint no longer exists
+    /// or is corrupt, because the follower's current pages are sound.
     private func move() throws -> Int {
         let read = position.timeline.head.transaction
         let newer = try CheckpointRecord.list(volume).filter { $0 > position.checkpoint && $0 <= read }

@@ -33,7 +33,7 @@ public final class GraphLease: Sendable {
     /// Calls `body` with the graph, which stays unchanged until `body` returns, even if the lease expires before that. If the caller keeps
     /// the graph after that, the graph keeps its pages.
     ///
-    /// Throws `.expired` if the lease has ended, and the errors of `body`.
+    /// Throws `.expired` if the lease has ended. Also throws the errors of `body`.
     public func read<Result>(_ body: (Graph) throws -> Result) throws -> Result {
         leases.expire()
         guard let graph = loan.graph.withLock({ $0 }) else {

@@ -1,13 +1,13 @@
 import CambiumGraph
 import CambiumModel
 
-/// The digest of a graph. `advance` computes the digest of a later graph from it, at a cost in proportion to the changes.
+/// The digest of a graph. `advance` computes the digest of a later graph from this digest, at a cost in proportion to the changes.
 struct KnownDigest {
     private(set) var graph: Graph
     private(set) var digest: GraphDigest
     /// The graphs that preceded `graph`. They are released only after this thread has taken the writer's lock, because writers reuse the
-    /// pages of released graphs. Without the lock, only reference counts would order this thread's reads before those writes, and the
-    /// thread sanitizer does not see that.
+    /// pages of released graphs. Without the lock, only reference counts would order this thread's reads before the writes of the writers.
+    /// The thread sanitizer does not see that order.
     private var followed: [Graph] = []
 
     /// The maximum number of times that the digest is updated before the writer's lock is taken. Each round processes the transactions that

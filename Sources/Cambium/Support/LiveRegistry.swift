@@ -49,7 +49,7 @@ final class LiveRegistry: Sendable {
         var nextNumber = 0
         /// The last graph whose changes the pump task has reported; `nil` without a pump task.
         var newest: Graph?
-        /// The last reported graph when the pump task ended. Queries that still have news get it with this graph.
+        /// The last graph that was reported before the pump task ended. A query that still has news receives them together with this graph.
         var lastGraph: Graph?
         var pump: Task<Void, Never>?
         /// The number of the last pump task that was started. Reports of earlier pump tasks are ignored.
@@ -258,8 +258,8 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Lets each query in `early` run again if its first graph is earlier than `transaction`. Returns the consumers of these queries that
-    /// wait.
+    /// Lets each query in `early` run again if its first graph is earlier than `transaction`. Returns those consumers of these queries that
+    /// are waiting.
     fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {
