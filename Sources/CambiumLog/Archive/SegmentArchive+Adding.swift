@@ -109,7 +109,7 @@ extension SegmentArchive {
         try file.sync()
     }
 
-    /// Copies a file, or creates a hard link to it. A link is safe, because a compaction archives only segments that another segment
+    /// Copies a file, or creates a hard link to it. A link is safe, because a compaction archives a segment only if another segment
     /// follows. Nothing is ever written to such a segment or to its files of ops.
     private func put(_ path: String, from source: any Volume) throws(CambiumError) -> Int {
         let newPath = path + LogFileName.replacementSuffix
@@ -128,8 +128,8 @@ extension SegmentArchive {
         }
     }
 
-    /// Returns the files of a segment of the log in two lists: the files whose content the archive lacks, and the files whose content it
-    /// has. Returns no files if the segment was already retired.
+    /// Returns the files of a segment of the log in two lists. The first list has the files whose content the archive lacks, and the second
+    /// list has the other files. Returns no files if the segment was already retired.
     ///
     /// The second list has the names in the archive, because the archive may contain the same transactions in other segments.
     private func files(
@@ -180,7 +180,8 @@ extension SegmentArchive {
         return archived
     }
 
-    /// Checks that the archive does not continue with transactions that differ from those of the log; otherwise, throws `.conflict`.
+    /// Checks that the archive does not continue with transactions that differ from the transactions of the log; otherwise, throws
+    /// `.conflict`.
     private func checkEnd(_ archived: ArchivedRecords, _ records: SegmentRecords, _ last: TransactionNumber, isLast: Bool) throws {
         // Reading the store together with its archive requires a segment of the store that begins directly after the archive's last
         // segment.

@@ -38,7 +38,7 @@ struct SegmentRecords {
     /// Whether the last frame contains transactions that have not been returned.
     var hasRest: Bool { !rest.isEmpty }
 
-    /// Returns the checksum of the log after a transaction of a sealed segment, or `nil` if the index does not contain it.
+    /// Returns the checksum of the log after a transaction of a sealed segment, or `nil` if the index does not contain this checksum.
     func checksum(after transaction: TransactionNumber) -> UInt32? {
         guard transaction >= first else { return nil }
         return reader.index?.checksum(after: transaction.rawValue - first.rawValue + 1)

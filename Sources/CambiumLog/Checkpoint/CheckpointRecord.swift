@@ -13,7 +13,7 @@ package struct CheckpointRecord: Sendable {
         package var live: UInt16
         /// The checksum of the chunk's 65,536 bytes; 0 if the chunk contains a part of the table, which has its own checksum.
         package var checksum: UInt32
-        /// The number of bytes that the chunk takes in the file if it is compressed; otherwise 0.
+        /// The number of bytes that the chunk takes in the file if the chunk is stored compressed; otherwise 0.
         package var packedByteCount: UInt16
 
         /// A chunk that no checkpoint owned when the record was written.

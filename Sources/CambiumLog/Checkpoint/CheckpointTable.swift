@@ -35,8 +35,8 @@ enum CheckpointTable {
         }
     }
 
-    /// Returns the number of bytes that precede the table in its first part. They contain the number of the later parts, and a reference to
-    /// each later part.
+    /// Returns the number of bytes that precede the table in its first part. These bytes contain the number of the later parts, and a
+    /// reference to each later part.
     private static func headByteCount(partCount: Int) -> Int { 4 + (partCount - 1) * Part.byteCount }
 
     static func byteCount(schemaByteCount: Int, chunkCount: Int, isPacked: Bool) -> Int {

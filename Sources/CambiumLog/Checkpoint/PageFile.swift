@@ -110,8 +110,8 @@ package final class PageFile: @unchecked Sendable {
         }
     }
 
-    /// Returns the address of a chunk, after comparing its bytes with the checksum. If they differ, requests a complete check of stored
-    /// graphs at the next opening, and ends the process, as `CorruptPages` describes.
+    /// Returns the address of a chunk, after comparing its bytes with the checksum. If the bytes do not match the checksum, requests a
+    /// complete check of stored graphs at the next opening. Then ends the process, as `CorruptPages` describes.
     package func chunk(_ index: Int) -> UnsafeMutableRawPointer {
         do throws(CambiumError) {
             guard index < root.chunks.count, root.chunks[index].hasPages else {

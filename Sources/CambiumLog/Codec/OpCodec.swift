@@ -171,8 +171,8 @@ package enum OpCodec {
 
     /// Decodes columns with `count` values each.
     ///
-    /// - Parameter max: the maximum number of columns. It limits their memory, because a column without values takes only three bytes of
-    ///   the log but far more memory.
+    /// - Parameter max: the maximum number of columns. The limit bounds the memory of the columns: a column without values takes only three
+    ///   bytes of the log, but far more memory.
     private static func decodeColumns(_ count: Int, max: Int, _ reader: inout ByteReader) throws(DecodingError) -> [AttributeColumn] {
         let columnCount = try reader.readCount(max: min(reader.remaining, max, 65_536), "columns")
         var columns: [AttributeColumn] = []

@@ -165,7 +165,7 @@ extension LogCursor {
         left = nil
     }
 
-    /// Lists the directory again. Returns `false` if it has the same segments as before, or no segments.
+    /// Lists the directory again. Returns `false` if the directory has the same segments as before, or no segments.
     private mutating func relist() throws(CambiumError) -> Bool {
         let found = try LogDirectory.segments(volume)
         guard found != listed, !found.isEmpty else { return false }

@@ -6,7 +6,7 @@ package struct LogReader: Sendable {
     package let volume: any Volume
     package let settings: StoreSettings
     let head: Head?
-    /// The flaws that lose no transaction. They are a corrupt slot of HEAD, or a file in the directory of the log that does not belong to
+    /// The flaws that lose no transaction. Such a flaw is a corrupt slot of HEAD, or a file in the log's directory that does not belong to
     /// the log.
     package let flaws: [String]
 

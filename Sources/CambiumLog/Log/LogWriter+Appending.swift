@@ -22,10 +22,10 @@ extension LogWriter {
         return try OpsFileWriter(volume, header: header)
     }
 
-    /// Encodes a transaction with the next number. The next `write` writes it in one frame with the other staged transactions.
+    /// Encodes a transaction with the next number. The next `write` writes this transaction and the other staged transactions in one frame.
     ///
     /// - Parameter salt: the salt with which the payload is hashed; `nil` for the salt that follows from the segment's seed.
-    /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame. In that case it is not staged.
+    /// - Throws: `.limitExceeded` if the transaction alone does not fit into a frame. In that case, the transaction is not staged.
     package func stage(_ metadata: TransactionMetadata, _ ops: EncodedOps, salt: [UInt8]? = nil) throws(CambiumError) {
         try checkPoison()
         let byteCount = ops.payload.storedByteCount

@@ -2,7 +2,7 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Makes everything that was appended durable before it returns.
+    /// Makes everything that was appended durable before the call returns.
     package func sync() throws(CambiumError) {
         try write()
         guard let pending = try beginSync() else { return }

@@ -64,7 +64,7 @@ package final class LogWriter: @unchecked Sendable {
 
     // MARK: Creating and opening
 
-    /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes the rest durable before it
+    /// Continues where a scan of the whole log ended. Cuts off the torn end that the scan found, and makes the rest durable before the call
     /// returns.
     ///
     /// - Parameter preallocates: whether to write zeros beyond the frames in advance. If so, a sync need not make a new file length
@@ -102,8 +102,8 @@ package final class LogWriter: @unchecked Sendable {
         if let head = reader.head, head.isClosed, reader.flaws.isEmpty, end.headFlaw == nil, end.verdict == .clean,
             !tail.header.kind.isSealed, lastTransaction != .none, try file.byteCount() == tail.position
         {
-            // The process that closed the log has synced all of it. There is one exception: a process may have created the store and ended
-            // before its first transaction.
+            // The process that closed the log has synced the whole log. There is one exception: a process may have created the store and
+            // ended before the first transaction.
             isAsClosed = true
             try Self.removeLeftovers(volume, end)
             return
@@ -168,8 +168,8 @@ package final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes bytes that are possibly not durable to the same place once more. After a failed sync, the kernel may have marked their pages
-    /// as written although they never reached the disk. A later sync would then succeed without writing them.
+    /// Writes bytes that are possibly not durable to the same place once more. After a failed sync, the kernel may have marked the pages of
+    /// these bytes as written although the bytes never reached the disk. A later sync would then succeed without writing the bytes.
     private static func rewrite(_ file: any VolumeFile, from start: Int, to end: Int) throws(CambiumError) {
         var offset = start
         while offset < end {

@@ -3,15 +3,16 @@ internal import CambiumModel
 
 /// The end of one segment and the creation of the next one. The rotation waits for the disk, but does not hold the lock of the log's owner.
 ///
-/// `LogWriter.stage` decides that a segment is full. It stages the transaction, and those that follow, for the next segment. `run` makes
-/// the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before both are done.
+/// `LogWriter.stage` decides that a segment is full. Then `stage` stages its transaction and the following transactions for the next
+/// segment. `run` makes the full segment durable, and then creates the file of the next segment. `LogWriter.write` writes no frame before
+/// both are done.
 package final class SegmentRotation: Sendable {
     struct Outcome {
-        /// Whether the full segment is durable, and its path still leads to its file.
+        /// Whether the full segment is durable, and the path of the segment still leads to the segment's file.
         var synced: Result<Void, CambiumError>
         /// The file of the next segment.
         var file: Result<any VolumeFile, CambiumError>
-        /// The error that makes the writer unusable, if the file could not be created and its state is unknown.
+        /// The error that makes the writer unusable, if the file could not be created and the state of the file is unknown.
         var poison: CambiumError?
     }
 

@@ -80,7 +80,7 @@ package enum LogDirectory {
         return counts
     }
 
-    /// Returns the number of bytes of a segment up to a position, or of the whole segment if the position is not inside it.
+    /// Returns the number of bytes of a segment up to a position, or of the whole segment if the position is not inside the segment.
     package static func byteCount(_ volume: any Volume, _ segment: TransactionNumber, upTo end: LogPrefix) throws(CambiumError) -> Int {
         var reader = try SegmentReader(volume, path: LogFileName.path(segment, .segment))
         return try reader.begin(after: end) ? reader.offset : reader.byteCount

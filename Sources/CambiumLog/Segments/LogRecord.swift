@@ -6,7 +6,8 @@ package struct LogRecord: Sendable {
     package let number: TransactionNumber
     package internal(set) var metadata: TransactionMetadata
     package internal(set) var payload: Payload
-    /// The salt that the log stores for this transaction alone, 16 bytes. If it is `nil`, the salt is derived from the segment's seed.
+    /// The salt that the log stores for this transaction alone, 16 bytes. If there is no such salt, the salt is derived from the segment's
+    /// seed.
     var ownSalt: [UInt8]?
     let source: LogSource
     /// The offset of the transaction's frame in the file that contains it.

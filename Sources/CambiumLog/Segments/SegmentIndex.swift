@@ -8,7 +8,7 @@ struct SegmentIndex: Equatable {
         var byteCount: Int
         var transactionCount: Int
         /// The microseconds from the first transaction of the preceding frame to the first transaction of this frame. For the first frame,
-        /// they are counted from the segment's creation time.
+        /// the microseconds are counted from the segment's creation time.
         var interval: UInt64
     }
 
@@ -43,7 +43,8 @@ struct SegmentIndex: Equatable {
         return nil
     }
 
-    /// Returns the checksum of the log after `transactionCount` transactions of the segment, or `nil` if the index does not contain it.
+    /// Returns the checksum of the log after `transactionCount` transactions of the segment, or `nil` if the index does not contain this
+    /// checksum.
     func checksum(after transactionCount: UInt64) -> UInt32? {
         if transactionCount == self.transactionCount { return previousChecksum }
         return joints?.first { $0.transactionCount == transactionCount }?.checksum

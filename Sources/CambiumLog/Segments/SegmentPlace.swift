@@ -1,7 +1,7 @@
 internal import CambiumModel
 
-/// A position between two frames of an open segment, at which a later read continues. A reader needs it because an open segment has no
-/// index.
+/// A position between two frames of an open segment, at which a later read continues. A reader needs such a position because an open
+/// segment has no index.
 package struct SegmentPlace: Sendable {
     fileprivate let headerChecksum: UInt32
     fileprivate let offset: Int

@@ -74,8 +74,8 @@ struct SegmentReader {
         return offset
     }
 
-    /// If the segment has an index, moves to the frame that contains a transaction. If no frame contains it, moves to the end of the
-    /// frames.
+    /// If the segment has an index, moves to the frame that contains a transaction. If no frame contains the transaction, moves to the end
+    /// of the frames.
     mutating func skip(to transaction: TransactionNumber) {
         guard let index, transaction > header.firstTransaction else { return }
         let wanted = transaction.rawValue - header.firstTransaction.rawValue
@@ -138,7 +138,7 @@ struct SegmentReader {
 
     /// Appends the records of the next frame. A joint has no records.
     ///
-    /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, it appends nothing.
+    /// Throws `.damaged` for a frame that verifies but cannot be decoded. In that case, nothing is appended.
     ///
     /// - Returns: `false` at the end, or if no frame verifies at `offset`.
     mutating func nextFrame(into records: inout [LogRecord]) throws(CambiumError) -> Bool {

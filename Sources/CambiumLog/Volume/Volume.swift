@@ -88,7 +88,7 @@ package protocol VolumeFile: AnyObject, Sendable {
     func truncate(to byteCount: Int) throws(CambiumError)
     /// Asks the kernel to start writing a part of the file to disk, so that `sync` waits less. Makes nothing durable by itself.
     func beginSync(at offset: Int, count: Int)
-    /// Makes the written bytes and the file's length durable before it returns.
+    /// Makes the written bytes and the file's length durable before the call returns.
     func sync() throws(CambiumError)
     func close()
     /// Whether both objects have the same file open, even under different names. Returns `false` if the operating system cannot identify
