@@ -30,14 +30,14 @@ extension Store {
 
     /// Applies the changes of one store to the store at a path, as `apply(from:)` does.
     ///
-    /// If there is no store at the path, a new store is created. It gets the durability of the source, and its Merkle tree gets the same
-    /// root as the tree of the source.
+    /// If there is no store at the path, a new store is created. The new store gets the durability of the source. The Merkle tree of the
+    /// new store gets the same root as the tree of the source.
     ///
     /// Throws as `apply(from:)` does. Also throws `.cannotCreate` if something other than a store is at the target, and `.locked` if
     /// another process writes to the target.
     public static func apply(from source: String, to target: String) throws -> ApplyReport {
         let (source, target) = (SystemVolume(root: source), SystemVolume(root: target))
-        // Checks first, so that a wrong path of the source creates no target.
+        // Checks the source first, so that a wrong path of the source creates no target.
         try StoreSettings.checkPresence(source)
         try target.checkIsOutside(of: source)
         return try target.withDirectory { try apply(from: source, to: target) }

@@ -37,8 +37,8 @@ final class CheckpointScheduler: Sendable {
         state.withLock { setAlarm($0) }
     }
 
-    /// The error of the last automatic checkpoint; `nil` if it did not fail. The log still contains every transaction, and another attempt
-    /// follows later.
+    /// The error of the last automatic checkpoint; `nil` if that checkpoint did not fail. The log still contains every transaction, and
+    /// another attempt follows later.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
     // MARK: Making
@@ -116,7 +116,7 @@ final class CheckpointScheduler: Sendable {
         }
     }
 
-    /// Sets the limits at which a write rings the alarm. Call it only while `state` is locked.
+    /// Sets the limits at which a write rings the alarm. Call this method only while `state` is locked.
     private func setAlarm(_ state: State) {
         if state.isQueued || !tuning.checkpointsInBackground { return writer.alarm.set(.never) }
         let newest = checkpointer.newest

@@ -9,7 +9,8 @@ struct CheckpointTree {
     /// The position after the last transaction in the tree; `nil` for the beginning of the log.
     private(set) var end: LogPrefix?
 
-    /// - Parameter root: the checkpoint from which the store was opened. If it has no tree, the log is read from its first transaction.
+    /// - Parameter root: the checkpoint from which the store was opened. If that checkpoint has no tree, the log is read from its first
+    ///   transaction.
     init(_ root: CheckpointRecord?) {
         guard let root, let tree = root.tree else { return }
         (self.tree, end) = (tree, LogPrefix(root))

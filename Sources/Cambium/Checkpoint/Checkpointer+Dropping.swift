@@ -80,7 +80,7 @@ extension Checkpointer {
         }
     }
 
-    /// Drops checkpoints that no process reads, and returns their number. Call it only while the lock `making` is held.
+    /// Drops checkpoints that no process reads, and returns their number. Call this method only while the lock `making` is held.
     func drop(_ roots: [TransactionNumber]) throws -> Int {
         var droppedCount = 0
         for number in roots {

@@ -10,7 +10,7 @@ extension Checkpointer {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
     }
 
-    /// Makes unneeded chunks available again, and removes unneeded files. Call it only while the lock `making` is held.
+    /// Makes unneeded chunks available again, and removes unneeded files. Call this method only while the lock `making` is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
     /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use it
@@ -35,7 +35,7 @@ extension Checkpointer {
         }
     }
 
-    /// Removes the files of pages to which no checkpoint refers. Call it only while the lock `making` is held, and only if every
+    /// Removes the files of pages to which no checkpoint refers. Call this method only while the lock `making` is held, and only if every
     /// checkpoint record can be read.
     func removeUnnamedFiles() throws(CambiumError) {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))

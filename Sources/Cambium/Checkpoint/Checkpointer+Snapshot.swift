@@ -25,8 +25,8 @@ extension Checkpointer {
         _ = try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.beginSync() }
     }
 
-    /// Ends the log at a position to which the checkpoint can refer, and freezes the existing pages. Call it only while the writer's lock
-    /// is held.
+    /// Ends the log at a position to which the checkpoint can refer, and freezes the existing pages. Call this method only while the
+    /// writer's lock is held.
     ///
     /// - Returns: `nil` if the newest transaction is `stored`.
     func snapshot(unlessAt stored: TransactionNumber?) throws -> CheckpointSnapshot? {

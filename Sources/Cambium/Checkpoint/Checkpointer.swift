@@ -13,7 +13,7 @@ final class Checkpointer: @unchecked Sendable {
     let tuning: LogTuning
     /// The file of pages to which checkpoints are written.
     let pageFile: UInt64
-    /// Whether pages are compressed.
+    /// Whether checkpoints store the pages in compressed form.
     let isPacked: Bool
     /// The lock that a thread holds while it makes a checkpoint. It is taken before the writer's lock.
     private let making = WriterLock()
@@ -29,23 +29,24 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the store was closed, so that nothing more is written and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
     /// Whether the last checkpoint failed. If the kernel cannot write memory that is mapped from a file, it reports the failure only once,
-    /// and then treats the bytes as written. So the checkpoint after a failed one writes the bytes of mapped chunks to the file itself.
+    /// and then treats the bytes as written. So the checkpoint after a failed checkpoint does not rely on the kernel, and writes the bytes
+    /// of mapped chunks to the file.
     @exclusivity(unchecked) private var hasFailed = false
     /// The Merkle tree over the log up to the last checkpoint. After `end` was called, any thread may read the tree.
     @exclusivity(unchecked) var tree: CheckpointTree
     /// The checkpoints that could not be used when the store was opened. They stay until there is a new checkpoint, because their data may
     /// exist nowhere else.
     @exclusivity(unchecked) var passedOver: [TransactionNumber]
-    /// Whether the next checkpoint begins a new file of pages. If so, it stores all pages, and first compares each stored chunk with its
-    /// checksum.
+    /// Whether the next checkpoint begins a new file of pages. If so, the next checkpoint stores all pages, and first compares each stored
+    /// chunk with its checksum.
     @exclusivity(unchecked) var beginsFile: Bool
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
     /// writer has closed the store.
     @exclusivity(unchecked) var leases: ChunkLeases
-    /// Whether records were removed or replaced since their directory was last synced. Until it is synced, a power failure may restore the
-    /// old records.
+    /// Whether records were removed or replaced since their directory was last synced. Until the directory is synced, a power failure may
+    /// restore the old records.
     @exclusivity(unchecked) var hasUnsyncedRecords = false
     /// Whether chunks were taken for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false
@@ -88,8 +89,8 @@ final class Checkpointer: @unchecked Sendable {
 
     static func byteCount(_ chunks: [CheckpointRecord.Chunk]) -> Int { chunks.count { $0.hasPages } * PageFile.chunkByteCount }
 
-    /// Waits until no checkpoint is being made, and refuses all later checkpoints. Call it when the store is closed, because another writer
-    /// can open the files after that.
+    /// Waits until no checkpoint is being made, and refuses all later checkpoints. Call this method when the store is closed, because
+    /// another writer can open the files after that.
     func end() { making.hold { isEnded = true } }
 
     /// Calls `body` while no checkpoint is being made. Throws `.notWritable` if the store was closed.

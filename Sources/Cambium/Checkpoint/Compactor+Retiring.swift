@@ -60,7 +60,7 @@ extension Compactor {
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
-            // Seals the segments first, because the archive can find the end of a sealed segment without reading it.
+            // Seals the segments first, because the archive can find the end of a sealed segment without reading the whole segment.
             for segment in segments {
                 guard let size = try sealer.seal(segment) else { continue }
                 compaction.logByteCount += size.before - size.after

@@ -65,7 +65,7 @@ struct GraphUpkeep: Sendable {
     /// might never end while writers change everything.
     private static let vainPlanCountMax = 4
 
-    /// Does one step of a plan. Call it only while the writer's lock is held.
+    /// Does one step of a plan. Call this method only while the writer's lock is held.
     private func step(_ plan: inout PackingPlan) throws {
         try writer.checkOpen()
         // A version that readers see is never rolled back, so it can be confirmed and then packed.

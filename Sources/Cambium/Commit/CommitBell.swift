@@ -18,7 +18,7 @@ final class CommitBell: Sendable {
     /// Whether the store was closed. If so, no further transaction follows.
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
-    /// Wakes all waiting tasks. Call it after releasing the writer's lock.
+    /// Wakes all waiting tasks. Call this method after releasing the writer's lock.
     func ring() { if waiterCount.load(ordering: .relaxed) > 0 { wakeAll() } }
 
     /// Wakes all waiting tasks, and prevents tasks from waiting after that.

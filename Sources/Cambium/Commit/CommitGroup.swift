@@ -55,7 +55,8 @@ final class CommitGroup: @unchecked Sendable {
         word.wakeOne()
     }
 
-    /// Calls `listener` when the group is settled, on the thread that settles it. If the group is already settled, calls it immediately.
+    /// Calls `listener` when the group is settled, on the thread that settles the group. If the group is already settled, calls `listener`
+    /// immediately.
     func notify(_ listener: @escaping @Sendable (Outcome) -> Void) {
         let isWaiting = listeners.withLock { listeners in
             listeners?.append(listener)
@@ -81,8 +82,8 @@ final class CommitGroup: @unchecked Sendable {
 
 /// Whether the transactions of one frame were written, or why they were not written.
 ///
-/// SENDABLE: threads change the properties only while they hold the writer's lock, and read them without it only after the group is
-/// settled.
+/// SENDABLE: threads change the properties only while they hold the writer's lock, and read the properties without the lock only after the
+/// group is settled.
 final class FrameFate: @unchecked Sendable {
     /// Whether the kernel has the bytes of the frame.
     @exclusivity(unchecked) var isWritten = false

@@ -5,7 +5,7 @@ extension CommitPipeline {
     /// Returns the error for an author's request that was applied before, or whose id belongs to another request. Returns `nil` if the
     /// request is new.
     ///
-    /// Call it only while the writer's lock is held.
+    /// Call this method only while the writer's lock is held.
     func refusal(of author: Author) -> CambiumError? {
         let newest = writer.timeline.head
         guard let request = author.requestID, let entry = newest.request(request) else { return nil }

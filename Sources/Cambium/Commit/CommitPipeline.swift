@@ -5,8 +5,8 @@ import CambiumModel
 
 /// Turns the body of a transaction into ops, stages them for the log, and publishes the resulting graph.
 ///
-/// The next writer builds on the published graph immediately. Readers see it once it is as durable as the store promises; the `CommitQueue`
-/// ensures this. The pipeline has no state of its own: it works on the `WriterState` while the writer's lock is held.
+/// The next writer builds on the published graph immediately. The `CommitQueue` ensures that readers see the graph only when the graph is
+/// as durable as the store promises. The pipeline has no state of its own: it works on the `WriterState` while the writer's lock is held.
 final class CommitPipeline: Sendable {
     let writer: WriterState
     let queue: CommitQueue
@@ -24,7 +24,7 @@ final class CommitPipeline: Sendable {
     /// - Parameters:
     ///   - use: the purpose for which the metrics count the time that the lock is held. For a commit, the time of `body` does not count.
     ///   - call: the name of the public call, for errors.
-    ///   - body: makes the changes. It is not called if the author's request was applied before. In that case, `settle` throws.
+    ///   - body: makes the changes. `body` is not called if the author's request was applied before. In that case, `settle` throws.
     func commit(
         _ author: Author, _ asked: Durability?, checks: Checks = .all, waiter: CommitQueue.Waiter, as use: WriterLock.Use = .commit,
         for call: String = "write", _ body: (inout WriteTransaction) throws -> Void

@@ -6,7 +6,7 @@ import Dispatch
 extension CommitQueue {
     /// Writes the open group and syncs. Then chooses a leader for the group that formed during the sync.
     ///
-    /// - Parameter own: the group in which the calling thread waits; `nil` if it does not wait in any group.
+    /// - Parameter own: the group in which the calling thread waits; `nil` if that thread waits in no group.
     func lead(as own: CommitGroup? = nil) {
         var led = beginLeading()
         while case .rotation(let rotation) = led {
@@ -104,14 +104,14 @@ extension CommitQueue {
         }
     }
 
-    /// Rolls back to the last confirmed version. Call it only while the writer's lock is held.
+    /// Rolls back to the last confirmed version. Call this method only while the writer's lock is held.
     private func rollBack() {
         writtenGraph = nil
         writer.rollBack()
     }
 
     /// Passes the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame.
-    /// Call it only while the writer's lock is held.
+    /// Call this method only while the writer's lock is held.
     ///
     /// If that fails, rolls back the staged transactions. The callers that wait for these transactions receive the error when the group is
     /// settled. Transactions that were written before stay, and their callers continue to wait.
@@ -144,7 +144,7 @@ extension CommitQueue {
     }
 
     /// Passes the staged transactions to the kernel before the caller writes anything else. If that fails, the caller's write fails, too.
-    /// Call it only while the writer's lock is held.
+    /// Call this method only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }
         // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so it gets

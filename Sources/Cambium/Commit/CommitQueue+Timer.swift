@@ -2,7 +2,7 @@ import Synchronization
 
 /// The timer that makes the last writes of a `buffered` store durable.
 extension CommitQueue {
-    /// Schedules a sync of the last writes, one interval after the last sync. Call it only while the writer's lock is held.
+    /// Schedules a sync of the last writes, one interval after the last sync. Call this method only while the writer's lock is held.
     func startTimer(at time: Int64, _ interval: Int64) {
         let delay = interval - max(0, time &- lastSyncTime.load(ordering: .relaxed))
         let (due, isNever) = time.addingReportingOverflow(delay)
@@ -13,7 +13,7 @@ extension CommitQueue {
         timer?.start(after: .microseconds(delay))
     }
 
-    /// Cancels the timer, because a sync begins or the store is closed. Call it only while the writer's lock is held.
+    /// Cancels the timer, because a sync begins or the store is closed. Call this method only while the writer's lock is held.
     func stopTimer() {
         if timerTime == nil { return }
         timerTime = nil

@@ -45,7 +45,7 @@ final class CommitQueue: @unchecked Sendable {
         /// A caller that calls `whenSettled` immediately.
         case listener
         /// A caller that may request the outcome at any time. There may be thousands of such callers, so none of them holds the graph of
-        /// its own transaction. Each gets the newest graph of its group.
+        /// its own transaction. Each caller gets the newest graph of its group.
         case ticket
     }
 
@@ -65,14 +65,14 @@ final class CommitQueue: @unchecked Sendable {
 
     // MARK: Joining a group
 
-    /// Records the newest written version, to which the timeline rolls back if staged transactions cannot be written. Call it before the
-    /// version of a staged transaction is published, while the writer's lock is held.
+    /// Records the newest written version, to which the timeline rolls back if staged transactions cannot be written. Call this method
+    /// before the version of a staged transaction is published, while the writer's lock is held.
     func expectStaged() { if writtenGraph == nil { writtenGraph = writer.timeline.head } }
 
-    /// Makes `graph` the newest graph of the open group. Call it only while the writer's lock is held.
+    /// Makes `graph` the newest graph of the open group. Call this method only while the writer's lock is held.
     func add(_ graph: Graph) { openGroup.graph = graph }
 
-    /// Adds a commit to the open group if it must wait for a sync. Call it only while the writer's lock is held.
+    /// Adds a commit to the open group if it must wait for a sync. Call this method only while the writer's lock is held.
     func join(
         _ number: TransactionNumber?, _ graph: Graph, _ level: Durability, _ waiter: Waiter, byteCount: Int = 0, at time: Int64 = 0,
         hasChanges: Bool = false

@@ -38,8 +38,8 @@ final class MetricsRecord: Sendable {
         }
     }
 
-    /// Counts a commit. Call it only while the writer's lock is held.
+    /// Counts a commit. Call this method only while the writer's lock is held.
     func noteCommit() { commitCount.store(commitCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
-    /// Counts a sync. Call it only while the writer's lock is held.
+    /// Counts a sync. Call this method only while the writer's lock is held.
     func noteSync() { syncCount.store(syncCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 }

@@ -64,7 +64,7 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Returns the step that follows a transaction, or `nil` if its graphs are not kept.
+    /// Returns the step that follows a transaction, or `nil` if the graphs of that step are not kept.
     func step(after number: TransactionNumber) -> Step? {
         state.withLock { state in
             let number = number.rawValue
@@ -82,12 +82,13 @@ final class RecentVersions: Sendable {
     /// Whether at least one observer wants each transaction separately. Complexity: one relaxed load.
     var isWanted: Bool { wanted.load(ordering: .relaxed) }
 
-    /// Adds a version. Call it only while the writer's lock is held, before readers see the version.
+    /// Adds a version. Call this method only while the writer's lock is held, before readers see the version.
     ///
     /// - Parameters:
-    ///   - previous: the version on which the transaction builds. Packing may have moved the rows of that version since it was added.
-    ///   - isConfirmed: whether `previous` can no longer be rolled back. If it can, an observer must not get `previous`: its transaction
-    ///     may become durable in another version.
+    ///   - previous: the version on which the transaction builds. Packing may have moved the rows of that version since the version was
+    ///     added.
+    ///   - isConfirmed: whether `previous` can no longer be rolled back. If `previous` can still be rolled back, an observer must not get
+    ///     it, because its transaction may become durable in another version.
     ///   - supersededByteCount: returns the number of bytes of pages that a version's successors superseded.
     func add(
         _ graph: Graph, after previous: Graph, isConfirmed: Bool = true, _ metadata: TransactionMetadata,
@@ -127,7 +128,7 @@ final class RecentVersions: Sendable {
     }
 
     /// Records the number of bytes of pages that a version's successor superseded, and drops the oldest versions if there are too many
-    /// bytes. Call it only while the writer's lock is held.
+    /// bytes. Call this method only while the writer's lock is held.
     func note(byteCount: Int, supersededFrom number: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []
@@ -140,7 +141,7 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Removes the versions after a transaction, because they were rolled back. Call it only while the writer's lock is held.
+    /// Removes the versions after a transaction, because they were rolled back. Call this method only while the writer's lock is held.
     func removeAll(after last: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []

@@ -58,11 +58,11 @@ final class UpkeepAlarm: Sendable {
         watchesReserve.store(limits.watchesReserve, ordering: .relaxed)
     }
 
-    /// Sets the closure that runs when the alarm rings. It runs on the thread of a write, and must not block that thread.
+    /// Sets the closure that runs when the alarm rings. The closure runs on the thread of a write, and must not block that thread.
     func onRing(_ answer: @escaping @Sendable (Reading) -> Void) { self.answer.withLock { $0 = answer } }
 
-    /// Records the number of bytes that were logged so far, and returns whether a limit is reached. Call it only while the writer's lock is
-    /// held.
+    /// Records the number of bytes that were logged so far, and returns whether a limit is reached. Call this method only while the
+    /// writer's lock is held.
     func note(_ loggedByteCount: Int, at time: Int64, _ timeline: Timeline) -> Bool {
         logged.store(loggedByteCount, ordering: .relaxed)
         return loggedByteCount >= loggedLimit.load(ordering: .relaxed)
@@ -72,12 +72,12 @@ final class UpkeepAlarm: Sendable {
             || timeline.isInReserve && watchesReserve.load(ordering: .relaxed)
     }
 
-    /// Calls the closure of `onRing`. Call it only while the writer's lock is not held.
+    /// Calls the closure of `onRing`. Call this method only while the writer's lock is not held.
     func ring(_ reading: Reading) { answer.withLock { $0 }?(reading) }
 }
 
 extension UpkeepAlarm.Reading {
-    /// Reads the numbers of a timeline. Call it only while the writer's lock is held.
+    /// Reads the numbers of a timeline. Call this initializer only while the writer's lock is held.
     init(_ timeline: Timeline, at time: Int64) {
         self.time = time
         (heapByteCount, isMemoryTight, isFull) = (timeline.reservedByteCount, timeline.budget.isTight, timeline.isInReserve)

@@ -43,7 +43,7 @@ extension WriteTransaction {
         try unlink(id, try entity(of: id).requiredRelationship(relationship), target)
     }
 
-    /// Moves a member of an ordered relationship. `index` is its index after the move.
+    /// Moves a member of an ordered relationship. `index` is the member's index after the move.
     ///
     /// Throws as `link(_:_:_:at:)` does. Also throws `.notFound` for a target that is not a member.
     public mutating func move(

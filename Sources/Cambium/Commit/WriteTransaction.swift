@@ -151,7 +151,7 @@ public struct WriteTransaction: ~Copyable {
     public subscript(_ id: ObjectID, _ attribute: Attribute) -> Value? { draft.value(of: attribute, of: id) }
 
     /// Returns the ids of the objects to which a relationship of an object leads, including the changes of the transaction. Returns `nil`
-    /// if there is no object `id`, and no ids if its entity does not have the relationship.
+    /// if there is no object `id`, and no ids if the object's entity does not have the relationship.
     public borrowing func members(_ relationship: Relationship, of id: ObjectID) -> [ObjectID]? {
         draft.members(relationship, of: id)
     }

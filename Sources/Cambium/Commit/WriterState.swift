@@ -67,7 +67,7 @@ final class WriterState: @unchecked Sendable {
     /// nothing if readers see another transaction.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
-    /// Rolls back to the last confirmed version, or to `graph`. Call it only while `lock` is held.
+    /// Rolls back to the last confirmed version, or to `graph`. Call this method only while `lock` is held.
     func rollBack(to graph: Graph? = nil) {
         if let graph { timeline.rollBack(to: graph) } else { timeline.rollBack() }
         recent.removeAll(after: timeline.head.transaction)
@@ -78,12 +78,12 @@ final class WriterState: @unchecked Sendable {
     /// Throws `.misuse` inside the closure of a write of this store, where the call would wait for itself.
     func checkOutsideOfWrites(_ call: String) throws(CambiumError) { try lock.checkNotHeld(by: call) }
 
-    /// Throws `.notWritable` if the store was closed. Call it only while `lock` is held.
+    /// Throws `.notWritable` if the store was closed. Call this method only while `lock` is held.
     func checkOpen() throws(CambiumError) {
         if isClosed { throw CambiumError(.notWritable, "The store was closed. Open it again.") }
     }
 
-    /// Refuses all later writes. Call it only while `lock` is held.
+    /// Refuses all later writes. Call this method only while `lock` is held.
     func close() { isClosed = true }
 
     /// Calls `body` while holding the writer's lock, and then lets waiting writers take the lock.
@@ -92,7 +92,7 @@ final class WriterState: @unchecked Sendable {
         lock.letOthersIn()
     }
 
-    /// Lets another writer open the store. Call it once, when no part of this store writes any longer.
+    /// Lets another writer open the store. Call this method once, when no part of this store writes any longer.
     func releaseStoreLock() {
         guard let storeLock else { return }
         let name = environment.randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -106,10 +106,10 @@ final class WriterState: @unchecked Sendable {
 
     // MARK: Numbers
 
-    /// Counts the bytes of a committed file of ops. Call it only while `lock` is held.
+    /// Counts the bytes of a committed file of ops. Call this method only while `lock` is held.
     func noteOpsFile(byteCount: Int) { opsFileByteCount += byteCount }
 
-    /// Updates the number of logged bytes in the metrics, and returns it. Call it only while `lock` is held.
+    /// Updates the number of logged bytes in the metrics, and returns this number. Call this method only while `lock` is held.
     @discardableResult
     func noteLogged() -> Int {
         guard let log else { return 0 }

@@ -42,7 +42,7 @@ extension Edit {
         try unlink(id, try requiredEntity(of: id).requiredRelationship(relationship), target)
     }
 
-    /// Moves a member of an ordered relationship. `index` is its index after the move.
+    /// Moves a member of an ordered relationship. `index` is the member's index after the move.
     ///
     /// Throws as `link(_:_:_:at:)` does. Also throws `.notFound` for a target that is not a member.
     public mutating func move(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, to index: Int) throws(CambiumError) {
@@ -128,8 +128,8 @@ extension Edit {
 
     // MARK: Both ends
 
-    /// Links two objects that are not linked yet. If an end is a to-one relationship, it loses its previous object. Call it only inside a
-    /// group.
+    /// Links two objects that are not linked yet. If an end is a to-one relationship, it loses its previous object. Call this method only
+    /// inside a group.
     mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
         let inverse = inverse(relationship)
         if !relationship.isToMany { clear(relationship, of: id) }

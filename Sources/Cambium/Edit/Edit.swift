@@ -108,7 +108,7 @@ public struct Edit: Sendable {
 
     // MARK: Writing
 
-    /// Changes the overlay. Call it only inside a group.
+    /// Changes the overlay. Call this method only inside a group.
     mutating func write(_ write: EditWrite) {
         overlay.apply(write, .forwards)
         history.note(write)
@@ -144,7 +144,7 @@ public struct Edit: Sendable {
 public enum EditTracking: Sendable {
     /// The properties that the edit writes.
     case writes
-    /// The properties that the edit writes, and the attributes and relationships that the caller reads through it.
+    /// The properties that the edit writes, and the attributes and relationships that the caller reads through the edit.
     case writesAndReads
 }
 

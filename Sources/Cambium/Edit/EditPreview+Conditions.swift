@@ -1,7 +1,8 @@
 import CambiumGraph
 import CambiumModel
 
-/// Translates queries and conditions. They can contain provisional ids of the edit, but the graph of a preview has other ids.
+/// Translates queries and conditions. A query or a condition can contain provisional ids of the edit, but the graph of a preview has other
+/// ids.
 extension EditPreview {
     /// Returns a query with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition of the query is too
     /// deep.

@@ -54,8 +54,8 @@ extension Store {
     /// The edit is compared with the newest graph, and `policy` resolves conflicts, as in `commit`. The call holds the writer's lock until
     /// `body` returns, so other writers wait. `body` must not write to the store.
     ///
-    /// Throws the errors of `body` and those of `commit`, except that broken rules of the whole graph are reported as `violations` of the
-    /// preview. Complexity: that of a commit.
+    /// Throws the errors of `body` and the errors of `commit`, except that broken rules of the whole graph are reported as `violations` of
+    /// the preview. Complexity: that of a commit.
     public func preview<Result>(
         _ edit: Edit, policy: EditPolicy = .error, _ body: (borrowing EditPreview) throws -> Result
     ) throws -> Result {

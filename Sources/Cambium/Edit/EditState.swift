@@ -2,8 +2,8 @@ import CambiumModel
 
 /// The changes of an edit to one object: the parts of the object that differ from the base.
 ///
-/// A deleted object keeps its other parts, as they were before its deletion. Reads of the edit omit deleted objects from the members of
-/// relationships.
+/// If the edit deletes an object, the earlier changes of the object stay in this value. Reads of the edit omit deleted objects from the
+/// members of relationships.
 struct EditState: Sendable {
     /// The entity of an object that the edit inserted; `nil` for an object of the base.
     var inserted: EntityNumber?

@@ -28,8 +28,8 @@ enum EditWrite: Sendable {
         }
     }
 
-    /// The write without the members that the change leaves at the beginning and at the end of a list. So many steps on a long list take
-    /// little memory. Complexity: O(members).
+    /// The same write without the unchanged members at the beginning and at the end of a list. So many steps on a long list take little
+    /// memory. Complexity: O(members).
     var trimmed: EditWrite {
         guard case .list(let place, let before?, let after?) = self else { return self }
         let countMax = min(before.count, after.count)

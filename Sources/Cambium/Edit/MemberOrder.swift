@@ -13,7 +13,7 @@ enum MemberOrder {
     /// Returns the steps: as few moves as possible, and one insertion for each new member.
     ///
     /// - Parameters:
-    ///   - present: The members in their current order. All of them are wanted.
+    ///   - present: The members in their current order. Each of them is also in `wanted`.
     ///   - wanted: The members in the wanted order, without duplicates.
     ///
     /// Complexity: O(n log n).

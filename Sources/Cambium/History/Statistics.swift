@@ -42,7 +42,7 @@ package struct Statistics: Sendable {
 
     init(_ volume: any Volume, at point: Point = .latest) throws {
         let reader = try LogReader(volume)
-        // Counts the readers of checkpoints before the view below becomes one of them.
+        // Counts the readers of checkpoints before the view below becomes a reader, too.
         let files = try Files(volume)
         let view = try EarlierView(reader, at: EarlierMoment(point) { try EarlierView.labels(volume) }, memory: .standard)
         self.init(view.graph, pageByteCount: view.timeline.pageByteCount)

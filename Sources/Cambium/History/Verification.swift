@@ -4,7 +4,8 @@ public import CambiumModel
 
 /// The findings of a check of a whole store.
 public struct Verification: Sendable {
-    /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports it.
+    /// Whether the store is free of corruption. A transaction that a crash left incomplete is not corruption; `findings` reports such a
+    /// transaction.
     public private(set) var isSound = true
     public private(set) var transactionCount = 0
     /// The root of the Merkle tree over all transactions, 64 hexadecimal digits (RFC 6962).

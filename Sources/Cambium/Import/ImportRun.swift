@@ -21,7 +21,7 @@ struct ImportRun {
     /// The rows that broke a rule that is checked only after the rows are applied. The next run of the batch omits these rows.
     private var refused: [Int: ImportReport.RowError] = [:]
 
-    /// The maximum number of rows in `refused`. If the import must refuse more rows, it fails.
+    /// The maximum number of rows in `refused`. If more rows must be refused, the import fails.
     static let refusedCountMax = 1000
 
     init(store: Store, entity: Entity, sources: [ImportSource], options: ImportOptions, hooks: ImportHooks, author: Author) {
@@ -196,8 +196,8 @@ struct ImportRun {
 }
 
 extension Store {
-    /// Imports JSON rows as objects of an entity. If an object with the identity of a row exists, it is updated. Otherwise, the row inserts
-    /// an object.
+    /// Imports JSON rows as objects of an entity. If there is an object with the identity of a row, the import updates this object.
+    /// Otherwise, the import inserts an object.
     ///
     /// All rows of all sources form one transaction, unless the options request batches. If nothing changes, nothing is written, except the
     /// author's request, if there is one.

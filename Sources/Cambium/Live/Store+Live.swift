@@ -2,7 +2,7 @@ public import CambiumGraph
 public import CambiumModel
 
 extension Store {
-    /// Returns the result of a query, and then its exact differences after each transaction that concerns it.
+    /// Returns the result of a query, and then the exact differences of the result after each transaction that concerns the query.
     ///
     ///     let query = try Query("Note", where: "rating > 3", sort: "title", limit: 50)
     ///     for try await update in store.live(query) {

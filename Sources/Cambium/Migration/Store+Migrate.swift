@@ -34,8 +34,8 @@ extension Store {
     /// - Parameters:
     ///   - definition: The whole new schema.
     ///   - author: The author of the transaction.
-    ///   - body: Receives the graph before the migration with its schema, and the transaction, which has the new schema. It is not called
-    ///     if nothing changes.
+    ///   - body: Receives the graph before the migration with its schema, and the transaction, which has the new schema. `body` is not
+    ///     called if nothing changes.
     @discardableResult
     public func migrate(
         to definition: SchemaDefinition, _ author: Author = Author(), _ body: (Graph, inout WriteTransaction) throws -> Void

@@ -45,7 +45,7 @@ final class ChangeObserver {
     private func newest(_ held: inout ObserverSeat.Held) async throws -> Graph {
         let (writer, last) = (store.writer, last)
         while true {
-            // Reads `isEnded` before the graph: if the store is already closed, it shows no later graph.
+            // Reads `isEnded` before the graph: if the store is already closed, the store shows no later graph.
             let isEnded = writer.bell.isEnded
             let newest = writer.graph
             guard newest.transaction >= last else {

@@ -52,10 +52,10 @@ private final class ObserverLoan: Loan {
     private let recent: RecentVersions?
     private let state = Guarded(State())
     /// The time at which the observer last received a delivery, in microseconds since 1970; `Timestamp.max` while the observer waits for a
-    /// delivery. It changes only while `state` is locked.
+    /// delivery. This time changes only while `state` is locked.
     private let begin = Atomic(Timestamp.max.microsecondsSince1970)
-    /// The time at which the loan ends, in microseconds since 1970; `Timestamp.max` while the observer waits for a delivery. It changes
-    /// only while `state` is locked.
+    /// The time at which the loan ends, in microseconds since 1970; `Timestamp.max` while the observer waits for a delivery. This time
+    /// changes only while `state` is locked.
     private let end = Atomic(Timestamp.max.microsecondsSince1970)
 
     /// The time for which versions are kept for an observer that does not request the next delivery.

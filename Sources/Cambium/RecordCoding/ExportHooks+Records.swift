@@ -11,7 +11,7 @@ extension ExportHooks {
     ///
     /// - Parameters:
     ///   - type: The type of the record. Rows of objects that are not of the record's entity or a sub-entity are written unchanged.
-    ///   - willExport: Receives a record and its row, and may change the row. If it throws an error, the export ends.
+    ///   - willExport: Receives a record and its row, and may change the row. If `willExport` throws an error, the export ends.
     public init<Record: EntityRecord>(
         _ type: Record.Type, willExport: @escaping @Sendable (Record, inout JSONValue) throws -> Decision
     ) {

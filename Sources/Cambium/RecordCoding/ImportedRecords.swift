@@ -7,10 +7,10 @@ public import CambiumExchange
 ///     decoder.userInfo[.cambiumStore] = store
 ///     let notes = try decoder.decode(ImportedRecords<Note>.self, from: data).records
 ///
-/// The input is an array of objects, or one object. The rules are those of imports. If there is an object with the identity of a row, it is
-/// updated; otherwise, an object is inserted. A missing key changes nothing. An id instead of an object finds the object, or inserts a stub
-/// (an object with an identity only). The options are in `userInfo`. If one input contains several values of this type, each of them is
-/// imported in a separate transaction.
+/// The input is an array of objects, or one object. The rules are those of imports. If there is an object with the identity of a row, this
+/// object is updated; otherwise, an object is inserted. A missing key changes nothing. An id instead of an object finds the object, or
+/// inserts a stub (an object with an identity only). The options are in `userInfo`. If one input contains several values of this type, each
+/// of them is imported in a separate transaction.
 public struct ImportedRecords<Record: EntityRecord>: Sendable {
     /// The records in the order of the rows, read from the graph directly after the import. If two rows describe one object, there are two
     /// records of it.

@@ -5,8 +5,8 @@ extension RecordQuery {
     ///
     ///     let adults = try RecordQuery(#Predicate<Person> { $0.age >= 18 && $0.city?.name == "Paris" })
     ///
-    /// The predicate is translated once, and no part of it runs for each object. Its comparisons have the same meaning as in the query
-    /// language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
+    /// The predicate is translated once, and no part of it runs for each object. The comparisons of the predicate have the same meaning as
+    /// in the query language. For example, texts are equal if their bytes are equal, and a forced unwrap of null makes a comparison false.
     ///
     /// Throws `.invalidInput` with the name and the position of a part that has no translation, such as arithmetic. Throws `.unknownName`
     /// for a property that the record's schema does not list.
@@ -30,7 +30,7 @@ struct PredicateTranslation {
     /// on members cannot refer to the owner of the members.
     struct Variable {
         let level: Int
-        /// For a variable of `flatMap` or of an optional chain: the path to its value from the object of the innermost closure.
+        /// For a variable of `flatMap` or of an optional chain: the path to the variable's value from the object of the innermost closure.
         var path: [String] = []
     }
 

@@ -1,6 +1,7 @@
 /// A type whose values an attribute can store.
 ///
-/// An enum with raw values conforms without further code. If it is `CaseIterable`, the schema lists its raw values as the allowed values:
+/// An enum with raw values conforms without further code. If the enum is `CaseIterable`, the schema lists the raw values as the allowed
+/// values:
 ///
 ///     enum Kind: String, CaseIterable, AttributeValue { case retail, online }
 ///
@@ -19,11 +20,11 @@ public protocol AttributeValue: PropertyValue {
     /// The only values that the attribute may have. The default, `nil`, allows all values of the type.
     static var allowedValues: [Value]? { get }
 
-    /// Creates the value from a stored value, which is not null. If the initializer throws, its error becomes the reason in an error that
-    /// names the object.
+    /// Creates the value from a stored value, which is not null. If the initializer throws, the thrown error becomes the reason in another
+    /// error, which names the object.
     init(attributeValue: Value) throws
 
-    /// The value to store. It may be null only if the attribute is optional.
+    /// The value to store. This value may be null only if the attribute is optional.
     var attributeValue: Value { get }
 
     /// Returns the value of an object in a column; `nil` if the value is null, or if the type cannot hold the value.

@@ -132,7 +132,7 @@ struct EntityDraft {
     /// Removes everything that an ancestor declares, because the entity inherits it: properties, the identity, unique sets and indexes.
     ///
     /// Reports the options of an inherited property that would change the property of the ancestor. A default is not reported, because the
-    /// macro may have made the default from an initial value. An inverse is not reported, because the other side may state it.
+    /// macro may have made the default from an initial value. An inverse is not reported, because the other side may state the inverse.
     mutating func drop(_ ancestor: EntityDraft, _ lookup: (PropertyName) -> String?, _ mistakes: inout [String]) {
         let names = ancestor.declaredNames
         for name in definition.attributes.map(\.name) + definition.relationships.map(\.name) where names.contains(name) {

@@ -6,8 +6,8 @@ struct LinkEnd: Hashable {
 
 /// Writing the relationships of records.
 extension RecordWriter {
-    /// Returns the current object, and the relationship of a property if it is written now. Returns `nil` if this call of `write(to:)` is
-    /// for attributes, or if the containing record writes the link.
+    /// Returns the current object, and the relationship of a property if the relationship is written now. Returns `nil` if this call of
+    /// `write(to:)` is for attributes, or if the containing record writes the link.
     private func relationship(_ property: Int) -> (owner: ObjectID, relationship: Relationship)? {
         guard let id = current.id, case .relationship(let relationship, _) = current.binding.properties[property],
             relationship.number != current.arrival
@@ -125,15 +125,15 @@ extension RecordWriter {
         if !addedMembers.contains(LinkEnd(place: place, member: member)) { lostMembers[place, default: []].insert(member) }
     }
 
-    /// Whether the values of a type omit an object. Only records omit objects: those that contain the current record, or contained it when
-    /// it was read or saved.
+    /// Whether values of a type omit an object. Values that are records omit the objects of the records that contain the current record,
+    /// now or when it was read or saved. Values of other types omit no object.
     private func isOmitted<Member>(_ id: ObjectID, _ type: Member.Type) -> Bool {
         (path.contains(id) || current.containers.contains(id)) && type is any EntityRecord.Type
     }
 
     /// Sets the members of a to-many relationship. Members that are omitted when the record is read stay at their positions.
     ///
-    /// - Parameter collect: Appends the wanted members, in order. It is called only if the relationship is written.
+    /// - Parameter collect: Appends the wanted members, in order. `collect` is called only if the relationship is written.
     mutating func writeMembers<Member>(
         _ property: Int, of type: Member.Type, _ collect: (inout RecordWriter, inout [ObjectID]) throws -> Void
     ) throws {

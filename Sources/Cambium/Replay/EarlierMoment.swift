@@ -8,7 +8,7 @@ struct EarlierMoment: Equatable {
 
     /// Throws `.notFound` if the point is a label that does not exist.
     ///
-    /// - Parameter labels: returns all labels. It is called only if the point is a label.
+    /// - Parameter labels: returns all labels. `labels` is called only if the point is a label.
     init(_ point: Point, labels: () throws -> [String: TransactionNumber]) throws {
         switch point {
         case .latest: break

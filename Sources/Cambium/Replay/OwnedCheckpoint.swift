@@ -24,7 +24,7 @@ struct OwnedCheckpoint: ~Copyable {
     let loaded: LoadedCheckpoint
     let pages: OwnedPages
 
-    /// Prepares the pages for a writer. Call it only while the lock of the store is held. Throws if a disk operation fails.
+    /// Prepares the pages for a writer. Call this initializer only while the lock of the store is held. Throws if a disk operation fails.
     ///
     /// - Parameter newFile: the number for a new file of pages. No file of the store has had this number.
     init(_ loaded: consuming LoadedCheckpoint, newFile: UInt64) throws(CambiumError) {

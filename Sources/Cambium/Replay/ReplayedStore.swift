@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step of an opening for writing: the whole log was replayed, and the condition of its end is known.
+/// The last step of an opening for writing: the whole log was replayed, and the condition of the log's end is known.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages
@@ -19,7 +19,7 @@ struct ReplayedStore: ~Copyable {
         case nothing
     }
 
-    /// Replays the log to its end. Throws `.damaged` if the log is corrupt, and `.notFound` if it has no first transaction.
+    /// Replays the log to its end. Throws `.damaged` if the log is corrupt, and `.notFound` if the log has no first transaction.
     ///
     /// Complexity: O(log after the checkpoint).
     init(_ owned: consuming OwnedCheckpoint, requiring content: Content) throws {

@@ -3,9 +3,9 @@ public import CambiumModel
 
 /// Checkpoints and compaction.
 extension Store {
-    /// Stores the newest graph, so that the next opening begins with it. Writers continue at the same time; only one checkpoint is made at
-    /// a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to several MiB, and before
-    /// the store is closed.
+    /// Stores the newest graph, so that the next opening begins with this graph. Writers continue at the same time; only one checkpoint is
+    /// made at a time. The store also makes checkpoints automatically: when the log after the last checkpoint has grown to several MiB, and
+    /// before the store is closed.
     ///
     /// Throws `.ioFailure` if a disk operation fails; in that case, the existing checkpoints stay, and nothing else changes. Throws
     /// `.invalidInput` for a store in memory, and `.misuse` inside the closure of a write. Complexity: O(pages that have changed since the

@@ -8,10 +8,10 @@ extension Store {
     /// Waits for the preceding transactions, and then for the disk, as `durability` requires. If `body` throws, or if rules of the schema
     /// are broken, the store stays unchanged. One `.ruleViolated` reports all broken rules.
     ///
-    /// A commit has three possible outcomes. It is done if this call returns. It is not done if this call throws any error except
-    /// `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the next opening may or may not
-    /// find the transaction. Open the store again and look, or repeat the write with the same request id. This store object accepts no more
-    /// writes.
+    /// A commit has three possible outcomes. The commit is done if this call returns. The commit is not done if this call throws any error
+    /// except `.outcomeUnknown`. With `.outcomeUnknown`, the disk failed after it received the transaction, so the next opening may or may
+    /// not find the transaction. Open the store again and look, or repeat the write with the same request id. This store object accepts no
+    /// more writes.
     ///
     /// - Parameters:
     ///   - author: The author of the change, its reason and its request, which the log keeps.
@@ -76,7 +76,7 @@ extension Store {
         }
     }
 
-    /// Runs a transaction as `write` does, but returns before it is durable. The ticket reports the outcome.
+    /// Runs a transaction as `write` does, but returns before the transaction is durable. The ticket reports the outcome.
     ///
     /// Waits for the preceding transactions, but not for the disk. There is one exception: if the author's request was applied before, the
     /// call throws after the transaction that applied the request is durable. Later transactions build on the new transaction. Readers see

@@ -33,7 +33,7 @@ public final class Store: Sendable {
     /// The queue on which the closures of asynchronous writes run.
     let queue = DispatchQueue(label: "cambium.store.write")
 
-    /// The queue on which the replay for observers runs. It is serial, so that any number of observers use only one thread.
+    /// The queue on which the replay for observers runs. It runs one block at a time, so that any number of observers use only one thread.
     let observationQueue = DispatchQueue(label: "cambium.store.observe")
 
     /// Takes over the state of a writer. The writer holds the lock of the store.

@@ -32,12 +32,12 @@ public final class StoreFollower: @unchecked Sendable {
         var log: LogFollower
     }
 
-    /// A follower moves to a newer checkpoint if at least this number of checkpoints is newer than its own. The writer always keeps the
-    /// newest two.
+    /// A follower moves to a newer checkpoint if at least this number of checkpoints is newer than the follower's present checkpoint. The
+    /// writer always keeps the newest two.
     private static let newerCountMin = 2
 
-    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. Bytes at the end of the log that do not verify are
-    /// left to the next call of `advance`, because the writer may be writing them.
+    /// Reads a store from its newest checkpoint, and from the log after that checkpoint. The log may end with bytes that do not verify.
+    /// They are left to the next call of `advance`, because the writer may be writing them.
     ///
     /// Throws `.notFound` if there is no store, and `.damaged` if an earlier part of the log is corrupt. Complexity: O(log after the
     /// checkpoint).
@@ -64,13 +64,13 @@ public final class StoreFollower: @unchecked Sendable {
     /// Applies the transactions that were committed since the last call, and returns their number.
     ///
     /// Throws `.damaged` if a segment before the last segment is corrupt, or if a transaction cannot be applied. Throws `.notFound` if the
-    /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is unchanged.
-    /// Bytes at the end of the log that do not verify are left to the next call, because the writer may be writing them. If another thread
+    /// next transactions were retired before they were read; a new follower begins after them. After an error, the graph is unchanged. The
+    /// log may end with bytes that do not verify. They are left to the next call, because the writer may be writing them. If another thread
     /// is executing this method, the call waits for that thread.
     ///
-    /// The follower continues from the newest checkpoint whose transactions have all been read, if at least two such checkpoints are newer
-    /// than the follower's present checkpoint. The writer can then drop the follower's old checkpoint. The graph has the same content on
-    /// other pages. The old pages are freed with the last graph that uses them.
+    /// If the follower has read all transactions of at least two newer checkpoints, it continues from the newest of these checkpoints. The
+    /// writer can then drop the follower's old checkpoint. The graph has the same content on other pages. The old pages are freed with the
+    /// last graph that uses them.
     ///
     /// Complexity: O(bytes that were appended). A move to a newer checkpoint also takes O(chunks + log after that checkpoint).
     @discardableResult

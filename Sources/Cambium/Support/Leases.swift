@@ -15,8 +15,8 @@ protocol Loan: AnyObject, Sendable {
 
 extension Loan {
     /// If the clock shows a time before `earliestTime`, the clock was set back, and the loan is over. Without this limit, versions would be
-    /// kept until the clock reached `endTime` again. The limit is as long before `beginTime` as `endTime` is after it; `.min` means no
-    /// limit.
+    /// kept until the clock reached `endTime` again. The limit lies as far before `beginTime` as `endTime` lies after `beginTime`; `.min`
+    /// means no limit.
     fileprivate var earliestTime: Timestamp {
         // Reads each property once, because another thread may change it in the meantime.
         let (begin, end) = (beginTime, endTime)
@@ -98,7 +98,7 @@ final class Leases: Sendable {
         return ended.count
     }
 
-    /// Sets `firstEndTime` and `lastEarliestTime`. Call it only while `state` is locked.
+    /// Sets `firstEndTime` and `lastEarliestTime`. Call this method only while `state` is locked.
     private func note(firstEnd: Int64, lastEarliest: Int64) {
         firstEndTime.store(firstEnd, ordering: .relaxed)
         lastEarliestTime.store(lastEarliest, ordering: .relaxed)

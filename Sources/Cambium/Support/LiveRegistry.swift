@@ -6,7 +6,7 @@ import CambiumModel
 ///
 /// One task, the pump, compares each visible graph with the previous one, and reports the differences to the registry. Only the queries
 /// that the changes concern are updated and woken. For a consumer that does not request updates, the registry keeps a limited number of
-/// references to shared changes. Beyond that number, it only records that the query must run again.
+/// references to shared changes. Beyond that number, the registry only records that the query must run again.
 final class LiveRegistry: Sendable {
     /// The changes that concern one query since the last request of the query's consumer.
     struct News {
@@ -49,7 +49,8 @@ final class LiveRegistry: Sendable {
         var nextNumber = 0
         /// The last graph whose changes the pump task has reported; `nil` without a pump task.
         var newest: Graph?
-        /// The last graph that was reported before the pump task ended. A query that still has news receives them together with this graph.
+        /// The last graph that was reported before the pump task ended. A query that still has news receives the news together with this
+        /// graph.
         var lastGraph: Graph?
         var pump: Task<Void, Never>?
         /// The number of the last pump task that was started. Reports of earlier pump tasks are ignored.

@@ -13,7 +13,7 @@ import Synchronization
 final class WriterLock: @unchecked Sendable {
     // SAFETY: the memory is allocated once and lives as long as the lock. Only the mutex calls of the operating system get its address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    /// The thread that holds the lock; 0 if no thread holds it. A thread reads its own id here only if it is the holder.
+    /// The thread that holds the lock; 0 if no thread holds it. If a thread finds its own id here, this thread is the holder.
     private let holder = Atomic<UInt>(0)
     private let waiters = Atomic(0)
     let clock = TickClock()
@@ -104,13 +104,13 @@ final class WriterLock: @unchecked Sendable {
 
     // MARK: Measuring
 
-    /// Starts to count the time. Call it only while the lock is held.
+    /// Starts to count the time. Call this method only while the lock is held.
     func startCounting() { countedSince = TickClock.now }
 
-    /// Starts to count the time, unless it is already being counted. Call it only while the lock is held.
+    /// Starts to count the time, unless it is already being counted. Call this method only while the lock is held.
     func resumeCounting() { if countedSince == 0 { startCounting() } }
 
-    /// Stops counting the time, for example because the caller's code runs. Call it only while the lock is held.
+    /// Stops counting the time, for example because the caller's code runs. Call this method only while the lock is held.
     func stopCounting() {
         if countedSince == 0 { return }
         countedTicks &+= TickClock.ticks(since: countedSince)
