@@ -37,7 +37,7 @@ package struct SegmentArchive: Sendable {
 
     /// Opens an existing archive. A backup with the same segments can serve as an archive, too.
     ///
-    /// Throws `.notFound` if there is no archive, and `.conflict` if it belongs to another store. Complexity: O(segments).
+    /// Throws `.notFound` if there is no archive, and `.conflict` if the archive belongs to another store. Complexity: O(segments).
     package init(reading volume: any Volume, of store: [UInt8]) throws {
         (self.volume, self.store) = (volume, store)
         try checkStore()

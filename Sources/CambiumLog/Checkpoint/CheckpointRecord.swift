@@ -129,7 +129,8 @@ package struct CheckpointRecord: Sendable {
         return CheckpointTable.partCount(byteCount: byteCount, partByteCountMax: tuning.tablePartByteCountMax)
     }
 
-    /// Returns the number of bytes that a record needs for the tree over the log up to a transaction: the roots of its complete subtrees.
+    /// Returns the number of bytes that a record needs for the tree over the log up to a transaction: the roots of the tree's complete
+    /// subtrees.
     static func treeByteCount(_ transaction: TransactionNumber) -> Int {
         transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
     }

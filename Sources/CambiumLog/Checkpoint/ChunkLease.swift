@@ -1,8 +1,8 @@
 import CambiumBytes
 package import CambiumModel
 
-/// A lease: a file next to the checkpoint records. It lists the chunks that graphs still map after their store was closed, so that later
-/// writers do not write to these chunks. A `ChunkLease` holds a shared lock on the file as long as the object exists.
+/// A lease: a file next to the checkpoint records. It lists the chunks (64 KiB of pages) that graphs still map after their store was
+/// closed, so that later writers do not write to these chunks. A `ChunkLease` holds a shared lock on the file as long as the object exists.
 ///
 /// The lock ends with the process, so a lease that no process has locked has no effect. The file is not synced, because a power failure
 /// ends all processes anyway. Docs/CHECKPOINTS.md describes the bytes.

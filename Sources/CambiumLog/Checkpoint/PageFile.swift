@@ -5,7 +5,8 @@ package import CambiumModel
     import Glibc
 #endif
 
-/// Supplies memory for the chunks that cannot be mapped from their file, for example because the file contains them compressed.
+/// Supplies memory for the chunks (64 KiB of pages) that cannot be mapped from their file, for example because the file contains them
+/// compressed.
 package protocol ChunkDestination: AnyObject, Sendable {
     /// Returns the address of 65,536 bytes of memory, which stays valid as long as this object exists. Only one thread at a time may call
     /// this method.
@@ -41,8 +42,8 @@ package final class PageFile: @unchecked Sendable {
 
     static let prefix = "pages-"
 
-    /// Opens the stored graph of a transaction. Throws `.damaged` if it is not a graph that this program can read, and `.notFound` if it no
-    /// longer exists.
+    /// Opens the stored graph of a transaction. Throws `.damaged` if this program cannot read the stored graph, and `.notFound` if the
+    /// stored graph no longer exists.
     ///
     /// - Parameters:
     ///   - checkedByteCountMax: if the graph has at most this number of bytes, all of its chunks are compared with their checksums

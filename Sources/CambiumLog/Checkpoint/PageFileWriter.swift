@@ -1,7 +1,7 @@
 import CambiumBytes
 package import CambiumModel
 
-/// Stores graphs: writes chunks to a file of pages, and writes the checkpoint records that refer to them.
+/// Stores graphs: writes chunks (64 KiB of pages) to a file of pages, and writes the checkpoint records that refer to them.
 package struct PageFileWriter {
     private let volume: any Volume
     private let file: any VolumeFile

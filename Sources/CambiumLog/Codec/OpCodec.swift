@@ -28,7 +28,7 @@ package enum OpCodec {
     /// Calls `body` with each op. Only one op at a time is in memory, because a few bytes can encode a block of many objects, which needs
     /// much memory.
     ///
-    /// Throws as `decode` does, after `body` was called with the preceding ops; and throws the errors of `body`.
+    /// Throws as `decode` does, after `body` was called with the preceding ops. Also throws the errors of `body`.
     package static func forEach(in payload: ArraySlice<UInt8>, _ body: (Op) throws -> Void) throws {
         var reader = ByteReader(payload)
         while reader.remaining > 0 { try body(try decodeOp(&reader)) }

@@ -59,8 +59,8 @@ package struct StoreSettings: Equatable, Sendable {
         try replace(in: volume)
     }
 
-    /// Reads the settings of a store. Throws `.notFound` if there is no store, or if its creation was interrupted; `.damaged` if the
-    /// settings cannot be read.
+    /// Reads the settings of a store. Throws `.notFound` if there is no store, or if the creation of the store was interrupted. Throws
+    /// `.damaged` if the settings cannot be read.
     package static func read(_ volume: any Volume) throws(CambiumError) -> StoreSettings {
         try checkPresence(volume)
         return try decode(try volume.bytes(of: fileName), file: fileName)

@@ -83,7 +83,7 @@ package struct LogSalvage {
                     continue
                 }
             } catch let error as CambiumError where Self.isCorruption(error) {
-                // The frame is corrupt. `skipFrame` skips it if the segment has an index that leads to the next frame.
+                // The frame is corrupt. `skipFrame` skips the frame if the segment has an index that leads to the next frame.
             }
             if !reader.skipFrame() { return }
         }

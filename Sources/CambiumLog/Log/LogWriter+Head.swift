@@ -1,7 +1,8 @@
 package import CambiumModel
 
 extension LogWriter {
-    /// Writes a slot of HEAD without a sync, because HEAD is only a hint. If the slot is torn, the other slot is still valid.
+    /// Writes one of the two slots of the file HEAD, without a sync: HEAD is only a hint about the durable part of the log. If the slot is
+    /// torn, the other slot is still valid.
     func writeHead(isClosed: Bool) throws(CambiumError) {
         headSequence += 1
         let head = Head(

@@ -2,7 +2,8 @@ import CambiumBytes
 package import CambiumModel
 
 extension LogWriter {
-    /// Makes everything that was written durable, and continues in another segment. The caller ensures that no transaction is staged.
+    /// Makes everything that was written durable, and continues in another segment. The caller ensures that no transaction is staged
+    /// (encoded, but not written).
     func rotate() throws(CambiumError) {
         try beginRotation()
         try finishRotation()

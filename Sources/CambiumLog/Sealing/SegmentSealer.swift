@@ -20,8 +20,8 @@ package struct SegmentSealer: Sendable {
 
     /// Replaces a segment by a sealed segment with the same transactions.
     ///
-    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it; `.ioFailure` if a disk operation fails.
-    /// After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
+    /// Throws `.damaged` if the segment does not verify to its end, or if no segment follows it. Throws `.ioFailure` if a disk operation
+    /// fails. After an error, the segment is as it was. Complexity: O(bytes), with memory for one frame.
     ///
     /// - Parameter segment: the first transaction of the segment. Another segment must follow it.
     /// - Returns: the numbers of bytes before and after; `nil` if the segment was already sealed or retired.

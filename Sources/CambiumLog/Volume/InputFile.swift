@@ -14,7 +14,7 @@ package final class InputFile: @unchecked Sendable {
 
     /// Opens the file. Waits for the writer of a FIFO.
     ///
-    /// - Throws: `.notFound` if there is no such file; `.ioFailure` if the file cannot be opened or is a directory.
+    /// - Throws: `.notFound` if there is no such file, and `.ioFailure` if the file cannot be opened or is a directory.
     package init(_ path: String) throws(CambiumError) {
         var descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         while descriptor < 0, errno == EINTR { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC) }
