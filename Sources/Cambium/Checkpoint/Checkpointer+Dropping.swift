@@ -1,8 +1,8 @@
 internal import CambiumLog
 import CambiumModel
 
-/// The policy, the checkpoint records that are kept, and the chunks that they own. Call the methods only while the lock `making` is held,
-/// except `readPolicy` and `replacePolicy`.
+/// The policy, the checkpoint records that are kept, and the chunks (64 KiB of pages) that the kept checkpoints own. Call the methods only
+/// while the lock `making` is held, except `readPolicy` and `replacePolicy`.
 extension Checkpointer {
     /// Returns the policy in `store.json`.
     func readPolicy() throws -> CheckpointPolicy { CheckpointPolicy(try StoreSettings.read(volume)) }

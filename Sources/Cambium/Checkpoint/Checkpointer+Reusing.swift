@@ -2,7 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Reuses chunks that no checkpoint and no graph needs. Call the methods only while the lock `making` is held, except `reclaimChunks`.
+/// Reuses chunks (64 KiB of pages) that no checkpoint and no graph needs. Call the methods only while the lock `making` is held, except
+/// `reclaimChunks`.
 extension Checkpointer {
     /// Makes chunks available again if only dropped checkpoints owned them. Releases the disk space of all chunks without an owner, and
     /// removes files to which no checkpoint refers.

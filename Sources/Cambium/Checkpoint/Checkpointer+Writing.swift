@@ -3,7 +3,7 @@ internal import CambiumLog
 import CambiumModel
 
 extension Checkpointer {
-    /// Writes the chunks that are not stored yet, and the checkpoint record.
+    /// Writes the chunks (64 KiB of pages) that are not stored yet, and the checkpoint record.
     ///
     /// - Returns: the number of bytes that were written; `nil` if a reader shares the existing record of the transaction. In that case, the
     ///   old record and its chunks stay unchanged, and the next checkpoint writes the chunks of the snapshot again.

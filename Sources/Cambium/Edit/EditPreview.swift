@@ -73,7 +73,7 @@ extension Store {
     }
 }
 
-/// Prevents the commit of a transaction that was only a preview.
+/// The error that prevents the commit of a transaction that was only a preview.
 private struct EndOfPreview: Error {}
 
 extension Draft {

@@ -62,7 +62,7 @@ public struct Repair: Sendable {
     /// unfinished write of another process. In that case, a new attempt begins.
     private static let attemptCountMax = 10
 
-    /// Ends an attempt, because the store changed while the attempt found corruption.
+    /// The error that ends an attempt, because the store changed while the attempt found corruption.
     private struct Changed: Error {}
 
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {

@@ -14,7 +14,7 @@ public struct ImportHooks: Sendable {
     public typealias Finish = @Sendable (inout WriteTransaction, ObjectID, JSONValue) throws -> Void
 
     package var prepare: Prepare?
-    /// Runs after a row is applied. It does not run for an object that `existing: .skip` leaves unchanged.
+    /// The hook that runs after a row is applied. It does not run for an object that `existing: .skip` leaves unchanged.
     package var finish: Finish?
     /// The entity whose rows are prepared; `nil` for the rows of any entity.
     var preparedEntity: String?

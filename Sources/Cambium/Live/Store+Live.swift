@@ -15,8 +15,9 @@ extension Store {
     /// reading, the store keeps only a limited number of changes.
     ///
     /// The sequence ends after the last update if the store is closed. If the task is cancelled, the sequence throws `CancellationError`.
-    /// The first update throws as `Graph.find(_:)` does, and `.invalidInput` for a query with a cursor. If a change of the schema removes a
-    /// name of the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See Docs/LIVE.md.
+    /// The first update throws as `Graph.find(_:)` does. It also throws `.invalidInput` for a query with a cursor. If a change of the
+    /// schema removes a name of the query, the sequence throws `.unknownName` or `.invalidInput`. After an error, the sequence ends. See
+    /// Docs/LIVE.md.
     ///
     /// Complexity of an update: O(objects whose answer may differ x log result + result), and at most that of the query.
     ///

@@ -31,7 +31,7 @@ struct MigrationCount {
             if let attribute = entity.attribute(number) { return counts(change, attribute) }
             if let relationship = entity.relationship(number) { return counts(change, relationship) }
         }
-        // If an attribute is added to existing entities, their objects get its default.
+        // If an attribute is added to existing entities, the objects of these entities get the attribute's default.
         guard let subject = change.new, let number = subject.property, let entity = new.entity(subject.entity),
             let attribute = entity.attribute(number), !attribute.defaultValue.isNull
         else { return (0, 0) }

@@ -2,8 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The position of one consumer of `Store.changes(from:_:)`: the number of the last transaction that it has received, and the versions in
-/// its seat.
+/// The position of one consumer of `Store.changes(from:_:)`: the number of the last transaction that the consumer has received, and the
+/// versions that the `ObserverSeat` keeps.
 final class ChangeObserver {
     private let store: Store
     private let delivery: ChangeDelivery

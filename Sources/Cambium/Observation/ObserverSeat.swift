@@ -27,7 +27,7 @@ final class ObserverSeat: Sendable {
     /// Releases the content, and ends the observer's interest in the newest versions.
     func end() { leases.end(loan) }
 
-    /// The content, which stays in the seat.
+    /// The content of the seat. Reading this property leaves the content in the seat.
     var held: Held { loan.held ?? Held() }
 
     /// Takes the content out of the seat. The content is empty if it was released because the observer requested no delivery for too long.

@@ -111,7 +111,7 @@ extension DecimalNumber: AttributeValue {
 /// A decimal is stored as a `DecimalNumber`, which can hold each decimal of Foundation.
 extension Decimal: AttributeValue {
     public static var attributeType: AttributeType { .decimal }
-    /// Null if the decimal is NaN.
+    /// The decimal as a value; null if the decimal is NaN.
     public var attributeValue: Value { DecimalNumber(self).map { .decimal($0) } ?? .null }
     public init(attributeValue: Value) throws { self.init(try DecimalNumber(attributeValue: attributeValue)) }
 }

@@ -12,7 +12,7 @@ extension Graph {
     /// Returns the record of the object with an id. Throws the same errors as `load(_:)` with a ref.
     public func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID) throws -> Record { try load(type, id, nil) }
 
-    /// - Parameter uncommitted: The origins of refs, if the graph is that of a transaction in progress; otherwise `nil`.
+    /// - Parameter uncommitted: The origins of refs, if the graph belongs to a transaction in progress; otherwise `nil`.
     func load<Record: EntityRecord>(_ type: Record.Type, _ id: ObjectID, _ uncommitted: UncommittedOrigins?) throws -> Record {
         var reader = RecordReader(self, try binding(type), uncommitted)
         return try reader.record(of: id)

@@ -73,7 +73,7 @@ extension Set: PropertyValue where Element: RelatedValue {
                 ids.append(try member.save(in: &row, property))
                 saved.insert(member)
             }
-            // Builds the set again, because the members have refs now, which may affect their equality.
+            // Builds the set again: the members have refs now, and the refs may affect whether members are equal.
             self = saved
         }
         guard let container: Element = row.containerRef(property) else { return }
