@@ -47,11 +47,14 @@ import Testing
     }
 
     /// Imports rows. Returns the report, and how often a row was read.
-    private func run(_ store: Store, _ entity: String, _ rows: [String]) throws -> (report: ImportReport, readCount: Int) {
+    private func run(
+        _ store: Store, _ entity: String, _ rows: [String], existing: ImportOptions.Existing = .update
+    ) throws -> (report: ImportReport, readCount: Int) {
         let readCount = Guarded(0)
         let hooks = ImportHooks(prepare: { _ in readCount.withLock { $0 += 1 } })
         var options = ImportOptions()
         options.onError = .skip
+        options.existing = existing
         let source = ImportSource.bytes(Array(rows.joined(separator: "\n").utf8))
         let report = try store.importRows(try store.schema.required(entity), from: [source], options, hooks: hooks)
         return (report, readCount.withLock { $0 })
@@ -127,6 +130,34 @@ import Testing
         let rows = [#"{"id":1}"#, #"{"id":2,"guests":[9]}"#, #"{"id":3,"guests":[9,8]}"#, #"{"id":4,"guests":[9]}"#]
         let report = try run(store, "Club", rows).report
         #expect(report.errors.map(\.row) == [1, 3, 4])
+    }
+
+    @Test func `a row stays if a row with its value skips an object only because of another bad row`() throws {
+        let store = try Store.inMemory(
+            schema: Schema {
+                EntityDefinition("Account", identity: ["id"], unique: [["mail"]]) {
+                    AttributeDefinition("id", .int64)
+                    AttributeDefinition("mail", .string, .optional)
+                    RelationshipDefinition("country", to: "Country")
+                }
+                EntityDefinition("Country", identity: ["code"]) {
+                    AttributeDefinition("code", .string)
+                    RelationshipDefinition("capital", to: "City")
+                }
+                EntityDefinition("City", identity: ["name"]) {
+                    AttributeDefinition("name", .string)
+                    RelationshipDefinition("region", to: "Region", min: 1)
+                }
+                EntityDefinition("Region", identity: ["name"]) { AttributeDefinition("name", .string) }
+            })
+        _ = try run(store, "Account", [#"{"id":1,"country":"es"}"#])
+        // The third row completes the stub, so the fourth row skips the country. Otherwise, the fourth row would add a city without region.
+        let rows = [
+            #"{"id":2,"mail":"a"}"#, #"{"id":3,"mail":"a"}"#, #"{"id":4,"mail":"a","country":{"code":"es"}}"#,
+            #"{"id":5,"mail":"b","country":{"code":"es","capital":{"name":"m"}}}"#, #"{"id":6,"mail":"b"}"#,
+        ]
+        let report = try run(store, "Account", rows, existing: .skip).report
+        #expect(report.errors.map(\.row) == [2, 3, 4])
     }
 
     @Test(arguments: UInt64(1)...(LongTests.areWanted ? 5000 : 80))

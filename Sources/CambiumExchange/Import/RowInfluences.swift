@@ -24,7 +24,8 @@ import CambiumGraph
 ///   The same holds for all links of an existing object that the row describes, and for ends that could take members from that object.
 /// * No later row finds an object that this row made, or that this row changed in a way that matters. This also holds for later rows that
 ///   fail. Objects that the later row would otherwise create itself are an exception. Their entity has no limits
-///   (`ImportEntity.isReplaceable`), and the later row has all mandatory values or only refers to the object.
+///   (`ImportEntity.isReplaceable`), and the later row has all mandatory values or only refers to the object. An object that the later row
+///   skips is no exception, because the later row would change the object if it were still a stub.
 /// * No other row is refused because of these objects. These objects keep no unique value that another row assigns.
 ///
 /// The last exception also holds if several rows are omitted. All rows that made or found the object are indifferent to it, so the first

@@ -95,7 +95,8 @@ package struct RowPlanner {
     ) throws(RowFailure) -> Int {
         let target = try self.target(entity, read.values, batch, draft)
         if notesFindings, case .existing(let row) = target {
-            findings.append(.init(place: entity.table.place(row), isIndifferent: isWhole(entity, read.values, batch)))
+            let isIndifferent = isWhole(entity, read.values, batch) && !mustSkip(row, entity, draft)
+            findings.append(.init(place: entity.table.place(row), isIndifferent: isIndifferent))
         }
         if case .existing(let row) = target, !entity.isAlone {
             let number = draft.entity(entity.table, row)
@@ -114,7 +115,7 @@ package struct RowPlanner {
             isFilled = true
             try completeStub(entity, row, read.values, batch, draft)
             filledStubs.insert(.init(table: entity.table.number, row: row))
-        case .existing(let row) where options.existing == .skip && draft.isOriginal(entity.table, row):
+        case .existing(let row) where mustSkip(row, entity, draft):
             plan.objects.append(.init(entity: entity.number, target: .skipped(row), values: 0..<0))
             return place
         case .alias(let other) where plan.objects[other].isStub && !plan.objects[other].isFilled:
@@ -145,6 +146,11 @@ package struct RowPlanner {
         let made = entities[plan.objects[place].entity].counted.entity
         if entity.entity.family.contains(made.number) { return }
         throw failure(.duplicate, batch, "an object of '\(made.name)' already has this identity")
+    }
+
+    /// Whether an object must stay unchanged, unless it is a stub.
+    private func mustSkip(_ row: UInt32, _ entity: ImportEntity, _ draft: borrowing Draft) -> Bool {
+        options.existing == .skip && draft.isOriginal(entity.table, row)
     }
 
     private mutating func misread(_ object: RowBatch.Object, _ row: UInt32, as number: EntityNumber) -> Int {
