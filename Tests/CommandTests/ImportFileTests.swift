@@ -49,6 +49,18 @@ import Testing
         #expect(rows == #"{"id":1,"name":"a","related":[]}"# + "\n" + #"{"id":2,"name":"b","related":[]}"# + "\n")
     }
 
+    @Test func `a directory in place of an input file is no such file`() throws {
+        let place = try Self.place()
+        try place.write("{\"id\":1}", to: "rows.json")
+        for arguments in [
+            ["import", "notes", "Note", "notes"], ["import", "notes", "Note", "rows.json", "--mapping", "notes"],
+            ["init", "new", "--schema", "notes"],
+        ] {
+            let outcome = try place.run(executable: Workplace.binary, arguments)
+            #expect(outcome.code == 66 && outcome.errors.contains("'notes' is a directory"), "\(arguments): \(outcome.errors)")
+        }
+    }
+
     @Test func `a corrupt compressed file is bad input, and nothing is imported`() throws {
         let place = try Self.place()
         try place.write((1...5000).map { "{\"id\":\($0)}" }.joined(separator: "\n"), to: "rows.json")

@@ -14,7 +14,7 @@ package final class InputFile: @unchecked Sendable {
 
     /// Opens the file. Waits for the writer of a FIFO.
     ///
-    /// - Throws: `.notFound` if there is no such file, and `.ioFailure` if the file cannot be opened or is a directory.
+    /// - Throws: `.notFound` if there is no such file or the path names a directory, and `.ioFailure` if the file cannot be opened.
     package init(_ path: String) throws(CambiumError) {
         var descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         while descriptor < 0, errno == EINTR { descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC) }
@@ -27,7 +27,7 @@ package final class InputFile: @unchecked Sendable {
         }
         if status.st_mode & S_IFMT == S_IFDIR {
             Glibc.close(descriptor)
-            throw CambiumError(.ioFailure, "'\(path)' is a directory; pass the path of a file.")
+            throw CambiumError(.notFound, "'\(path)' is a directory; pass the path of a file.")
         }
         self.descriptor = descriptor
         self.path = path
