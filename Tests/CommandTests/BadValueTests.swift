@@ -48,6 +48,8 @@ import Testing
         (["verify", "notes", "--against", long], 64, "--against is '\(cut)', but must be a root"),
         (["show", "notes", "Note/1", "--at", long], 64, "The value '\(cut)' is invalid for '--at <moment>'"),
         (["show", "notes", "Note/1", "--at=\(long)"], 64, "The value '\(cut)' is invalid for '--at <moment>'"),
+        (["help", "nope"], 64, "There is no command 'nope'. 'cambium help' lists the commands."),
+        (["help", long], 64, "There is no command '\(cut)'."),
         (["compact", "notes", "--retain", "since:x"], 64, "The value 'since:x' is invalid for '--retain <retention>'"),
     ]
 

@@ -43,7 +43,7 @@ struct CambiumCommand: ParsableCommand {
         // If a file grows beyond the limit of the process (RLIMIT_FSIZE), the write must fail without ending the process.
         signal(SIGXFSZ, SIG_IGN)
         do {
-            try Arguments.check()
+            try Arguments.check(configuration.subcommands.compactMap { $0.configuration.commandName })
             try MemoryBudget.checkEnvironment()
             var command = try parseAsRoot()
             try command.run()
