@@ -156,6 +156,23 @@ import Testing
         #expect(store.graph.objectCount == 12)
     }
 
+    @Test func `a dry run finds the objects of earlier batches`() throws {
+        let store = try Store.notes()
+        let rows = #"{"id":1,"items":[{"key":"a"}]}"# + "\n" + #"{"id":2,"items":["a"]}"# + "\n" + #"{"id":1,"title":"t"}"#
+        let report = try store.importing("Note", rows) {
+            $0.batchRowCount = 1
+            $0.references = .error
+            $0.effect = .dryRun
+        }
+        #expect(report.counts.inserted == 2 && report.counts.repeated == 1 && report.transaction == nil)
+        #expect(store.graph.objectCount == 0)
+        _ = try store.importing("Note", rows) {
+            $0.batchRowCount = 1
+            $0.references = .error
+        }
+        #expect(store.graph.objectCount == 3)
+    }
+
     @Test func `sub-entities are found through their parent and distinguished by a key`() throws {
         var definition = SchemaDefinition {
             EntityDefinition("Animal", identity: ["name"]) { AttributeDefinition("name", .string) }

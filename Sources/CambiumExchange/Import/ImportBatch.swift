@@ -65,7 +65,8 @@ package struct ImportBatch {
     ///   - refused: the rows that broke a rule in an earlier run of the batch, and that are omitted now.
     package init(_ input: ImportInput, firstRow: Int, refused: [Int: ImportReport.RowError]) {
         lastRow = firstRow
-        end = input.options.batchRowCount.map { firstRow + $0 } ?? .max
+        // A dry run keeps no batch, and a later row may need the objects of an earlier batch. So it applies all rows together.
+        end = input.options.effect == .dryRun ? .max : input.options.batchRowCount.map { firstRow + $0 } ?? .max
         self.refused = refused
         self.input = input
         influences = refused.keys.contains { $0 > firstRow } ? RowInfluences() : nil
