@@ -130,4 +130,24 @@ import Testing
         #expect(again.code == 0, "\(again.errors)")
         #expect(try again.json.first?["transaction"] as? Int == 9 && again.json.first?["id"] as? String == "Note/8")
     }
+
+    @Test func `a repeated clone writes no map if its moment is not available and a copy was deleted`() throws {
+        let place = try made()
+        let clone = ["clone", "notes", "Note/1", "--set", "id=8", "--request", "r8", "--map", "map.json"]
+        for command in [["insert", "notes", "Note", "id=7"], clone, ["delete", "notes", "Note/8"]] {
+            #expect(try place.run("checkpoint", "notes").code == 0)
+            #expect(try place.run(executable: Workplace.binary, command).code == 0)
+        }
+        let map = try place.bytes(of: "map.json")
+        // The files of the second compaction's input remain, as if it had been interrupted.
+        #expect(try place.run("compact", "notes", "--retain", "since:8").code == 0)
+        let segments = try FileManager.default.contentsOfDirectory(atPath: place.directory.appending(path: "notes/log").path).sorted()
+        let paths = segments.prefix(2).map { "notes/log/" + $0 }
+        let before = try paths.map { try place.bytes(of: $0) }
+        #expect(try place.run("compact", "notes", "--retain", "snapshots:1").code == 0)
+        for (path, bytes) in zip(paths, before) { try bytes.write(to: place.directory.appending(path: path)) }
+        let again = try place.run(executable: Workplace.binary, clone)
+        #expect(again.code == 66 && again.errors.contains("a copy was deleted later"), "\(again.errors)")
+        #expect(try place.bytes(of: "map.json") == map)
+    }
 }

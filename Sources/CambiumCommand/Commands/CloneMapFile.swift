@@ -52,14 +52,19 @@ struct CloneMapFile {
         try end(&writer)
     }
 
-    /// Writes the same lines for an earlier clone, whose copies are in the graph.
+    /// Writes the same lines for an earlier clone. Throws `.notFound` if a copy is not in the graph.
     func write(_ op: CloneOp, _ graph: Graph) throws(CambiumError) {
         var writer = JSONWriter()
         // The serials of the copies ascend in the order of the originals.
         for hierarchy in op.hierarchies {
             for serial in hierarchy.firstSerial..<hierarchy.firstSerial + UInt64(hierarchy.objectCount) {
                 let copy = ObjectID(root: hierarchy.root, serial: serial)
-                guard let original = graph.source(of: copy), let entity = graph.entity(of: copy) else { continue }
+                guard let original = graph.source(of: copy), let entity = graph.entity(of: copy) else {
+                    throw CambiumError(
+                        .notFound,
+                        "The map cannot be written, because a copy was deleted later, and the moment of the clone is not available. "
+                            + "Omit --map.", place: .init(file: path))
+                }
                 try add(original, copy, entity, graph.schema, to: &writer)
             }
         }
