@@ -83,8 +83,8 @@ extension RecordWriter {
         }
     }
 
-    /// Whether the members of a record are those that its object had before this save changed them, through another copy of the record or
-    /// from the other side of the relationship. Stores the former members in `formerMembers`.
+    /// Whether the members of a record are those that its object had before this save changed them. The save may have changed them through
+    /// another copy of the record, or from the other side of the relationship. Stores the former members in `formerMembers`.
     private mutating func isOutdated(
         _ wanted: [ObjectID], _ present: [ObjectID], _ relationship: Relationship, of id: ObjectID
     ) -> Bool {
