@@ -57,8 +57,8 @@ public struct Backup: Sendable, Equatable {
         guard try reader.retiredEnd() == .none else {
             throw CambiumError(
                 .notFound,
-                "The changes of the first transactions were retired, so an earlier moment cannot be copied. Copy the newest moment."
-                    + "\(reader.archiveHint())")
+                "The changes of the first transactions were retired from the log, so an earlier moment cannot be copied. "
+                    + "Copy the newest moment.\(reader.archiveHint())")
         }
         var settings = reader.settings
         // The copy and its source will have different later transactions, so the copy gets a new id.

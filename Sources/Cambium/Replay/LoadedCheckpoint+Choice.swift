@@ -39,13 +39,13 @@ extension LoadedCheckpoint {
         if moment != .latest, let oldest, flaws.isEmpty {
             throw CambiumError(
                 .notFound,
-                "The changes of transactions 1 to \(retiredEnd) were retired. The earliest state that can be shown is the one after "
-                    + "transaction \(oldest).\(hint)")
+                "The changes of transactions 1 to \(retiredEnd) were retired from the log. The earliest state that can be shown is the "
+                    + "one after transaction \(oldest).\(hint)")
         }
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(flaws.joined(separator: "; "))"
         throw CambiumError(
             .damaged,
-            "The changes of transactions 1 to \(retiredEnd) were retired, and no checkpoint that replaces them can be used. "
+            "The changes of transactions 1 to \(retiredEnd) were retired from the log, and no checkpoint that replaces them can be used. "
                 + "Restore the store from a backup.\(hint)\(reasons)")
     }
 }
