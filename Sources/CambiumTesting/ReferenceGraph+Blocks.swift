@@ -116,7 +116,7 @@ extension ReferenceGraph {
         CambiumError(.damaged, "A block of links does not fit '\(relationship.name)'.")
     }
 
-    /// Divides the serials of a block among the owners. Each owner gets the number of serials in `counts`.
+    /// Divides the serials of a block among the owners. The owner at an index gets as many serials as `counts` has at this index.
     private static func cut(
         _ serials: [UInt64], _ counts: [UInt32], _ owners: Int, _ misfit: CambiumError
     ) throws(CambiumError) -> [[UInt64]] {

@@ -8,7 +8,7 @@ struct EditDrops {
     var ends = Set<EditPlace>()
     /// The objects that stay as they are in the store.
     var objects = Set<ObjectID>()
-    /// The ordered relationships that get exactly the edit's members, although the store has changed them.
+    /// The ordered relationships that get exactly the members of the edit, although their members in the store have changed.
     var forced = Set<EditPlace>()
     /// The store's graph, with which the edit was compared; `nil` if no conflicts were resolved.
     private var theirs: Graph?

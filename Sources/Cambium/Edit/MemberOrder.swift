@@ -22,8 +22,8 @@ enum MemberOrder {
         let staying = staying(present, wanted)
         let places = Dictionary(present.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var steps: [Step] = []
-        // `passed` counts the present members up to the last member that stays. `waiting` counts how many of these members are still to be
-        // moved.
+        // `passed` counts the members of `present` up to the last staying member that the loop has reached. `waiting` counts those of them
+        // that must still be moved.
         var (passed, waiting) = (0, 0)
         var moved: Set<ObjectID> = []
         for (position, member) in wanted.enumerated() {

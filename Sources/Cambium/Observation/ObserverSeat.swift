@@ -34,7 +34,7 @@ final class ObserverSeat: Sendable {
     /// Until the next call of `leave`, the store keeps the newest versions for the observer.
     func take() -> Held { loan.take() ?? Held() }
 
-    /// Leaves the content in the seat for a limited time.
+    /// Stores the content in the seat until the observer takes it again, or until the loan ends.
     func leave(_ held: Held) {
         loan.leave(held, at: leases.now())
         leases.add(loan)

@@ -32,7 +32,7 @@ final class Leases: Sendable {
     /// A time that is not later than the end of any loan, in microseconds since 1970. It is set while `state` is locked. A write reads it
     /// without that lock: if the write misses a change, the next write sees the change.
     private let firstEndTime = Atomic(Timestamp.max.microsecondsSince1970)
-    /// A time that is not earlier than the `earliestTime` of any loan. It is set and read like `firstEndTime`.
+    /// An upper bound of the `earliestTime` of all loans. The rules for access to `firstEndTime` apply to this bound, too.
     private let lastEarliestTime = Atomic(Timestamp.min.microsecondsSince1970)
     let now: @Sendable () -> Timestamp
 

@@ -23,7 +23,7 @@ final class WriterLock: @unchecked Sendable {
     // The following properties are accessed only while the lock is held.
     /// The tick at which the lock last started to count time; 0 if it is not counting now.
     @exclusivity(unchecked) private var countedSince: UInt64 = 0
-    /// The ticks that were counted before `countedSince`, since the lock was last taken.
+    /// The ticks that were counted between the last time that the lock was taken and `countedSince`.
     @exclusivity(unchecked) private var countedTicks: UInt64 = 0
 
     typealias Use = StoreMetrics.LockUse

@@ -57,8 +57,8 @@ struct ImportObjectOptions: ParsableArguments {
     var absentMax: AbsentLimit?
     @Option(
         help: .init(
-            "Let --absent delete only objects that satisfy this condition before the import. A percentage of --absent-max then relates "
-                + "to these objects.", valueName: "condition"))
+            "Let --absent delete an object only if it satisfied this condition before the import. --absent-max can then be a percentage "
+                + "of the objects that satisfied the condition.", valueName: "condition"))
     var scope: String?
 
     func validate() throws {

@@ -34,7 +34,9 @@ struct PromptObject {
         let values = parts.dropFirst()
         guard values.count == entity.identity.count, !values.isEmpty else {
             let names = entity.identity.map(\.name).joined(separator: " ")
-            let remedy = names.isEmpty ? "Write an id, such as '\(entity.name)/1'." : "Write 'show \(entity.name)' with: \(names)."
+            let remedy =
+                names.isEmpty
+                ? "Write an id, such as '\(entity.name)/1'." : "Write a value for each of these after 'show \(entity.name)': \(names)."
             throw PromptMistake("'\(entity.name)' alone does not name an object. \(remedy)", at: first.start)
         }
         var identity: [Value] = []

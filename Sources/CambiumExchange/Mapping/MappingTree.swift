@@ -89,7 +89,8 @@ struct MappingTree {
         var dates: DateReader?
         if !rule.dates.isEmpty {
             guard attribute.type == .date else {
-                throw mistake("/dates", "'\(attribute.name)' is of the type \(attribute.type.rawValue), but 'dates' needs a date")
+                let type = attribute.type.rawValue
+                throw mistake("/dates", "'\(attribute.name)' is of the type \(type), but 'dates' is only for attributes of the type date")
             }
             guard PropertyMapping.pivotRange.contains(rule.pivot) else { throw mistake("/pivot", PropertyMapping.pivotRule) }
             do {
@@ -186,7 +187,7 @@ struct MappingTree {
         var resolved: [ResolvedMapping.Node] = []
         for (index, node) in nodes.enumerated() {
             var targets = index == 0 ? direct : []
-            // A property may be read directly from the first key of the path to the discriminator. In the table, the key then leads to the
+            // A mapping can read a property from the key that also begins the path to the entity's name. That key then leads to the
             // property.
             let directNames = Set(targets.map(\.name))
             for name in node.names where !directNames.contains(name) {

@@ -39,8 +39,8 @@ extension Draft {
     /// Links copies as their originals are linked, if the rules of both sides allow the link.
     ///
     /// - Parameters:
-    ///   - whole: The links that `copyColumns` has already copied as whole chains.
-    ///   - lonely: The links of `whole` in which a member is copied but its owner is not.
+    ///   - whole: The numbers of the links whose lists of members `copyColumns` has already copied completely.
+    ///   - lonely: The numbers in `whole` of the links in which a member is copied but its owner is not.
     mutating func copyLinks(_ plan: borrowing ClonePlan, _ rules: CloneLinkRules, whole: Set<Int>, _ lonely: Set<Int>) {
         for number in layout.links.indices {
             switch layout.links[number] {

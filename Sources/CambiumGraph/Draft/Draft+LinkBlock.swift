@@ -85,7 +85,7 @@ extension Draft {
     }
 
     private func misfit(_ relationship: Relationship) -> CambiumError {
-        CambiumError(.damaged, "A block of links does not fit the relationship '\(relationship.name)'.")
+        CambiumError(.damaged, "An op states links that the relationship '\(relationship.name)' cannot have.")
     }
 
     /// Removes the target of a to-one relationship.

@@ -70,7 +70,7 @@ struct TableMigration {
             let wanted = slots.compactMap(\.self)
             let place = free[wanted]?.firstIndex { number in
                 let before = old.indexes[number]
-                // A table of edges has only one index. Its families in both layouts are empty and therefore equal, so the index stays.
+                // A table of edges has only one index. The `family` of this index is empty in both layouts, so the index stays.
                 let hasSameRows = before.family.intersection(staying) == index.family.intersection(staying)
                 return hasSameRows && before.coversTable == index.coversTable
             }

@@ -29,10 +29,10 @@ package struct IndexRange: Sendable {
     let outer: Range<Int>
     let lower: Edge?
     let upper: Edge?
-    /// The places of the objects whose cut keys equal the cut key of `lower`. The whole values of these objects decide whether the objects
-    /// are in the range. There are no such places if the key of `lower` is not cut.
+    /// The positions in the index of the objects whose cut keys equal the cut key of `lower`. The whole values of these objects decide
+    /// whether the objects are in the range. A key is cut if it is too long for the index. Empty if the key of `lower` is not cut.
     private let lowerEdge: Range<Int>
-    /// The places of the objects whose cut keys equal the cut key of `upper`. There are no such places if the key of `upper` is not cut.
+    /// The positions in the index of the objects whose cut keys equal the cut key of `upper`. Empty if the key of `upper` is not cut.
     private let upperEdge: Range<Int>
 
     init(_ index: OrderedIndex, _ outer: Range<Int>) {

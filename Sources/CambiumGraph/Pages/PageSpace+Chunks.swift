@@ -37,7 +37,7 @@ enum ChunkMemory: UInt8 {
     case heap
     /// A heap address whose memory was lent to the kernel until a thread touches it. The chunk has no disk space.
     case lent
-    /// A heap address at which the file of the space's storage is mapped.
+    /// A heap address. The file of pages is mapped there.
     case file
     /// An address in the window of the space's storage, a mapping of the storage's whole file.
     case window

@@ -107,7 +107,10 @@ extension Query {
         if arguments.isEmpty { return }
         let names = parsedNames ?? condition.parameterNames
         if !arguments.keys.allSatisfy(names.contains), let unused = arguments.keys.filter({ !names.contains($0) }).min() {
-            throw CambiumError(.invalidInput, "The condition has no parameter $\(unused). Remove its value, or use it in the condition.")
+            throw CambiumError(
+                .invalidInput,
+                "The condition has no parameter $\(unused), but a value is given for it. Remove the value, or use $\(unused) in the "
+                    + "condition.")
         }
     }
 }

@@ -107,7 +107,8 @@ package struct PageFileWriter {
         for part in encoded.parts { try write(part.bytes, as: part.chunk) }
         try file.sync()
         let path = CheckpointRecord.path(root.transaction)
-        // If the existing record refers to another file, its readers use other chunks, so the record can be replaced even if it is shared.
+        // If the existing record refers to another file of pages, its readers use no chunk of this file. Then the writer can replace the
+        // record, even if another volume has a hard link to it.
         if try volume.exists(path), try isOfSameFile(path, as: root) {
             guard try volume.replaceUnlessShared(path, encoded.record) else { return nil }
         } else {

@@ -56,7 +56,7 @@ final class CreationVolume: Volume {
             state.byteCount += entry.count
             try state.file.sync()
         }
-        // A complete mark does no harm: the next opening of the store for writing removes it.
+        // If the mark cannot be removed, it does no harm: it states that the creation is complete, and the next writer removes it.
         try? base.remove(CreationMark.fileName)
         try? base.syncDirectory("")
     }

@@ -18,8 +18,8 @@ package protocol Volume: Sendable {
     func kind(of path: String) throws(CambiumError) -> FileKind?
     func remove(_ path: String) throws(CambiumError)
     func rename(_ path: String, to newPath: String) throws(CambiumError)
-    /// Creates a hard link to a file in another volume. The new name must not exist yet. Returns `false` if the two volumes are on
-    /// different file systems, or if the file system does not support hard links.
+    /// Creates, in another volume, a hard link to a file of this volume. The new name must not exist yet. Returns `false` if the two
+    /// volumes are on different file systems, or if the file system does not support hard links.
     func link(_ path: String, into other: any Volume, as newPath: String) throws(CambiumError) -> Bool
     /// Creates a directory and the missing directories above it, and makes their entries durable. Accepts a directory that exists.
     func createDirectory(_ path: String) throws(CambiumError)

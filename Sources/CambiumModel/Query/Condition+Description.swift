@@ -28,7 +28,8 @@ extension Operand: CustomStringConvertible {
 }
 
 extension QueryPath: CustomStringConvertible {
-    /// The names, separated by dots. A `#` precedes a first name that is also a word of the language. The text of the empty path is `self`.
+    /// The names, separated by dots. If the first of them is also a keyword of conditions, a `#` precedes it. The text of the empty path
+    /// is `self`.
     public var description: String {
         var writer = QueryWriter()
         writer.write(self)
