@@ -3,16 +3,16 @@ import CambiumModel
 
 /// Determines which checkpoints are kept, so that an earlier moment can be read after a short replay.
 ///
-/// The two newest checkpoints are kept, and so is the checkpoint that replaces the retired part of the log. The limits decide how many
-/// other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal leaves the shortest piece of log
-/// between its neighbours.
+/// The two newest checkpoints are kept, and so is the checkpoint that replaces the part of the log that compaction retired (removed). The
+/// limits decide how many other checkpoints are kept. If a limit is exceeded, the store drops the checkpoint whose removal leaves the
+/// shortest piece of log between its neighbours.
 ///
 ///     try store.setCheckpointPolicy(CheckpointPolicy(countMax: 100, pastPercent: 50))
 public struct CheckpointPolicy: Sendable, Hashable {
     /// The maximum number of checkpoints, including the newest ones. At least 1.
     public var countMax: Int
-    /// The maximum disk space of the data that only earlier moments need, in percent of the size of the newest checkpoint. The limit is at
-    /// least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
+    /// The maximum disk space of the data that only checkpoints of earlier moments need, in percent of the size of the newest checkpoint.
+    /// The limit is at least 64 MiB, except that 0 keeps no checkpoints for earlier moments.
     public var pastPercent: Int
     /// The form in which pages are stored. A change takes effect at the first checkpoint after the store is opened again. That checkpoint
     /// stores all pages.
@@ -21,8 +21,8 @@ public struct CheckpointPolicy: Sendable, Hashable {
     public enum Compression: Sendable, Hashable {
         /// Pages are stored as they are in memory. They are mapped from the file.
         case none
-        /// Pages are stored in compressed chunks of 64 KiB, which are decompressed when they are first touched. In this form, pages take
-        /// about half as much disk space as with `none`, and additional memory for each chunk that is touched.
+        /// Pages are stored in compressed chunks of 64 KiB. A chunk is decompressed when a page in it is first used. Compressed pages take
+        /// about half as much disk space as with `none`, and additional memory for each chunk that is used.
         case lz4
     }
 
@@ -56,10 +56,10 @@ public struct CheckpointPolicy: Sendable, Hashable {
 /// A kept checkpoint, with the numbers that determine its cost.
 struct KeptCheckpoint {
     let pageFile: UInt64
-    /// For each chunk, whether the checkpoint owns it.
+    /// For each chunk (64 KiB) of the file of pages, whether the checkpoint needs it.
     let chunks: [Bool]
-    /// The chunks whose bytes in the file differ from the bytes in memory: compressed chunks, and chunks with a part of the checkpoint's
-    /// table of chunks.
+    /// The chunks (64 KiB) with bytes in the file that differ from the bytes in memory. They are compressed chunks, and chunks with a part
+    /// of the checkpoint's table of chunks.
     let packed: Set<Int>
     /// The number of bytes of the checkpoint record.
     let recordByteCount: Int
@@ -115,11 +115,11 @@ extension CheckpointPolicy {
     }
 }
 
-/// The disk space that becomes free if all checkpoints are dropped, except the fixed ones.
+/// The disk space that becomes free if all checkpoints are dropped, except those that must stay (the fixed ones).
 private struct ChunkShares {
     private(set) var byteCount = 0
-    /// For each chunk of a file, the number of checkpoints that own it. If one of these checkpoints must stay, the number is `fixed`, which
-    /// no count reaches.
+    /// For each file, and each chunk (64 KiB) of it, the number of checkpoints that need the chunk. If one of these checkpoints must stay,
+    /// the number is `fixed`, which no count reaches.
     private var counts: [UInt64: [Int32]] = [:]
     private static let fixed = Int32.max / 2
 

@@ -20,7 +20,7 @@ final class CheckpointScheduler: Sendable {
         /// The number of logged bytes at the time when an automatic checkpoint last failed; `nil` if no automatic checkpoint has failed.
         /// The growth of the log that triggers the next attempt is counted from this number.
         var failedByteCount: Int?
-        /// The time from which the age of the last checkpoint is counted, in microseconds since 1970. It is the time of the first commit
+        /// The time at which the interval to the next checkpoint begins, in microseconds since 1970. It is the time of the first commit
         /// after the last automatic attempt, or after the opening; `nil` before that commit. If the clock is set back, it is the time of
         /// the next commit.
         var doneTime: Int64?
@@ -92,7 +92,7 @@ final class CheckpointScheduler: Sendable {
     // MARK: Timing
 
     private func consider(_ reading: UpkeepAlarm.Reading) {
-        // A block that waits in the queue must not keep the store alive, so it captures `self` weakly.
+        // A block in the queue must not keep the store alive, so the block captures `self` weakly.
         if isDue(reading) { queue.async { [weak self] in self?.attempt() } }
     }
 
@@ -141,7 +141,8 @@ final class CheckpointScheduler: Sendable {
         return isTooMuch ? .max : sum
     }
 
-    /// The number of logged bytes at the time of the newest checkpoint, or of the last failed automatic checkpoint if that was later.
+    /// The number of bytes that the store had logged at the newest checkpoint, or at the last failed automatic checkpoint if that was
+    /// later.
     private func tailBegin(_ state: State, _ newest: NewestCheckpoint) -> Int { max(newest.loggedByteCount, state.failedByteCount ?? .min) }
 
     /// The number of bytes of log after the newest checkpoint, or after the last failed automatic checkpoint if that was later.

@@ -22,10 +22,11 @@ extension Checkpointer {
         }
     }
 
-    /// The checkpoint `newest` can be used. Therefore removes the checkpoints that the opening of the store found unusable. A process that
-    /// has opened such a checkpoint keeps the checkpoint's file of pages open.
+    /// Removes the checkpoints that the opening of the store found unusable. They are no longer needed, because the new checkpoint `newest`
+    /// can be used. A process that has opened an unusable checkpoint keeps the checkpoint's file of pages open.
     ///
-    /// Removes the mark of corruption if `newest` begins a new file of pages, because all pages of such a checkpoint were checked.
+    /// If `newest` begins a new file of pages, all pages of `newest` were checked. Therefore also removes the file in which a process
+    /// recorded that it had found corruption.
     func dropPassedOver(except newest: TransactionNumber) throws {
         for number in passedOver where number != newest {
             if try volume.exists(CheckpointRecord.path(number)) {
@@ -36,14 +37,14 @@ extension Checkpointer {
         }
         try syncRecords()
         passedOver = []
-        // A checkpoint that continues a file shares chunks with earlier checkpoints. If a process has found corruption in these chunks,
-        // only the next opening of the store can check the chunks, so the mark of corruption stays.
+        // A checkpoint in an existing file shares chunks with earlier checkpoints. If a process has found corruption, only the next opening
+        // of the store can check these chunks. So the record of the corruption stays.
         if beginsFile { try PageFile.removeDamageMark(volume) }
         beginsFile = false
     }
 
-    /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay, and so does
-    /// the checkpoint that replaces the retired part of the log.
+    /// Drops the checkpoints that the policy does not keep, and returns their number. Checkpoints that a process reads stay. The checkpoint
+    /// that replaces the retired (removed) part of the log also stays.
     func dropCheckpoints() throws -> Int {
         let retiredEnd = try LogReader(volume).retiredEnd()
         let numbers = try CheckpointRecord.list(volume)
@@ -53,8 +54,8 @@ extension Checkpointer {
         var roots: [(number: TransactionNumber, root: KeptCheckpoint)] = []
         for number in numbers.reversed() {
             if let anchor, number < anchor {
-                // A compaction retired the log before the anchor, but could not drop this older checkpoint, because a process was reading
-                // it.
+                // A compaction retired the log before the checkpoint `anchor`, but could not drop this older checkpoint, because a process
+                // was reading it.
                 dropped.append(number)
             } else if let root = try keptCheckpoint(number) {
                 roots.append((number, root))
@@ -96,8 +97,8 @@ extension Checkpointer {
         return droppedCount
     }
 
-    /// Makes the removal and the replacement of records durable. Otherwise, a removed record could reappear after a power failure, and
-    /// refer to chunks that contain other pages by then.
+    /// Makes the removal and the replacement of checkpoint records durable. Otherwise, a removed record could reappear after a power
+    /// failure, and refer to chunks that contain other pages by then.
     func syncRecords() throws(CambiumError) {
         guard hasUnsyncedRecords else { return }
         try volume.syncDirectory(CheckpointRecord.directory)
@@ -113,7 +114,7 @@ extension Checkpointer {
         return root
     }
 
-    /// Returns, for each chunk of the file of pages, whether a kept checkpoint owns it. Returns `nil` if the record of a checkpoint is
+    /// Returns, for each chunk (64 KiB) of the file of pages, whether a checkpoint needs it. Returns `nil` if the record of a checkpoint is
     /// corrupt.
     func keptChunks() throws -> [Bool]? {
         var taken: [Bool] = []

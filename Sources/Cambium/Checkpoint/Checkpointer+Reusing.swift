@@ -5,13 +5,14 @@ import CambiumModel
 /// Reuses chunks (64 KiB of pages) that no checkpoint and no graph needs. Call the methods only while the lock `making` is held, except
 /// `reclaimChunks`.
 extension Checkpointer {
-    /// Makes chunks available again if only dropped checkpoints owned them. Releases the disk space of all chunks without an owner, and
-    /// removes files to which no checkpoint refers.
+    /// Makes the chunks (64 KiB of pages) available again that only dropped checkpoints needed. Releases the disk space of all unneeded
+    /// chunks, and removes files to which no checkpoint refers.
     func reclaimChunks() throws {
         try whileNoneIsMade { try reclaim(keptChunks(), keepsSpares: false) }
     }
 
-    /// Makes unneeded chunks available again, and removes unneeded files. Call this method only while the lock `making` is held.
+    /// Makes unneeded chunks (64 KiB of pages) available again, and removes unneeded files. Call this method only while the lock `making`
+    /// is held.
     ///
     /// - Parameter taken: the result of `keptChunks`.
     /// - Parameter keepsSpares: whether several MiB of empty chunks keep their memory and disk space, so that new pages can use it
@@ -42,10 +43,10 @@ extension Checkpointer {
         try PageFileWriter.removeFiles(volume, except: Set(kept.values.map(\.pageFile)).union([pageFile]))
     }
 
-    /// If memory is scarce, replaces the memory of stored chunks by mappings of the file. The steps are so short that writers do not notice
-    /// them.
+    /// If memory is scarce, replaces the memory of stored chunks (64 KiB of pages) by mappings of the file. Works in short steps, between
+    /// which writers continue.
     ///
-    /// - Parameter taken: for each chunk, whether a checkpoint owns it, including checkpoints that only earlier moments need.
+    /// - Parameter taken: for each chunk, whether a checkpoint needs it. All kept checkpoints count, not only the newest one.
     func releaseMemory(of taken: [Bool]) {
         // The chunks in `packed` cannot be mapped, because their bytes in the file differ from their bytes in memory.
         let packed = kept.values.reduce(into: Set<Int>()) { if $1.pageFile == pageFile { $0.formUnion($1.packed) } }
@@ -59,6 +60,6 @@ extension Checkpointer {
         writer.whileNoThreadWrites { note { $0.heapByteCount = timeline.reservedByteCount } }
     }
 
-    /// The number of chunks that one step replaces. These chunks take 1 MiB.
+    /// The number of chunks (64 KiB each) that one step replaces by mappings.
     private static let replacedCountMax = 16
 }

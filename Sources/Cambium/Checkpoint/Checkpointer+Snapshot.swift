@@ -25,8 +25,8 @@ extension Checkpointer {
         _ = try writer.lock.hold(as: .checkpoint) { () throws(CambiumError) in try log.beginSync() }
     }
 
-    /// Ends the log at a position to which the checkpoint can refer, and freezes the existing pages. Call this method only while the
-    /// writer's lock is held.
+    /// Prepares a checkpoint: writes all transactions to the log, records the position after them, and freezes the existing pages (writers
+    /// no longer change them). Call this method only while the writer's lock is held.
     ///
     /// - Returns: `nil` if the newest transaction is `stored`.
     func snapshot(unlessAt stored: TransactionNumber?) throws -> CheckpointSnapshot? {
@@ -51,7 +51,8 @@ extension Checkpointer {
             loggedByteCount: writer.alarm.loggedByteCount)
     }
 
-    /// Returns the number of chunks that a checkpoint needs for its table of chunks.
+    /// Returns the number of chunks (64 KiB) that a checkpoint needs for its own table of chunks. The table is in chunks only if it is too
+    /// large for the checkpoint record.
     private func tableChunkCount(_ transaction: TransactionNumber, _ schema: SchemaCatalog, chunkCount: Int) throws(CambiumError) -> Int {
         try CheckpointRecord.tableChunkCount(transaction, schema: schema, chunkCount: chunkCount, isPacked: isPacked, tuning: tuning)
     }

@@ -10,7 +10,7 @@ extension Checkpointer {
     func write(_ snapshot: CheckpointSnapshot, inFile: Set<Int>) throws -> Int? {
         let live = snapshot.frozen.image.live
         let taken = try keptChunks()
-        // The files of a failed checkpoint take disk space that the new checkpoint needs.
+        // The remains of a failed checkpoint take disk space that the new checkpoint needs, so they are removed first.
         try PageFileWriter.removeInterrupted(volume)
         if taken != nil { try removeUnnamedFiles() }
         var writer = try PageFileWriter(volume, pageFile, isNamed: !chunks.isEmpty)
@@ -34,8 +34,8 @@ extension Checkpointer {
             next[chunk] = CheckpointRecord.Chunk(live: live[chunk], checksum: stored.checksum, packedByteCount: stored.packedByteCount)
         }
         if let taken {
-            // Marks the chunks without an owner as unused. The next process that opens the store writes to such chunks first. Without these
-            // marks, each process would enlarge the file.
+            // Marks the chunks that no checkpoint needs as unused. The next process that opens the store writes to unused chunks first.
+            // Without these marks, each process would enlarge the file.
             for chunk in live.indices where live[chunk] == 0 && (chunk >= taken.count || !taken[chunk]) { next[chunk] = .unused }
         }
         for chunk in snapshot.frozen.tables { next[chunk] = .table }

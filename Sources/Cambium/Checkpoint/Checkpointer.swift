@@ -20,11 +20,12 @@ final class Checkpointer: @unchecked Sendable {
     private let progress: Guarded<NewestCheckpoint>
 
     // The following properties are accessed only while `making` is held.
-    /// The chunks of the newest checkpoint, with their checksums.
+    /// The chunks (64 KiB of pages) of the newest checkpoint, with their checksums.
     @exclusivity(unchecked) var chunks: [CheckpointRecord.Chunk]
-    /// The chunks that are frozen and not yet stored.
+    /// The chunks (64 KiB of pages) that writers no longer change, and that no checkpoint has stored yet.
     @exclusivity(unchecked) var unstored: Set<Int> = []
-    /// The unstored chunks whose memory is mapped from the file.
+    /// The unstored chunks (64 KiB of pages) that are mapped from the file of pages, so their bytes are already in the kernel's copy of the
+    /// file.
     @exclusivity(unchecked) var inFile: Set<Int> = []
     /// Whether the store was closed, so that nothing more is written and no chunk is used again.
     @exclusivity(unchecked) private var isEnded = false
@@ -40,6 +41,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether the next checkpoint begins a new file of pages. If so, the next checkpoint stores all pages, and first compares each stored
     /// chunk with its checksum.
     @exclusivity(unchecked) var beginsFile: Bool
+    /// The properties of the existing checkpoints that were read so far.
     @exclusivity(unchecked) var kept: [TransactionNumber: KeptCheckpoint] = [:]
     @exclusivity(unchecked) var policy: CheckpointPolicy
     /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
@@ -48,7 +50,7 @@ final class Checkpointer: @unchecked Sendable {
     /// Whether records were removed or replaced since their directory was last synced. Until the directory is synced, a power failure may
     /// restore the old records.
     @exclusivity(unchecked) var hasUnsyncedRecords = false
-    /// Whether chunks were taken for a checkpoint's table of chunks after `reclaim` last ran.
+    /// Whether chunks were reserved for a checkpoint's table of chunks after `reclaim` last ran.
     @exclusivity(unchecked) var holdsTableChunks = false
 
     /// - Parameter tailByteCount: the number of bytes of log after the checkpoint from which the store was opened.
@@ -106,8 +108,8 @@ final class Checkpointer: @unchecked Sendable {
         // Syncs before the writer's lock is taken, so that a sync under that lock has little left to write.
         if !(writer.lock.hold { writer.isClosed }) { try syncLog() }
         return try whileNoneIsMade {
-            // If chunks were taken for a table of chunks, and `reclaim` has not run since then, the last checkpoint probably failed. The
-            // chunks that no record names become available again.
+            // If chunks were reserved for a table of chunks, and `reclaim` has not run since then, the last checkpoint probably failed. The
+            // chunks that no checkpoint record names become available again.
             if holdsTableChunks { try reclaim(keptChunks()) }
             guard let snapshot = try writer.lock.hold(as: .checkpoint, { try snapshot(unlessAt: again ? nil : newest.transaction) }) else {
                 return CheckpointReceipt(transaction: newest.transaction, byteCount: 0, droppedCount: 0)

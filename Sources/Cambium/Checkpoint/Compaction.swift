@@ -13,7 +13,7 @@ public enum Retention: Sendable, Hashable {
     case checkpoints(Int)
 }
 
-/// The checkpoint that replaces the retired transactions.
+/// The choice of the checkpoint that replaces the retired transactions, of which compaction removes the changes.
 enum CompactionAnchor: Equatable {
     /// No checkpoint: nothing is retired.
     case none
@@ -32,16 +32,17 @@ public struct Compaction: Sendable, Equatable {
     public internal(set) var retiredEnd = TransactionNumber.none
     /// The earliest transaction whose graph can still be shown.
     public internal(set) var firstMoment = TransactionNumber.none
-    /// The number of segments that this compaction retired.
+    /// The number of segments (files of the log) from which this compaction removed the changes.
     package internal(set) var segmentCount = 0
-    /// The number of bytes by which the log has shrunk, not counting the header of a segment that was begun for the compaction.
+    /// The number of bytes by which the log has shrunk. If the compaction began a new file of the log, the header of that file does not
+    /// count.
     public internal(set) var logByteCount = 0
     /// The number of checkpoints that this compaction dropped.
     package internal(set) var droppedCount = 0
     /// The number of bytes by which the stored pages have shrunk. It is negative if the checkpoint for the compaction takes more bytes than
     /// were saved.
     public internal(set) var storedByteCount = 0
-    /// The number of segments that this compaction put into the archive.
+    /// The number of segments (files of the log) that this compaction copied to the archive.
     package internal(set) var archivedSegmentCount = 0
     /// The number of bytes of the files that the compaction created in the archive.
     package internal(set) var archivedByteCount = 0
@@ -50,7 +51,8 @@ public struct Compaction: Sendable, Equatable {
 }
 
 extension Compaction {
-    /// Puts segments into an archive before they are retired, and counts them. In a dry run, only counts them.
+    /// Copies segments (files of the log) to an archive before compaction removes their changes, and counts them. In a dry run, only counts
+    /// them.
     mutating func keep(
         _ segments: [TransactionNumber], upTo end: TransactionNumber, in archive: SegmentArchive?, isDryRun: Bool, _ reader: LogReader
     ) throws {

@@ -3,8 +3,8 @@ internal import CambiumLog
 import CambiumModel
 
 extension Compactor {
-    /// Retires segments up to the checkpoint that a retention selects. First compares that checkpoint with the log, because afterwards only
-    /// the checkpoint remains.
+    /// Removes the changes from the part of the log before the checkpoint that a retention selects. First compares that checkpoint with the
+    /// log, because afterwards only the checkpoint remains.
     ///
     /// - Parameter isDryRun: whether to change nothing, and only report what would be retired.
     func retireLog(upTo kept: CompactionAnchor, _ archive: SegmentArchive?, isDryRun: Bool) throws -> Compaction {
@@ -14,7 +14,7 @@ extension Compactor {
             let roots = try CheckpointRecord.list(volume)
             let retiredEnd = try reader.retiredEnd()
             // Checkpoints before `retiredEnd` remain only while processes read them. Such checkpoints are in the retired part of the log,
-            // so they cannot be the anchor.
+            // so none of them can replace a part of the log.
             let standing = roots.filter { $0 >= retiredEnd }
             var compaction = Compaction()
             let anchor = anchor(kept, standing)
@@ -46,7 +46,7 @@ extension Compactor {
         _ sealer: SegmentSealer, _ compaction: inout Compaction
     ) throws {
         let volume = checkpointer.volume
-        // The segment that contains the anchor may also contain later transactions, so it is split after the anchor.
+        // The segment that contains transaction `anchor` may also contain later transactions, so it is split after `anchor`.
         if retiredEnd < anchor, let last = try LogDirectory.segments(volume, upTo: anchor).last {
             compaction.logByteCount += try sealer.split(last, after: anchor)
         }
@@ -55,8 +55,8 @@ extension Compactor {
                 .damaged, "No file of the log begins right after transaction \(anchor), so nothing was retired. Run 'cambium verify'.")
         }
         var segments = try LogDirectory.segments(volume, upTo: anchor)
-        // The retirement of the last retired segment may have been interrupted before its files of ops were removed. Therefore, the last
-        // retired segment is retired again.
+        // An earlier compaction may have been interrupted before it removed the separate files of ops of the last retired segment. So this
+        // segment is retired again.
         let begin = segments.last { $0 <= retiredEnd } ?? .none
         segments.removeAll { $0 < begin }
         if archive != nil {
@@ -76,7 +76,8 @@ extension Compactor {
         compaction.retiredEnd = try reader.retiredEnd()
     }
 
-    /// Measures the segments that would be retired. If a segment would be split, only its bytes before the checkpoint count.
+    /// Measures the segments (files of the log) that would be retired. If a segment would be split, only its bytes before the checkpoint
+    /// count.
     private func measure(
         upTo anchor: TransactionNumber, after retiredEnd: TransactionNumber, _ archive: SegmentArchive?, _ reader: LogReader,
         _ compaction: inout Compaction

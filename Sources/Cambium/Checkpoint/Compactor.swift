@@ -2,7 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// Compacts a store: packs its pages and stores them, and retires the part of its log that a checkpoint replaces.
+/// Compacts a store: moves rows together so that pages become free, stores the pages, and retires (removes) the part of the log that a
+/// checkpoint replaces.
 struct Compactor {
     let scheduler: CheckpointScheduler
     let upkeep: GraphUpkeep
@@ -10,7 +11,7 @@ struct Compactor {
     let past: EarlierGraphs
     var checkpointer: Checkpointer { scheduler.checkpointer }
 
-    /// Retires the part of the log that a retention does not keep. Writers continue at the same time.
+    /// Compacts the store, and retires (removes) the part of the log that a retention does not keep. Writers continue at the same time.
     func compact(_ retention: Retention, archive volume: (any Volume)?, isDryRun: Bool) throws -> Compaction {
         // Checks the retention first, so that a refused compaction writes nothing.
         let anchor = try anchor(for: retention)
@@ -32,8 +33,8 @@ struct Compactor {
         let before = try PageFile.byteCount(checkpointer.volume)
         var isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
         _ = try scheduler.store(again: isPacked)
-        // Packing leaves holes in the chunks to which it writes. The new checkpoint has frozen these chunks, so a further round of packing
-        // can empty them.
+        // Packing leaves holes in the chunks (64 KiB of pages) to which it writes. Writers no longer change these chunks after the new
+        // checkpoint, so a further round of packing can empty them.
         for _ in 0..<Self.packingRoundCountMax where isPacked {
             isPacked = try upkeep.pack(.thorough, stepCountMax: .max)
             if isPacked { _ = try scheduler.store(again: true) }
@@ -47,8 +48,8 @@ struct Compactor {
     /// The maximum number of times that pages are packed and stored again. Each round has much less to do than the previous one.
     private static let packingRoundCountMax = 3
 
-    /// If the segment to which the writer appends contains `transaction`, ends that segment. Later transactions are then in another
-    /// segment.
+    /// If the segment (file of the log) to which the writer appends contains `transaction`, ends that segment. Later transactions are then
+    /// in another segment.
     func endSegment(with transaction: TransactionNumber) throws {
         let (writer, log) = (checkpointer.writer, checkpointer.log)
         try writer.lock.hold {
@@ -59,8 +60,8 @@ struct Compactor {
         }
     }
 
-    /// Returns the anchor that a retention selects. Throws `.notFound` if the moment of the retention does not exist, or if it is after the
-    /// newest transaction. Throws `.invalidInput` for an invalid retention.
+    /// Returns the choice of the checkpoint that a retention selects to replace the retired part of the log. Throws `.notFound` if the
+    /// moment of the retention does not exist, or if it is after the newest transaction. Throws `.invalidInput` for an invalid retention.
     private func anchor(for retention: Retention) throws -> CompactionAnchor {
         switch retention {
         case .all: return .none

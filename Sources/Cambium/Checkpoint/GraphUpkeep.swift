@@ -2,7 +2,8 @@ internal import CambiumBytes
 import CambiumGraph
 import CambiumModel
 
-/// Packs the pages of the newest graph and builds its indexes, in short steps between which other threads write.
+/// Packs the pages of the newest graph (moves rows together so that pages become free) and builds its indexes, in short steps between which
+/// other threads write.
 struct GraphUpkeep: Sendable {
     let writer: WriterState
     private var timeline: Timeline { writer.timeline }
@@ -20,7 +21,8 @@ struct GraphUpkeep: Sendable {
         }
     }
 
-    /// Packs the pages in short steps, between which other threads write. Other threads also write while a plan is made.
+    /// Packs the pages (moves rows together so that pages become free) in short steps, between which other threads write. Other threads
+    /// also write while a packing plan is made.
     ///
     /// - Returns: whether packing saved anything.
     func pack(_ limits: PackingLimits, stepCountMax: Int) throws -> Bool {
@@ -46,8 +48,8 @@ struct GraphUpkeep: Sendable {
         return hasGained
     }
 
-    /// Returns a plan, which is made while other threads write. Returns `nil` if packing is not worthwhile or not possible, or if the store
-    /// was closed.
+    /// Returns a plan for packing, which is made while other threads write. Returns `nil` if packing is not worthwhile or not possible, or
+    /// if the store was closed.
     private func packingPlan(_ limits: PackingLimits) -> PackingPlan? {
         guard let survey = writer.lock.hold(as: .packing, { writer.isClosed ? nil : timeline.survey(limits) }) else { return nil }
         var planned: Graph? = writer.graph
@@ -61,11 +63,11 @@ struct GraphUpkeep: Sendable {
     /// The maximum number of packing steps before a checkpoint. These steps move several hundred thousand rows, or copy 256 MiB of pages.
     static let stepCountMax = 1024
 
-    /// The maximum number of consecutive plans that save nothing, in addition to one such plan for each entity. Without this limit, packing
-    /// might never end while writers change everything.
+    /// The maximum number of consecutive packing plans that save nothing, in addition to one useless plan for each entity. Without this
+    /// limit, packing might never end while writers change everything.
     private static let vainPlanCountMax = 4
 
-    /// Does one step of a plan. Call this method only while the writer's lock is held.
+    /// Executes one step of a packing plan. Call this method only while the writer's lock is held.
     private func step(_ plan: inout PackingPlan) throws {
         try writer.checkOpen()
         // A version that readers see is never rolled back, so it can be confirmed and then packed.

@@ -4,7 +4,7 @@ import CambiumModel
 struct NewestCheckpoint {
     /// The last transaction in the checkpoint.
     var transaction = TransactionNumber.none
-    /// The number of bytes of the chunks with pages in the checkpoint.
+    /// The number of bytes of the chunks (64 KiB of pages) that the checkpoint contains.
     var storedByteCount = 0
     /// The number of bytes that the store had logged when the checkpoint was begun, counted from the opening of the store. For the
     /// checkpoint from which the store was opened, it is the negative number of bytes of the log after that checkpoint.

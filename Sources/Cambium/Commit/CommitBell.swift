@@ -3,9 +3,9 @@ import Synchronization
 
 /// Wakes the tasks that wait until readers can see the next transaction.
 ///
-/// While no task waits, ringing is one relaxed load. The load cannot miss a task: a task first adds itself to the waiters, and then reads
-/// the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the task reads the
-/// new graph, or the writer that rings finds the task.
+/// While no task waits, `ring` costs one relaxed atomic load. The load cannot miss a task: a task first adds itself to the waiters, and
+/// then reads the visible graph. A mutex guards that graph: the writer sets it, and the task reads it, under this mutex. So either the task
+/// reads the new graph, or the writer that rings finds the task.
 final class CommitBell: Sendable {
     private struct State {
         var waiters: [ObjectIdentifier: Waiter] = [:]
@@ -27,7 +27,7 @@ final class CommitBell: Sendable {
         wakeAll()
     }
 
-    /// Waits until the bell rings or the task is cancelled. Returns immediately if the bell has ended, or if there is news.
+    /// Waits until the bell rings or the task is cancelled. Returns immediately if `end` was called, or if `hasNews` returns `true`.
     ///
     /// - Parameter hasNews: returns whether the writer has shown a graph that the caller does not know.
     func wait(unless hasNews: () -> Bool) async {

@@ -8,8 +8,8 @@ import CambiumModel
 /// group. When the sync has ended, one of the waiting threads leads the next group. So one sync serves all commits that arrived during the
 /// previous sync.
 ///
-/// SENDABLE: the writer's lock guards the properties until the leader closes the group. Any thread may use `listeners` and `word`.
-/// `outcome` is set before `word` states that the group is settled.
+/// SENDABLE: the writer's lock guards the properties until the leader closes the group to further commits. Any thread may use `listeners`
+/// and `word`. `outcome` is set before `word` states that the group is settled.
 final class CommitGroup: @unchecked Sendable {
     private enum Word {
         static let waiting: UInt32 = 0
@@ -26,7 +26,7 @@ final class CommitGroup: @unchecked Sendable {
     @exclusivity(unchecked) var threadCount = 0
     /// The number of commits in the group for which no thread waits. The outcome of such a commit goes to a listener or a ticket.
     @exclusivity(unchecked) var listenerCount = 0
-    /// The number of bytes of the frames in which the transactions were written.
+    /// The number of bytes that the transactions of the group take in the log.
     @exclusivity(unchecked) var byteCount = 0
     @exclusivity(unchecked) private var outcome = Outcome.success(())
     private let listeners = Guarded<[@Sendable (Outcome) -> Void]?>([])
@@ -35,10 +35,11 @@ final class CommitGroup: @unchecked Sendable {
     var isEmpty: Bool { threadCount == 0 && listenerCount == 0 }
     var shareByteCount: Int { transactionCount == 0 ? 0 : byteCount / transactionCount }
 
-    /// The outcome of the group; `nil` if the group is not settled yet.
+    /// The outcome of the group; `nil` if it is not known yet.
     var outcomeIfSettled: Outcome? { word.value == Word.settled ? outcome : nil }
 
-    /// Sleeps until the group is settled and returns its outcome. Returns `nil` if the caller must lead the group.
+    /// Sleeps until the outcome of the group is known, and returns it. Returns `nil` if the calling thread must lead the group: write it
+    /// and sync.
     func wait() -> Outcome? {
         while true {
             switch word.value {
@@ -49,14 +50,14 @@ final class CommitGroup: @unchecked Sendable {
         }
     }
 
-    /// Chooses one of the waiting threads to lead the group.
+    /// Wakes one of the waiting threads to lead the group: to write its transactions and sync.
     func chooseLeader() {
         word.value = Word.lacksLeader
         word.wakeOne()
     }
 
-    /// Calls `listener` when the group is settled, on the thread that settles the group. If the group is already settled, calls `listener`
-    /// immediately.
+    /// Calls `listener` when the outcome of the group is known, on the thread that calls `settle`. If the outcome is already known, calls
+    /// `listener` immediately.
     func notify(_ listener: @escaping @Sendable (Outcome) -> Void) {
         let isWaiting = listeners.withLock { listeners in
             listeners?.append(listener)
@@ -65,7 +66,7 @@ final class CommitGroup: @unchecked Sendable {
         if !isWaiting { listener(outcome) }
     }
 
-    /// Settles the group, wakes the threads that wait, and calls the listeners.
+    /// Sets the outcome of the group, wakes the threads that wait, and calls the listeners.
     ///
     /// - Parameter sleeperCount: the number of threads that wait, not counting the calling thread.
     func settle(_ outcome: Outcome, sleeperCount: Int) {
@@ -80,12 +81,12 @@ final class CommitGroup: @unchecked Sendable {
     }
 }
 
-/// Whether the transactions of one frame were written, or why they were not written.
+/// Whether the transactions of one frame (transactions that are written together) were written, or why they were not written.
 ///
 /// SENDABLE: threads change the properties only while they hold the writer's lock, and read the properties without the lock only after the
 /// group is settled.
 final class FrameFate: @unchecked Sendable {
-    /// Whether the kernel has the bytes of the frame.
+    /// Whether the transactions were passed to the kernel.
     @exclusivity(unchecked) var isWritten = false
     /// The reason why the frame was not written.
     @exclusivity(unchecked) private(set) var failure: CambiumError?

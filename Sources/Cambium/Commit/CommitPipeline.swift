@@ -36,7 +36,8 @@ final class CommitPipeline: Sendable {
             try writer.checkOpen()
             let level = try level(asked)
             let (lock, timeline) = (writer.lock, writer.timeline)
-            // Before the closure, only the search for a request takes notable time, so only that search is counted.
+            // Before `body` runs, only the search for an earlier request takes notable time. So the time that the lock is held is counted
+            // only if there is a request.
             if author.requestID != nil { lock.startCounting() }
             if author.requestID != nil, let refusal = refusal(of: author) {
                 // The transaction that applied the request may not be durable yet. The calling thread waits until that transaction is
@@ -68,7 +69,7 @@ final class CommitPipeline: Sendable {
         return pending
     }
 
-    /// Commits a copy of a transaction of another log, with the same author, request, time and place in the Merkle tree. If that time is
+    /// Commits a copy of a transaction of another log, with the same author, request, time and position in the Merkle tree. If that time is
     /// earlier than the time of this store's last transaction, the copy gets the time of the last transaction. Does not wait for the disk.
     ///
     /// Throws `.conflict` if the transaction does not follow the last transaction, `.notWritable` if the store was closed, and the errors
@@ -108,7 +109,7 @@ final class CommitPipeline: Sendable {
     /// Checks and publishes a transaction, and stages it for the log.
     ///
     /// - Parameter record: the transaction that the new transaction copies from another log; `nil` for a new transaction.
-    /// - Parameter upkeep: receives the numbers for `callForUpkeep` if a limit is reached.
+    /// - Parameter upkeep: if background work may be due, receives the numbers for `callForUpkeep`.
     private func publish(
         _ transaction: consuming WriteTransaction, _ author: Author, _ checks: Checks, _ level: Durability, _ waiter: CommitQueue.Waiter,
         as record: LogRecord? = nil, upkeep: inout UpkeepAlarm.Reading?
@@ -124,8 +125,8 @@ final class CommitPipeline: Sendable {
         let now = writer.environment.now()
         let time = now.microsecondsSince1970
         try stage(encoded, author, at: now, as: record)
-        // While the log changes to a new segment (a rotation), no frame is written. So every transaction then waits for its group, as a
-        // synced transaction does.
+        // While the log changes to a new segment (a rotation), no frame is written. So every transaction then waits until its group is
+        // written, as a synced transaction does.
         let isSynced = level == .synced || writer.log?.pendingRotation != nil
         if isSynced { queue.expectStaged() }
         let byteCount = encoded.payload.fileByteCount + (isSynced ? 0 : try queue.writeStaged().get())
@@ -154,7 +155,8 @@ final class CommitPipeline: Sendable {
         return queue.join(number, graph, level, waiter, byteCount: byteCount, at: time, hasChanges: hasChanges)
     }
 
-    /// Assigns the time of a transaction, and stages the transaction for the log. In a store in memory, only assigns the time.
+    /// Assigns the time of a transaction, and adds the transaction to those that the log writes next. In a store in memory, only assigns
+    /// the time.
     private func stage(_ encoded: EncodedOps, _ author: Author, at now: Timestamp, as record: LogRecord?) throws {
         writer.lastTime = max(record?.metadata.time ?? now, writer.lastTime)
         guard let log = writer.log else { return }
@@ -177,7 +179,8 @@ final class CommitPipeline: Sendable {
         return metadata
     }
 
-    /// Ends the leases whose time is over, and rings the alarm. Other writers continue at the same time.
+    /// Ends the leases that have expired, and informs the background work that there may be something to do. Other writers continue at the
+    /// same time.
     private func callForUpkeep(_ reading: UpkeepAlarm.Reading) {
         leases.expire(at: Timestamp(microsecondsSince1970: reading.time))
         writer.alarm.ring(reading)

@@ -6,7 +6,7 @@ import Dispatch
 extension CommitQueue {
     /// Writes the open group and syncs. Then chooses a leader for the group that formed during the sync.
     ///
-    /// - Parameter own: the group in which the calling thread waits; `nil` if that thread waits in no group.
+    /// - Parameter own: the group of the calling thread's own commit; `nil` if the calling thread waits for no commit.
     func lead(as own: CommitGroup? = nil) {
         var led = beginLeading()
         while case .rotation(let rotation) = led {
@@ -35,6 +35,7 @@ extension CommitQueue {
         if hasThreads { next.chooseLeader() } else { queue.async { self.lead() } }
     }
 
+    /// The next step of the thread that leads the open group.
     private enum Led {
         /// A segment must be created before the open group can be written.
         case rotation(SegmentRotation)
@@ -56,13 +57,13 @@ extension CommitQueue {
         group.settle(outcome, sleeperCount: group.threadCount - (own === group ? 1 : 0))
     }
 
-    /// Passes a group's transactions to the kernel, and returns the sync that makes them durable. Returns `nil` if everything is already
-    /// durable.
+    /// Passes a group's transactions to the kernel, and returns the sync that makes them durable. Returns `nil` if all written bytes are
+    /// already durable.
     private func begin(_ group: CommitGroup) throws(CambiumError) -> LogWriter.PendingSync? {
         guard let log = writer.log else { return nil }
         stopTimer()
-        // If the write fails, the fate of the frame passes the error to the staged commits. The other commits of the group still wait for
-        // the sync.
+        // If the write fails, the commits of the transactions that were not written get the error through their `FrameFate`. The other
+        // commits of the group still wait for the sync.
         _ = writeStaged(group)
         do {
             return try log.beginSync()
@@ -110,21 +111,21 @@ extension CommitQueue {
         writer.rollBack()
     }
 
-    /// Passes the staged transactions, which have joined the open group, to the kernel, and returns the number of bytes of their frame.
-    /// Call this method only while the writer's lock is held.
+    /// Passes the staged transactions (not yet written) of the open group to the kernel, and returns the number of bytes that they take in
+    /// the log. Call this method only while the writer's lock is held.
     ///
     /// If that fails, rolls back the staged transactions. The callers that wait for these transactions receive the error when the group is
     /// settled. Transactions that were written before stay, and their callers continue to wait.
     func writeStaged() -> Result<Int, CambiumError> { writeStaged(openGroup) }
 
-    /// Passes the staged transactions, which have joined `group`, to the kernel. Otherwise does the same as `writeStaged()`.
+    /// Passes the staged transactions (not yet written) of `group` to the kernel, as `writeStaged()` does for the open group.
     private func writeStaged(_ group: CommitGroup) -> Result<Int, CambiumError> {
         guard let log = writer.log else { return .success(0) }
         do throws(CambiumError) {
             let byteCount = try log.write()
             if let ended = log.takeEndedSegment() { sealing?.add(ended) }
             fate.isWritten = true
-            // A ticket may hold the fate for ever, so the fate releases the outcomes.
+            // A ticket may hold the `FrameFate` forever, so the `FrameFate` releases the outcomes.
             fate.outcomes = []
             fate = FrameFate()
             writtenGraph = nil
@@ -143,8 +144,8 @@ extension CommitQueue {
         }
     }
 
-    /// Passes the staged transactions to the kernel before the caller writes anything else. If that fails, the caller's write fails, too.
-    /// Call this method only while the writer's lock is held.
+    /// Passes the earlier transactions that are not yet written to the kernel, before the caller adds its own transaction. If that fails,
+    /// the caller's write fails, too. Call this method only while the writer's lock is held.
     func writeOthers() throws(CambiumError) {
         guard case .failure(let error) = writeStaged() else { return }
         // The code `.outcomeUnknown` concerns the staged transactions. The caller's own transaction is certainly not in the log, so it gets

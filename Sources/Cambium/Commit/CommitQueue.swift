@@ -14,9 +14,9 @@ import Synchronization
 /// SENDABLE: mutable state is accessed only while the writer's lock is held, or is atomic.
 final class CommitQueue: @unchecked Sendable {
     let writer: WriterState
-    /// Seals the segments that the log has ended; `nil` for a store in memory.
+    /// Seals the full segments (files of the log) in the background; `nil` for a store in memory.
     let sealing: Sealing?
-    /// The maximum time between two syncs that the store's own durability allows, in microseconds.
+    /// The maximum time between two syncs that the durability of the store allows, in microseconds.
     private let ownInterval: Int64
     /// The queue on which a group is led if no thread waits for the group. A block on the queue keeps this object alive, and with it the
     /// lock of the store.
@@ -25,20 +25,22 @@ final class CommitQueue: @unchecked Sendable {
     let lastSyncTime: Atomic<Int64>
 
     // The following properties are accessed only while the writer's lock is held, so no two accesses overlap.
+    /// The group that the next commits join.
     @exclusivity(unchecked) var openGroup = CommitGroup()
     @exclusivity(unchecked) var isSyncing = false
-    /// The fate of the staged transactions.
+    /// The object that reports whether the staged transactions (not yet written) were written.
     @exclusivity(unchecked) var fate = FrameFate()
-    /// The newest version that was written to the log, while later versions are staged. While this property holds the version, the timeline
-    /// can roll back to that version.
+    /// The newest version that was written to the log, if later versions are not written yet. While this property holds the version, the
+    /// timeline can roll back to it.
     @exclusivity(unchecked) var writtenGraph: Graph?
-    /// The timer that syncs the bytes that `buffered` leaves unsynced. It is created at the first commit that leaves such bytes.
+    /// The timer that syncs the bytes that the durability `buffered` leaves unsynced. The first commit that leaves unsynced bytes creates
+    /// the timer.
     @exclusivity(unchecked) var timer: (any SyncTimer)?
     /// The time at which the timer is due, in microseconds since 1970; `nil` if the timer is not set.
     @exclusivity(unchecked) var timerTime: Int64?
 
-    /// The kind of caller that waits for a commit. If no thread waits, a block on `queue` leads the group, even if no caller ever requests
-    /// the outcome.
+    /// The kind of caller that waits for a commit. If no thread waits, a block on `queue` writes and syncs the group, even if no caller
+    /// ever requests the outcome.
     enum Waiter {
         /// A thread that calls `settle`.
         case thread
@@ -65,8 +67,8 @@ final class CommitQueue: @unchecked Sendable {
 
     // MARK: Joining a group
 
-    /// Records the newest written version, to which the timeline rolls back if staged transactions cannot be written. Call this method
-    /// before the version of a staged transaction is published, while the writer's lock is held.
+    /// Records the newest written version, to which the timeline rolls back if later transactions cannot be written. Call this method
+    /// before the version of an unwritten transaction is published, while the writer's lock is held.
     func expectStaged() { if writtenGraph == nil { writtenGraph = writer.timeline.head } }
 
     /// Makes `graph` the newest graph of the open group. Call this method only while the writer's lock is held.

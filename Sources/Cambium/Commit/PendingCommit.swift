@@ -10,13 +10,14 @@ struct PendingCommit: Sendable {
     /// The graph after the commit; `nil` if the commit's group holds this graph.
     let graph: Graph?
     let byteCount: Int
-    /// Whether the transaction is written together with the other transactions of its group.
+    /// Whether the transaction is written together with the group, and therefore gets an equal share of the group's bytes.
     let isStaged: Bool
-    /// The fate of the frame with the transactions that were staged when the commit joined its group. The frame contains the commit's own
-    /// transaction, or transactions whose changes the commit may have read. `nil` if no transaction was staged at that time.
+    /// Reports whether the transactions were written that were still unwritten when the commit joined its group. They include the commit's
+    /// own transaction, or transactions with changes that the commit may have read. `nil` if no transaction was unwritten at that time.
     let fate: FrameFate?
     /// The group for which the commit waits; `nil` if the commit is already as durable as it must be.
     let group: CommitGroup?
+    /// Whether the thread that waits for the commit must write and sync the group.
     let leads: Bool
     /// The error of a commit that did nothing, because its request was applied before. It is reported once the transaction of that request
     /// is durable.

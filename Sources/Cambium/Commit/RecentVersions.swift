@@ -15,7 +15,7 @@ final class RecentVersions: Sendable {
         var graph: Graph
         /// The metadata of the transaction; `nil` if the transaction precedes the first observer.
         let metadata: TransactionMetadata?
-        /// The number of bytes of pages that the next transaction superseded.
+        /// The number of bytes of this version's pages that the next transaction replaced or dropped.
         var byteCount = 0
     }
 
@@ -28,7 +28,7 @@ final class RecentVersions: Sendable {
 
     private struct State {
         var interestCount = 0
-        /// A ring: the index of a moment is the number of its transaction modulo the capacity.
+        /// The kept versions, in a ring buffer: the index of a version is the number of its transaction modulo the capacity.
         var moments: [Moment?] = []
         var numbers: Range<UInt64> = 0..<0
         var byteCount = 0
@@ -64,7 +64,7 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Returns the step that follows a transaction, or `nil` if the graphs of that step are not kept.
+    /// Returns the transaction that follows `number`, with the graphs before and after it, or `nil` if the two graphs are not kept.
     func step(after number: TransactionNumber) -> Step? {
         state.withLock { state in
             let number = number.rawValue
@@ -89,7 +89,7 @@ final class RecentVersions: Sendable {
     ///     added.
     ///   - isConfirmed: whether `previous` can no longer be rolled back. If `previous` can still be rolled back, an observer must not get
     ///     it, because its transaction may become durable in another version.
-    ///   - supersededByteCount: returns the number of bytes of pages that a version's successors superseded.
+    ///   - supersededByteCount: returns the number of bytes of a version's pages that later versions no longer use.
     func add(
         _ graph: Graph, after previous: Graph, isConfirmed: Bool = true, _ metadata: TransactionMetadata,
         supersededByteCount: (Graph) -> Int = { _ in 0 }
@@ -114,8 +114,8 @@ final class RecentVersions: Sendable {
         _ = consume released
     }
 
-    /// Replaces the last version by a packed version of the same transaction. The version before the last one may still use the pages that
-    /// packing superseded. The bytes of these pages then count for that earlier version.
+    /// Replaces the last version by a packed version of the same transaction, in which rows were moved so that pages become free. The
+    /// version before the last one may still use pages that packing dropped. The bytes of these pages then count for that earlier version.
     private func replaceLast(by packed: Graph, in state: inout State, _ supersededByteCount: (Graph) -> Int) -> Moment? {
         guard let number = state.numbers.last, let replaced = state.moments[place(number)] else { return nil }
         state.moments[place(number)]?.graph = packed
@@ -127,8 +127,8 @@ final class RecentVersions: Sendable {
         return replaced
     }
 
-    /// Records the number of bytes of pages that a version's successor superseded, and drops the oldest versions if there are too many
-    /// bytes. Call this method only while the writer's lock is held.
+    /// Records the number of bytes of a version's pages that the next version no longer uses, and drops the oldest versions if the total is
+    /// too large. Call this method only while the writer's lock is held.
     func note(byteCount: Int, supersededFrom number: TransactionNumber) {
         let released = state.withLock { state in
             var released: [Moment?] = []
@@ -150,8 +150,8 @@ final class RecentVersions: Sendable {
                 released.append(remove(number, from: &state))
                 state.numbers = state.numbers.lowerBound..<number
             }
-            // The recorded number counts the bytes of the last version's pages that a transaction superseded before it was rolled back. The
-            // next transaction supersedes different pages, so the number is no longer valid.
+            // The number of the last version counts the pages that a transaction replaced before it was rolled back. The next transaction
+            // replaces different pages, so the number is no longer valid.
             if let number = state.numbers.last {
                 state.byteCount -= state.moments[place(number)]?.byteCount ?? 0
                 state.moments[place(number)]?.byteCount = 0

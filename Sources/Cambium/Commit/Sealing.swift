@@ -3,10 +3,11 @@ internal import CambiumLog
 import CambiumModel
 import Dispatch
 
-/// Seals and merges segments that get no more frames. Does this work one segment at a time, while other threads write.
+/// Seals full segments (files of the log) and merges small ones, in the background. To seal a segment is to write it again in its final
+/// form, with an index.
 final class Sealing: Sendable {
     private struct State {
-        /// The last known segment to which the writer appends. The segments before it get no more frames.
+        /// The last known segment (a file of the log) to which the writer appends. No transaction is added to the segments before it.
         var openSegment: TransactionNumber
         var isClosed = false
         /// Whether no more work may begin, not even the small merges that are allowed after `isClosed` is set.
@@ -31,7 +32,7 @@ final class Sealing: Sendable {
     /// tries again.
     var failure: CambiumError? { state.withLock { $0.failure } }
 
-    /// Seals a segment that gets no more frames.
+    /// Seals a segment (a file of the log) to which no more transactions are added.
     ///
     /// - Parameter ended: the transactions of the segment.
     func add(_ ended: ClosedRange<TransactionNumber>) {
@@ -41,10 +42,11 @@ final class Sealing: Sendable {
         }
     }
 
-    /// Removes segments whose transactions another segment also contains (covered segments). Seals each open segment before the segment to
-    /// which the writer appends. Then merges one series of consecutive retired segments, and one series of consecutive other segments.
+    /// Tidies the segments (files of the log) to which no more transactions are added. Removes each segment whose transactions another
+    /// segment also contains. Seals the segments that are not sealed yet. Then merges one series of consecutive segments without ops, and
+    /// one series of consecutive segments with ops.
     ///
-    /// For merging, one call therefore writes at most twice `LogTuning.mergedByteCountMax`.
+    /// So one call writes at most twice `LogTuning.mergedByteCountMax` for merging.
     func tidy() { run { $0.tidyNow() } }
 
     private func run(_ body: @escaping @Sendable (Sealing) -> Void) {
@@ -54,7 +56,8 @@ final class Sealing: Sendable {
 
     private func tidyNow() {
         let end = state.withLock { $0.openSegment }
-        // If a segment differs from the segments that it covers, the removal fails. In that case, nothing is sealed or merged.
+        // If a segment and another segment disagree about the same transactions, the removal fails. In that case, nothing is sealed or
+        // merged.
         guard attempt({ 0 }, with: { try $0.removeCovered(before: end) }) else { return }
         attempt({ 0 }, with: { try tidy($0, before: end) })
     }
@@ -87,7 +90,7 @@ final class Sealing: Sendable {
 
     /// Calls `body` while no other thread replaces a segment. Throws `.notWritable` if the store was closed.
     ///
-    /// - Parameter body: receives the sealer, and the segment to which the writer appends. Earlier segments get no more frames.
+    /// - Parameter body: receives the sealer, and the segment to which the writer appends. No transaction is added to earlier segments.
     func whileNoneIsSealed<Result>(_ body: (SegmentSealer, _ openSegment: TransactionNumber) throws -> Result) throws -> Result {
         try queue.sync {
             let state = state.withLock { $0 }

@@ -2,7 +2,7 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The lock that keeps other writers out until this store can no longer write.
+/// The lock of a store's directory, which keeps other writers out until this store can no longer write.
 struct StoreLock: Sendable {
     private let lock: any VolumeLock
     private let volume: any Volume
@@ -17,12 +17,12 @@ struct StoreLock: Sendable {
         (self.pageFile, self.sourceFile) = (pageFile, sourceFile)
     }
 
-    /// Lets another writer open the store. A lease (a small file) lists the chunks that graphs of this store map, so that no process
-    /// overwrites these chunks. If the lease cannot be created, the store stays locked until the last graph that maps chunks has been
-    /// released.
+    /// Lets another writer open the store. A lease (a small file) lists the chunks (64 KiB of pages) that graphs of this process map, so
+    /// that no process overwrites these chunks. If the lease cannot be created, the store stays locked until the last graph that maps
+    /// chunks has been released.
     ///
     /// - Parameters:
-    ///   - mapped: the chunks that versions of this process map from files.
+    ///   - mapped: the chunks (64 KiB of pages) that versions of this process map from files.
     ///   - name: a number that no lease of the store has.
     func release(for timeline: Timeline, mapped: (ofSource: [Int], ofStorage: [Int]), name: UInt64) {
         do throws(CambiumError) {

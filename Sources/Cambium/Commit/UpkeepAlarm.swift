@@ -26,9 +26,9 @@ final class UpkeepAlarm: Sendable {
         var oldTime = Int64.max
         /// If the time of a write is before this time, the clock was set back. Such a write rings the alarm like a write at `oldTime`.
         var oldBegin = Int64.min
-        /// If memory is scarce, and the pages on the heap take more than this number of bytes, a write rings the alarm.
+        /// If the memory budget is tight, and the pages on the heap take more than this number of bytes, a write rings the alarm.
         var heapByteCount = Int.max
-        /// Whether a write rings the alarm while the pages are in the reserve (see `Reading.isFull`).
+        /// Whether a write rings the alarm while so few pages are left that only deletions may use them (see `Reading.isFull`).
         var watchesReserve = false
 
         /// Limits that no write reaches.

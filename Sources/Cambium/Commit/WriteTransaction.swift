@@ -16,7 +16,8 @@ public import CambiumModel
 ///     }
 public struct WriteTransaction: ~Copyable {
     var draft: Draft
-    /// The ops of the transaction. The ops of an import are appended when a comparison has derived them.
+    /// The ops of the transaction. The ops of an import are appended at its end, after a comparison with the original graph has derived
+    /// them.
     var ops: OpWriter
     var recording = Recording.ops
     /// Whether this transaction is a dry run of an import. The store then forgets the transaction and its request even if the closure
@@ -24,7 +25,7 @@ public struct WriteTransaction: ~Copyable {
     var isRehearsal = false
     /// The error of a call that saved only some of its records. If this property is set, the transaction cannot be committed.
     var partialSave: CambiumError?
-    /// Reports to the refs of inserted records whether the transaction was committed; `nil` if no record was inserted.
+    /// Reports to the references (`Ref`) to inserted records whether the transaction was committed; `nil` if no record was inserted.
     var outcome: TransactionOutcome?
     let environment: StoreEnvironment
     /// The time of the preceding transaction. This transaction gets the same or a later time.
@@ -192,7 +193,7 @@ public struct WriteTransaction: ~Copyable {
     mutating func deriveOps() throws(CambiumError) {
         let encoding = OpEncoding(ops)
         let derived = Result { () throws(CambiumError) in try draft.deriveOps { op in encoding.append(op) } }
-        // Waits for the writing thread even if the derivation threw, so that no other thread writes when this method returns.
+        // Waits for the encoding thread even if the derivation threw, so that no other thread uses the writer when this method returns.
         ops = encoding.finish()
         try derived.get()
     }

@@ -4,11 +4,11 @@ internal import CambiumLog
 import CambiumModel
 import Synchronization
 
-/// The two heads of a store, its log, and the lock under which they change.
+/// The state that the writing parts of a store share: the two newest graphs, the log, and the lock under which they change.
 ///
-/// There are two heads: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store promises.
-/// The parts of a store that write share this object, and keep it alive while they work. So the lock of the store is released after the
-/// last of these parts has ended.
+/// There are two newest graphs: the head of the timeline, on which the next writer builds, and `graph`, which is as durable as the store
+/// promises. The parts of a store that write share this object, and keep it alive while they work. So the lock of the store is released
+/// after the last of these parts has ended.
 ///
 /// SENDABLE: mutable state is accessed only while `lock` is held, or is under a mutex, or is atomic.
 final class WriterState: @unchecked Sendable {
@@ -63,8 +63,8 @@ final class WriterState: @unchecked Sendable {
         visible.withLock { if graph.transaction > $0.transaction { $0 = graph } }
     }
 
-    /// Shows readers a packed graph in place of the graph of the same transaction. Both have the same content, but on different pages. Does
-    /// nothing if readers see another transaction.
+    /// Shows readers a packed graph (in which rows were moved so that pages become free) instead of the graph of the same transaction. Both
+    /// graphs have the same content, but on different pages. Does nothing if readers see another transaction.
     func showPacked(_ packed: Graph) { visible.withLock { if $0.transaction == packed.transaction { $0 = packed } } }
 
     /// Rolls back to the last confirmed version, or to `graph`. Call this method only while `lock` is held.
@@ -106,7 +106,7 @@ final class WriterState: @unchecked Sendable {
 
     // MARK: Numbers
 
-    /// Counts the bytes of a committed file of ops. Call this method only while `lock` is held.
+    /// Counts the bytes of a file of ops, which a large transaction needs. Call this method only while `lock` is held.
     func noteOpsFile(byteCount: Int) { opsFileByteCount += byteCount }
 
     /// Updates the number of logged bytes in the metrics, and returns this number. Call this method only while `lock` is held.

@@ -19,7 +19,8 @@ package final class EarlierGraphs: Sendable {
     private let state = Guarded(State())
 
     private struct State {
-        /// The kept views. No thread is using them. The least recently used view comes first.
+        /// The views (graphs at earlier moments) that are kept for later requests. No thread is using them. The least recently used view
+        /// comes first.
         var views: [EarlierView] = []
         /// The number of times that all views were released.
         var forgottenCount = 0
@@ -98,7 +99,8 @@ package final class EarlierGraphs: Sendable {
         }
     }
 
-    /// Removes and returns the latest kept view that is not after a moment. No other thread uses the view until it is kept again.
+    /// Removes and returns the latest kept view (the graph at an earlier moment) that is not after `moment`. No other thread uses the view
+    /// until `keep` adds it again.
     private func take(notAfter moment: EarlierMoment) -> EarlierView? {
         state.withLock { state in
             let views = state.views.indices.filter { moment.has(state.views[$0].graph.transaction, state.views[$0].time) }
@@ -107,7 +109,7 @@ package final class EarlierGraphs: Sendable {
         }
     }
 
-    /// Keeps a view for later calls, and returns its graph.
+    /// Keeps a view (the graph at an earlier moment) for later calls, and returns its graph.
     @discardableResult
     private func keep(_ view: EarlierView, replayedCount: Int, _ forgottenCount: Int) -> Graph {
         // Reads the graph first: as soon as the view is kept, another thread may take it and advance it.

@@ -9,9 +9,9 @@ struct EarlierView {
     /// The end of the log; `nil` if the log was not read to its end.
     private(set) var end: LogReader.End?
 
-    /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If a writer retires that
-    /// part of the log in the meantime, a nearer checkpoint replaces the retired part. Then the replay starts again, from the nearer
-    /// checkpoint.
+    /// Begins with the nearest checkpoint that is not later than a moment, and replays the log up to the moment. If a writer retires
+    /// (removes) that part of the log in the meantime, a nearer checkpoint replaces the retired part. Then the replay starts again, from
+    /// the nearer checkpoint.
     ///
     /// Throws `.notFound` if there is no such moment or the moment was retired, and `.damaged` if the log that leads to it is corrupt.
     /// Complexity: O(log between the checkpoint and the moment).
@@ -31,7 +31,7 @@ struct EarlierView {
         try self.init(LogReader(volume), at: moment, memory: memory)
     }
 
-    /// Begins before the first transaction of a log.
+    /// Creates a view of the empty graph before the first transaction of a log.
     init(beforeFirst reader: LogReader) throws { replay = try Replay(LoadedCheckpoint(before: reader)) }
 
     /// Returns the labels of the newest moment.

@@ -3,8 +3,8 @@ import CambiumModel
 
 /// Chooses a checkpoint by a moment.
 extension LoadedCheckpoint {
-    /// Whether there is a checkpoint that is after a transaction and not after a moment. Complexity: O(checkpoints). If the moment is a
-    /// time, the records of the checkpoints are read.
+    /// Whether there is a checkpoint that is later than a transaction but not later than a moment. Complexity: O(checkpoints). If the
+    /// moment is a time, the records of the checkpoints are read.
     static func hasCheckpoint(
         _ reader: LogReader, notAfter moment: EarlierMoment, after transaction: TransactionNumber
     ) throws(CambiumError) -> Bool {

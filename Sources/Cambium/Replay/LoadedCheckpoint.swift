@@ -16,7 +16,7 @@ extension PageFileMemory: PageStorage {}
 ///
 /// The next step is a `Replay`, or an `OwnedCheckpoint` for a writer. Each step consumes the previous one.
 struct LoadedCheckpoint: ~Copyable {
-    /// The log to which the checkpoint belongs. None of its frames has been read.
+    /// The log to which the checkpoint belongs. No transaction of the log has been read yet.
     let reader: LogReader
     let timeline: Timeline
     /// The stored pages; `nil` if the whole log is replayed.
@@ -29,7 +29,7 @@ struct LoadedCheckpoint: ~Copyable {
     /// The last transaction in the graph.
     var transaction: TransactionNumber { pages?.root.transaction ?? .none }
 
-    /// Begins before the first transaction of a log.
+    /// Creates an empty graph, from which the whole log is replayed.
     init(before reader: LogReader) {
         (self.reader, timeline, pages) = (reader, Timeline(replaying: reader), nil)
         (flaws, passedOver) = ([], [])
@@ -40,7 +40,7 @@ struct LoadedCheckpoint: ~Copyable {
     /// Throws `.ioFailure` if a file operation fails. Throws `.notFound` or `.damaged` if no checkpoint can be used, and the log of the
     /// first transactions was retired. Complexity: O(chunks).
     ///
-    /// - Parameter memory: the budget for the pages. Pages beyond the budget are kept in a file without a name.
+    /// - Parameter memory: the budget for the pages. Pages beyond the budget are kept in a temporary file without a name.
     init(
         _ reader: LogReader, notAfter moment: EarlierMoment = .latest, memory: MemoryBudget = .standard, tuning: LogTuning = .standard
     ) throws(CambiumError) {
@@ -88,7 +88,7 @@ struct LoadedCheckpoint: ~Copyable {
         let pages = try PageFile(
             reader.volume, store: reader.settings.store, number, fanOutShift: PageImage.fanOutShift,
             checkedByteCountMax: checksAll ? .max : tuning.checkedByteCountMax,
-            // Chunks are touched in any order, so disk space is allocated for each chunk separately.
+            // Chunks (64 KiB of pages) are first read in any order, so disk space is allocated for each chunk separately.
             destination: UnpackedMemory(memory, beyondIt: PageFileMemory(reader.volume, nil, chunkCount: .max)))
         let timeline = try Timeline(
             PageImage(pages.root), layout: pages.root.layout, schema: pages.root.schema,

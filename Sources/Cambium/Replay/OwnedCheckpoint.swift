@@ -8,8 +8,8 @@ struct OwnedPages {
     let stored: PageFile?
     /// The corrupt checkpoints that the opening skipped.
     let passedOver: [TransactionNumber]
-    /// The leases that existed when the store was opened. Each lease lists the chunks of graphs that readers still use, although an earlier
-    /// writer has closed the store.
+    /// The leases that existed when the store was opened. Each lease lists the chunks (64 KiB of pages) of graphs that readers still use,
+    /// although an earlier writer has closed the store.
     let leases: ChunkLeases
     /// The existing file to which the next checkpoint is written; `nil` if the checkpoint begins a new file.
     let continuedFile: UInt64?
@@ -17,7 +17,7 @@ struct OwnedPages {
     let file: UInt64
 }
 
-/// The second step of an opening for writing: finds the chunks without an owner, and the file for new pages.
+/// The second step of an opening for writing: finds the chunks (64 KiB of pages) that may be used again, and the file for new pages.
 ///
 /// The next step is a `ReplayedStore`. A replay writes pages, so the available chunks must be known before the replay.
 struct OwnedCheckpoint: ~Copyable {
@@ -31,8 +31,8 @@ struct OwnedCheckpoint: ~Copyable {
         let (reader, timeline, stored) = (loaded.reader, loaded.timeline, loaded.pages)
         let leases = try ChunkLeases(of: reader.volume, store: reader.settings.store)
         let continuedFile = loaded.continuedFile(leases)
-        // The timeline does not know its file yet, so this call releases no disk space in that file. No release is necessary, because
-        // earlier writers have released the space of unneeded chunks.
+        // The timeline does not know its file yet, so `reuse` releases no disk space in that file. No release is necessary, because earlier
+        // writers have released the space of unneeded chunks.
         timeline.reuse(loaded.owners(of: continuedFile, leases))
         let file = continuedFile ?? newFile
         timeline.keepPages(in: PageFileMemory(reader.volume, file, chunkCount: stored?.root.chunks.count ?? 0))
@@ -43,16 +43,16 @@ struct OwnedCheckpoint: ~Copyable {
 }
 
 extension LoadedCheckpoint {
-    /// Returns the file that the next checkpoint continues, or `nil` if the checkpoint begins a new file. A new file is needed if the
-    /// existing file cannot be trusted, or if its pages have a form other than the settings require. A new file is also needed if graphs
-    /// map unknown chunks of the existing file.
+    /// Returns the existing file to which the next checkpoint is written, or `nil` if the checkpoint begins a new file. A new file is
+    /// needed if a flaw was found, or if the settings and the existing file differ in whether pages are compressed. A new file is also
+    /// needed if the leases are not readable. Then it is unknown which chunks of the existing file readers still use.
     fileprivate borrowing func continuedFile(_ leases: ChunkLeases) -> UInt64? {
         guard let root = pages?.root, flaws.isEmpty, leases.areReadable else { return nil }
         return root.isPacked == reader.settings.compressesPages ? root.pageFile : nil
     }
 
-    /// Returns the owners of the chunks of a file. Chunks without an owner are used again; otherwise each opening would make the file
-    /// larger.
+    /// Returns the owners of the chunks of a file: the checkpoint that contains a chunk, and the leases of readers. Chunks without an owner
+    /// are used again; otherwise each opening would make the file larger.
     ///
     /// - Parameter pageFile: the file that the next checkpoint continues; `nil` for a new file, in which no chunk has an owner.
     fileprivate borrowing func owners(of pageFile: UInt64?, _ leases: ChunkLeases) -> ChunkOwners {

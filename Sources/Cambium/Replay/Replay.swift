@@ -25,7 +25,7 @@ struct Replay {
         var flaws: [String] = []
     }
 
-    /// Begins with a loaded checkpoint, or before the first transaction.
+    /// Creates a replay that begins with a loaded checkpoint, or with an empty graph before the first transaction.
     init(_ loaded: consuming LoadedCheckpoint) throws(CambiumError) {
         try loaded.completePages()
         (timeline, pages, reader) = (loaded.timeline, loaded.pages, loaded.reader)

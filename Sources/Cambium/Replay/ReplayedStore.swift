@@ -2,7 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The last step of an opening for writing: the whole log was replayed, and the condition of the log's end is known.
+/// The last step of an opening for writing: the log was replayed to its end, and it is known whether a crash left an incomplete transaction
+/// there.
 struct ReplayedStore: ~Copyable {
     let timeline: Timeline
     let pages: OwnedPages

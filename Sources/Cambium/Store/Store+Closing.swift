@@ -33,8 +33,8 @@ extension Store {
         }
         checkpoints?.checkpointer.end()
         commits.sealing?.close()
-        // By joining the open group, this thread may become the leader of a sync. A checkpoint in progress may need that sync. So this
-        // thread joins only now, after `end` has waited for the checkpoint.
+        // By joining the open group of commits, this thread may have to run the next sync. A checkpoint in progress may need that sync. So
+        // this thread joins only now, after `end` has waited for the checkpoint.
         let pending = writer.lock.hold {
             commits.join(nil, writer.timeline.head, durability == .memory ? .memory : .synced, .thread)
         }

@@ -1,7 +1,7 @@
 import CambiumGraph
 public import CambiumModel
 
-/// Transactions that record facts about the store.
+/// Transactions that do not change objects: digests and labels.
 extension Store {
     /// Writes the digest of the newest graph to the log. Each later replay computes the digest of its own graph, and throws `.damaged` if
     /// the two digests differ.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Informs work on another thread that its task was cancelled.
+/// A flag that stops work on another thread if the task that requested the work was cancelled.
 final class Cancellation: Sendable {
     private let isCancelled = Atomic(false)
 

@@ -3,8 +3,8 @@ public enum Durability: Hashable, Sendable {
     /// The log was synced: the commit survives a power failure.
     case synced
     /// The kernel has the bytes: the commit survives the death of the process. A power failure may destroy the writes since the last sync.
-    /// A commit syncs if the last sync was at least `every` ago. If no commit arrives, a timer syncs. Closing or releasing the store syncs,
-    /// too.
+    /// A commit syncs if the time `every` has passed since the last sync. If no commit arrives, a timer syncs. Closing or releasing the
+    /// store syncs, too.
     case buffered(every: Duration)
     /// Nothing is on disk: the store ends with the process.
     case memory

@@ -3,7 +3,7 @@ public import CambiumGraph
 public import CambiumModel
 import Synchronization
 
-/// A graph that is lent for a limited time. A lease suits long reads, which must not force the store to keep old pages indefinitely.
+/// A right to read a graph for a limited time. A lease suits long reads, which must not force the store to keep old pages indefinitely.
 ///
 ///     let lease = store.lease(for: .seconds(60))
 ///     let count = try lease.read { $0.objectCount }

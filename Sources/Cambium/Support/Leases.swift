@@ -64,13 +64,13 @@ final class Leases: Sendable {
 
     func expire() { expire(at: now()) }
 
-    /// Whether the time of some loan may be over. O(1), without a lock.
+    /// Whether a loan may have ended at a time. May return `true` although no loan has ended. O(1), without a lock.
     func haveEnded(at time: Timestamp) -> Bool {
         let time = time.microsecondsSince1970
         return firstEndTime.load(ordering: .relaxed) <= time || time < lastEarliestTime.load(ordering: .relaxed)
     }
 
-    /// Ends the loans whose time is over. O(1) if there is no such loan.
+    /// Ends the loans that are over at a time. O(1) if there is no such loan.
     func expire(at time: Timestamp) {
         if haveEnded(at: time) { _ = end { $0.isOver(at: time) } }
     }

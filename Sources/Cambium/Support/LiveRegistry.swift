@@ -17,11 +17,13 @@ final class LiveRegistry: Sendable {
         let isWhole: Bool
     }
 
+    /// The reason why a live query ended.
     fileprivate enum Ending {
         case closed
         case failed(any Error)
     }
 
+    /// The entry of one live query in the registry: the changes that its consumer has not received, and the consumer's wait.
     fileprivate struct Seat {
         /// The last transaction that the consumer knows.
         var last: TransactionNumber
@@ -34,7 +36,7 @@ final class LiveRegistry: Sendable {
         var ending: Ending?
 
         var hasNews: Bool { isWhole || !touched.isEmpty }
-        /// Whether the result of the query may depend on other properties after the news.
+        /// Whether the pending changes may alter the set of properties on which the result of the query depends.
         var mayHaveOtherKeys: Bool { isWhole || touched.contains { $0.changesSchema } }
     }
 
@@ -43,17 +45,17 @@ final class LiveRegistry: Sendable {
         var numbersByKey: [LiveKey: Set<Int>] = [:]
         /// The numbers of the queries whose properties are not known yet. Every change concerns these queries.
         var unknown: Set<Int> = []
-        /// The numbers of the queries whose first graph is later than the last graph that the pump task reported. The next report omits a
-        /// change that such a first graph shows, if a later transaction undid the change. So these queries must run again.
+        /// The numbers of the queries that began with a graph that is later than `newest`. If this graph shows a change that a later
+        /// transaction undid, the next report omits the change. So these queries must run again.
         var early: Set<Int> = []
         var nextNumber = 0
-        /// The last graph whose changes the pump task has reported; `nil` without a pump task.
+        /// The last graph whose changes were reported; `nil` if no pump task (the task that reports changes) is running.
         var newest: Graph?
-        /// The last graph that was reported before the pump task ended. A query that still has news receives the news together with this
-        /// graph.
+        /// The last graph that was reported before the pump task (the task that reports changes) ended. If a query has changes that its
+        /// consumer did not receive, the consumer receives them together with this graph.
         var lastGraph: Graph?
         var pump: Task<Void, Never>?
-        /// The number of the last pump task that was started. Reports of earlier pump tasks are ignored.
+        /// The number of the last pump task, the task that reports changes. Reports of earlier pump tasks are ignored.
         var pumpNumber = 0
     }
 
@@ -76,7 +78,7 @@ final class LiveRegistry: Sendable {
     /// The graph of the last transaction whose changes were reported; `nil` if there are no live queries.
     var newest: Graph? { state.withLock { $0.newest } }
 
-    /// The last transaction whose changes were reported; `nil` without a pump task.
+    /// The last transaction whose changes were reported; `nil` if there are no live queries.
     var noted: TransactionNumber? { newest?.transaction }
 
     // MARK: Seats
@@ -119,8 +121,8 @@ final class LiveRegistry: Sendable {
     func set(_ keys: [LiveKey], of number: Int) {
         state.withLock { state in
             state.removeKeys(of: number)
-            // The consumer computed the keys before it took its news. If the news may change the keys, every change still concerns the
-            // query.
+            // The consumer computed the keys before it received its pending changes. If these changes may alter the keys, every change
+            // still concerns the query.
             if state.seats[number]?.mayHaveOtherKeys != true { state.unknown.remove(number) }
             state.seats[number]?.keys = keys
             for key in keys { state.numbersByKey[key, default: []].insert(number) }
@@ -214,8 +216,8 @@ extension LiveRegistry.State {
         seats[number]?.keys = []
     }
 
-    /// Marks the properties of the queries as unknown, because a transaction has changed the schema. Omits the queries whose consumers
-    /// already know the transaction.
+    /// Marks the properties on which the queries depend as unknown, because a transaction has changed the schema. Omits the queries whose
+    /// consumers already know the transaction.
     fileprivate mutating func forgetKeys(before transaction: TransactionNumber) {
         for (number, seat) in seats where seat.last < transaction { unknown.insert(number) }
     }
@@ -230,7 +232,7 @@ extension LiveRegistry.State {
         return seats[number]?.waiter
     }
 
-    /// Ends a query. If the reason is an error, discards the news, so that the consumer receives the error immediately.
+    /// Ends a query. If the reason is an error, discards the pending changes, so that the consumer receives the error immediately.
     fileprivate mutating func end(_ number: Int, _ ending: LiveRegistry.Ending) {
         guard var seat = seats[number], seat.ending == nil else { return }
         seats[number] = nil
@@ -239,12 +241,12 @@ extension LiveRegistry.State {
         seats[number] = seat
     }
 
-    /// Records changes for one query. Returns the query's consumer if the consumer waits.
+    /// Records changes for one query. If the query's consumer waits, returns its continuation.
     fileprivate mutating func note(
         _ touched: TouchedObjects, _ transaction: TransactionNumber, _ number: Int
     ) -> CheckedContinuation<Void, Never>? {
-        // An ended query gets no changes from a later pump task, because they begin at a later graph and do not continue the query's
-        // changes.
+        // An ended query gets no changes from a later pump task. The first changes of that task begin at a later graph, so they do not
+        // continue the changes of the query.
         guard var seat = seats[number], seat.ending == nil, transaction > seat.last else { return nil }
         seats[number] = nil
         seat.touchedCount += touched.count
@@ -259,8 +261,8 @@ extension LiveRegistry.State {
         return waiter
     }
 
-    /// Lets each query in `early` run again if its first graph is earlier than `transaction`. Returns those consumers of these queries that
-    /// are waiting.
+    /// Removes the queries from `early` whose first graph is not later than `transaction`. If that graph is earlier, the query must run
+    /// again. Returns the continuations of the consumers that wait for a query that must run again.
     fileprivate mutating func noteEarly(_ transaction: TransactionNumber) -> [CheckedContinuation<Void, Never>] {
         var waiters: [CheckedContinuation<Void, Never>] = []
         for number in early {
@@ -273,7 +275,7 @@ extension LiveRegistry.State {
         return waiters
     }
 
-    /// Returns the news for one query and removes it from the seat. Also returns how the query has ended, if it has ended.
+    /// Removes and returns the pending changes of one query. Also returns the reason why the query ended, if it has ended.
     fileprivate mutating func take(_ number: Int) -> (LiveRegistry.News?, LiveRegistry.Ending?) {
         guard var seat = seats[number] else { return (nil, .closed) }
         guard seat.hasNews, let newest = newest ?? lastGraph else { return (nil, seat.ending) }

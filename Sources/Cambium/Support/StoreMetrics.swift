@@ -74,7 +74,7 @@ public struct StoreMetrics: Sendable, Hashable {
     public internal(set) var pinnedByteCount = 0
     /// The number of bytes of pages that some version reaches.
     public internal(set) var pageByteCount = 0
-    /// The number of bytes of heap memory that was taken for pages.
+    /// The number of bytes of heap memory that are allocated for pages.
     public internal(set) var heapByteCount = 0
     /// The number of bytes of chunks that are mapped from a file, whether or not the kernel has read them.
     public internal(set) var mappedByteCount = 0

@@ -92,9 +92,9 @@ final class WriterLock: @unchecked Sendable {
     /// The number of threads that wait for the lock.
     var waiterCount: Int { waiters.load(ordering: .relaxed) }
 
-    /// Gives waiting threads time to take the lock before the caller takes it again. Without this pause, the caller might get the lock
-    /// first each time, because a mutex is not fair. Returns immediately if no thread waits, and after about a millisecond if threads keep
-    /// waiting.
+    /// Pauses, so that waiting threads can take the lock before the caller takes it again. Without this pause, the caller might get the
+    /// lock first each time, because a mutex is not fair. Returns immediately if no thread waits, and after about a millisecond if threads
+    /// keep waiting.
     func letOthersIn() {
         for _ in 0..<Self.yieldCount where waiterCount > 0 { usleep(Self.yieldMicroseconds) }
     }
