@@ -128,8 +128,8 @@ extension Edit {
 
     // MARK: Both ends
 
-    /// Links two objects that are not linked yet. If an end is a to-one relationship, it loses its previous object. Call this method only
-    /// inside a group.
+    /// Links two objects that are not linked yet. If the relationship or its inverse is to-one, it loses its previous object. Call this
+    /// method only inside a group.
     mutating func connect(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID, at index: Int?) {
         let inverse = inverse(relationship)
         if !relationship.isToMany { clear(relationship, of: id) }
@@ -138,8 +138,8 @@ extension Edit {
         if let inverse, !(relationship.isOwnInverse && id == target) { addEnd(target, inverse, id, at: nil) }
     }
 
-    /// Removes the target of a to-one relationship. If the edit has deleted the target, keeps the target's end of the link. So the delete
-    /// rules of the target still apply to the link at the commit.
+    /// Removes the target of a to-one relationship. Does nothing if the edit has deleted the target, so that the delete rules of the target
+    /// still apply to the link at the commit.
     private mutating func clear(_ relationship: Relationship, of id: ObjectID) {
         guard let target = rawMembers(relationship, of: id).first, !isDeleted(target) else { return }
         disconnect(id, relationship, target)

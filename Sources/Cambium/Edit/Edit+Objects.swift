@@ -95,7 +95,7 @@ extension Edit {
         write(.value(EditPlace(id, attribute.number), before: before, after: isOriginal ? nil : value))
     }
 
-    /// Returns the attributes of this edit's schema, each with its value in the form in which a graph returns it.
+    /// Checks values, and returns each with the attribute of this edit's schema, in the form in which a graph returns the value.
     private func check(_ values: [(Attribute, Value)], _ entity: Entity) throws(CambiumError) -> [(Attribute, Value)] {
         var checked: [(Attribute, Value)] = []
         for (attribute, value) in values { checked.append(try check(attribute, value, entity)) }

@@ -3,7 +3,8 @@ public import CambiumModel
 
 /// Reading by id, with the changes of the edit. The calls mirror the calls of `Graph`.
 ///
-/// Derived attributes have the values of the base, or null in inserted objects, because the store computes them at the commit.
+/// The store computes derived attributes at the commit. Before the commit, they have the values of the base graph, or null in inserted
+/// objects.
 extension Edit {
     /// The value of an attribute of an object. `.null` if the object's entity does not have the attribute; `nil` if there is no such
     /// object.

@@ -43,7 +43,7 @@ extension Edit {
         return rebased
     }
 
-    /// Whether the changes concern an object on which the edit or one of its steps depends.
+    /// Whether the changes concern an object that the edit changes, or that a step of undo or redo would change.
     private func isTouched(by changes: Changes) -> Bool {
         if changes.isEmpty { return false }
         let ids = Set(overlay.objects.keys).union(history.writes.flatMap(\.ids))

@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The reads that the edit itself needs. They are not recorded as reads of the caller.
+/// Reads for the edit's own use. They are not recorded as reads of the caller.
 extension Edit {
     func isDeleted(_ id: ObjectID) -> Bool { overlay.deletedCount > 0 && overlay[id]?.deletion != nil }
 
@@ -36,7 +36,8 @@ extension Edit {
         overlay[id]?.values[attribute.number] ?? original(attribute, of: id)
     }
 
-    /// Returns the value that an attribute would have without the changes of the edit: the value of the base, or the default.
+    /// Returns the value that an attribute would have without the changes of the edit: the value in the base graph, or the default in an
+    /// inserted object.
     func original(_ attribute: Attribute, of id: ObjectID) -> Value {
         id.isProvisional ? (attribute.isDerived ? .null : attribute.defaultValue) : base[id, attribute] ?? .null
     }
@@ -64,6 +65,7 @@ extension Edit {
         return (members.filter { difference[$0] != false } + difference.filter(\.value).map(\.key)).sorted()
     }
 
+    /// Returns the members of a relationship, without those that the edit deletes.
     func currentMembers(_ relationship: Relationship, of id: ObjectID) -> [ObjectID] {
         let members = rawMembers(relationship, of: id)
         return overlay.deletedCount == 0 ? members : members.filter { !isDeleted($0) }
@@ -80,6 +82,7 @@ extension Edit {
         return isOriginallyLinked(id, relationship, target)
     }
 
+    /// Returns whether two objects are linked in the base graph, before the changes of the edit.
     func isOriginallyLinked(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         !id.isProvisional && !target.isProvisional && base.isLinked(id, relationship, target)
     }

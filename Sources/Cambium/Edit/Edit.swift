@@ -43,7 +43,8 @@ public struct Edit: Sendable {
         reads = tracking == .writes ? nil : EditReads()
     }
 
-    /// Creates an edit without changes that continues another edit on a newer graph. Provisional ids keep their meaning.
+    /// Creates an edit without changes that continues another edit on a newer graph. The ids of the objects that the other edit inserted
+    /// stay valid.
     init(continuing other: Edit, on base: Graph) {
         self.base = base
         (number, insertCount, deletionCount) = (other.number, other.insertCount, other.deletionCount)

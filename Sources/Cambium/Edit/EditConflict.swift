@@ -46,8 +46,8 @@ public struct EditConflict: Sendable, CustomStringConvertible {
     /// The key of the store.
     let storeKey: UInt64
 
-    /// Whether the edit's side can win. If the store deleted the object, the edit cannot win: the id of a deleted object is never used
-    /// again.
+    /// Whether the change of the edit can replace the change of the store. It cannot if the store deleted the object, because the id of a
+    /// deleted object is never used again.
     public var canKeepMine: Bool { use == .read || subject != .object || theirs == .present }
 
     /// The object and the property, with the values at the base, in the edit and in the store. If the conflict is about a whole object, the

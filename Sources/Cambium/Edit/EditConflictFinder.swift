@@ -15,7 +15,7 @@ extension Edit {
     }
 }
 
-/// Finds the conflicts of an edit with the changes since its base.
+/// Finds the conflicts of an edit with the changes in the store since the graph on which the edit builds.
 struct EditConflictFinder {
     let edit: Edit
     let theirs: Graph
@@ -23,6 +23,7 @@ struct EditConflictFinder {
     private var found: [EditConflict] = []
     /// The objects and properties with a conflict.
     private var reported = Set<EditPlace>()
+    /// The objects that the store has deleted although the edit uses them, as far as they were reported.
     private var lost = Set<ObjectID>()
 
     init(edit: Edit, theirs: Graph, changes: Changes) { (self.edit, self.theirs, self.changes) = (edit, theirs, changes) }
@@ -50,7 +51,8 @@ struct EditConflictFinder {
                 compare(attribute, of: id, .written)
             }
             for relationship in change.relationships where state.hasLinks(relationship.relationship.number) {
-                // Members of an unordered relationship are added and removed one by one, so the changes of both sides can be merged.
+                // Members of an unordered relationship are added and removed one by one, so the changes of the edit and of the store can be
+                // merged.
                 if relationship.relationship.isOrdered || !relationship.relationship.isToMany {
                     compare(relationship, of: id, .written)
                 }
@@ -76,8 +78,8 @@ struct EditConflictFinder {
         add(id, .relationship(own), use, .members(change.before), .members(mine), .members(after))
     }
 
-    /// Returns whether the edit gives an object a value, a member or another order of members. The store has deleted the object, so removed
-    /// members do not count: the deletion removes them, too.
+    /// Returns whether the edit sets a value, adds a member or reorders members of an object that the store has deleted. Removed members do
+    /// not count, because the deletion removes them, too.
     private func adds(_ id: ObjectID, _ state: EditState) -> Bool {
         if !state.values.isEmpty || state.targets.values.contains(where: { $0.id != nil }) { return true }
         if state.differences.values.contains(where: { $0.values.contains(true) }) { return true }
@@ -88,8 +90,8 @@ struct EditConflictFinder {
         }
     }
 
-    /// Reports the objects that the edit links and that the store has deleted. `compare` finds only objects in the overlay of the edit. If
-    /// the relationship has no named inverse, the overlay does not contain the linked object.
+    /// Reports the deleted objects to which the edit has linked an object. `compare` finds only the objects that the edit has changed
+    /// itself. If a relationship has no named inverse, linking changes only the object at one end.
     private mutating func compareTargets(of id: ObjectID) {
         guard let state = edit.overlay[id], let entity = edit.knownEntity(of: id) else { return }
         for relationship in entity.relationships where state.hasLinks(relationship.number) {

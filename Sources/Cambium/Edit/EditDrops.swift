@@ -41,14 +41,14 @@ struct EditDrops {
         keep(deletions, edit)
     }
 
-    /// Discards calls of `delete`. The objects that one call deleted depend on each other by cascades, so all of them stay as they are in
-    /// the store.
+    /// Discards calls of `Edit.delete`. The objects that one call deleted depend on each other by cascades, so all of them stay as they are
+    /// in the store.
     private mutating func keep(_ deletions: Set<Int>, _ edit: Edit) {
         if deletions.isEmpty { return }
         for (id, state) in edit.overlay.objects where state.deletion.map(deletions.contains) == true { objects.insert(id) }
     }
 
-    /// Removes the links that cannot exist, because objects or relationships stay as they are in the store.
+    /// Removes changes of links that cannot be applied, because objects or relationships stay as they are in the store.
     ///
     /// Repeats the removal, because a dropped change can rule out other changes. If a to-one relationship loses a change, it loses all of
     /// its changes, and so do the to-one relationships at the other ends. If the edit removed a link before it deleted one of the two

@@ -1,4 +1,4 @@
-/// The steps of an edit, for undo and redo.
+/// The steps of an edit, for undo and redo. A step is a list of writes: the small changes that one call or one group of calls made.
 struct EditHistory: Sendable {
     private(set) var done: [[EditWrite]] = []
     private(set) var undone: [[EditWrite]] = []
@@ -8,22 +8,23 @@ struct EditHistory: Sendable {
     private var groups: [Group] = []
 
     private struct Group {
-        /// The number of writes of the step before the group began.
+        /// The number of writes that the step had when the group began.
         let mark: Int
-        /// For each list that the group writes, the index in `open` of the write of that list.
+        /// For each ordered relationship that the group writes, the index of its write in `open`.
         var lists: [EditPlace: Int] = [:]
     }
 
     /// The number of groups in progress.
     var depth: Int { groups.count }
 
-    /// Begins a step, or a part of the step in progress. Returns the number of writes that the step already has.
+    /// Begins a group of calls, and a new step if no step is in progress. Returns the number of writes that the step already has.
     mutating func begin() -> Int {
         groups.append(Group(mark: open.count))
         return open.count
     }
 
-    /// Adds a write to the step in progress. Each write of a list contains all members, so a group keeps only one write for each list.
+    /// Adds a write to the step in progress. A write of an ordered relationship contains all members, so a group keeps only one write for
+    /// each ordered relationship.
     mutating func note(_ write: EditWrite) {
         if case .list(let place, _, let after) = write, let group = groups.indices.last {
             if let index = groups[group].lists[place], index < open.count, case .list(place, let before, _) = open[index] {
@@ -35,7 +36,7 @@ struct EditHistory: Sendable {
         open.append(write)
     }
 
-    /// Ends a step or a part of a step. Discards a step without writes.
+    /// Ends the innermost group. The end of the outermost group ends the step; a step without writes is discarded.
     mutating func end() {
         if let ended = groups.popLast(), !groups.isEmpty {
             let writes = Array(open.suffix(max(0, open.count - ended.mark)))

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The objects that an edit inserted or whose identity it changed, by the values of the identity.
+/// An index of the objects that an edit inserted or gave another identity. The keys are the values of the identity attributes.
 ///
 /// If an object loses an identity, its entry stays, so that undo and redo need not change this index. A search therefore checks whether
 /// each object that it finds still has the identity values.

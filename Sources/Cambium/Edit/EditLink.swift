@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// A link that an edit adds or removes, seen from one of its ends.
+/// A link between two objects that an edit adds or removes, described from the object at one end.
 struct EditLink: Sendable {
     enum Kind: Sendable { case added, removed }
 
@@ -11,7 +11,7 @@ struct EditLink: Sendable {
     /// The relationship at the other end; `nil` if that end has no name.
     let inverse: Relationship?
 
-    /// The named ends of the link.
+    /// The relationships that contain the link: `relationship`, and its inverse if there is one.
     var ends: [(place: EditPlace, relationship: Relationship)] {
         let own = (EditPlace(id, relationship.number), relationship)
         return inverse.map { [own, (EditPlace(target, $0.number), $0)] } ?? [own]
@@ -53,8 +53,8 @@ struct EditLinks: Sendable {
 }
 
 extension Edit {
-    /// Whether a link ends only because the edit deletes the target. In that case, the deletion itself removes the link, by the rules of
-    /// the schema.
+    /// Whether the edit removes a link only by deleting the target. In that case, the deletion itself removes the link, by the rules of the
+    /// schema.
     fileprivate func isLeft(_ id: ObjectID, _ relationship: Relationship, _ target: ObjectID) -> Bool {
         guard isDeleted(target) else { return false }
         return inverse(relationship).map { isRawLinked(target, $0, id) } ?? true

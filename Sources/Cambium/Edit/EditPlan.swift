@@ -3,8 +3,8 @@ import CambiumModel
 
 /// The net changes of an edit, in the order in which they are applied.
 ///
-/// Links are removed before objects are deleted, so that cascades do not reach the objects that the edit has unlinked. Links with a deleted
-/// object are made before the deletion, so that `deny` rules see them. The order of members comes last.
+/// Links are removed before objects are deleted, so that cascades do not reach the objects that the edit has unlinked. A link to or from an
+/// object that the edit deletes is made before the deletion, so that `deny` rules see it. The order of members is set last.
 struct EditPlan {
     private let edit: Edit
     private let drops: EditDrops
@@ -43,7 +43,7 @@ struct EditPlan {
         edit.overlay.objects.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Whether the plan deletes an object.
+    /// Whether the edit deletes an object, and the deletion is not discarded in favor of the store.
     private func deletes(_ id: ObjectID) -> Bool { edit.isDeleted(id) && !drops.objects.contains(id) }
 
     // MARK: Objects
@@ -140,8 +140,8 @@ struct EditPlan {
         }
     }
 
-    /// Replaces the members of an ordered relationship by the members in the edit. Omits members that no longer exist. Also omits a member
-    /// if it, or its end of the relationship, stays as it is in the store.
+    /// Replaces the members of an ordered relationship by the members in the edit. Omits members that no longer exist. Also omits members
+    /// that stay as they are in the store, because the store won a conflict.
     private func force(
         _ wanted: [ObjectID], _ ids: [ObjectID: ObjectID], _ relationship: Relationship, of id: ObjectID,
         _ target: inout some EditTarget & ~Copyable
@@ -156,7 +156,7 @@ struct EditPlan {
         }
     }
 
-    /// Whether a member, or its end of a relationship, stays as it is in the store.
+    /// Whether a member, or its inverse relationship, stays as it is in the store, because the store won a conflict.
     private func isTaken(_ member: ObjectID, _ relationship: Relationship) -> Bool {
         drops.objects.contains(member) || relationship.inverse.map { drops.ends.contains(EditPlace(member, $0)) } ?? false
     }

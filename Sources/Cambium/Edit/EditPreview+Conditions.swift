@@ -4,8 +4,8 @@ import CambiumModel
 /// Translates queries and conditions. A query or a condition can contain provisional ids of the edit, but the graph of a preview has other
 /// ids.
 extension EditPreview {
-    /// Returns a query with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition of the query is too
-    /// deep.
+    /// Returns a query with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition of the query is
+    /// nested too deeply.
     borrowing func resolved(_ query: Query) throws(CambiumError) -> Query {
         let ids = ids
         if ids.isEmpty { return query }
@@ -20,7 +20,8 @@ extension EditPreview {
         return resolved
     }
 
-    /// Returns a condition with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition is too deep.
+    /// Returns a condition with the ids of the graph in place of provisional ids. Throws `.limitExceeded` if the condition is nested too
+    /// deeply.
     borrowing func resolved(_ condition: Condition) throws(CambiumError) -> Condition {
         try condition.check()
         return condition.resolved(ids)
@@ -39,7 +40,8 @@ extension QueryValue {
 }
 
 extension Condition {
-    /// Returns the condition with the ids of the graph in place of provisional ids. The recursion is as deep as the condition.
+    /// Returns the condition with the ids of the graph in place of provisional ids. The method recurses once for each level of the
+    /// condition.
     fileprivate func resolved(_ ids: [ObjectID: ObjectID]) -> Condition {
         switch self {
         case .constant: return self

@@ -10,6 +10,7 @@ public struct EditPreview: ~Copyable {
     let graph: Graph
     /// The ids that the inserted objects have in `graph`, by their provisional ids.
     let ids: [ObjectID: ObjectID]
+    /// The provisional ids of the inserted objects, by their ids in `graph`.
     let provisionalIDs: [ObjectID: ObjectID]
     /// The rules of the schema that a commit would report as broken.
     public let violations: [String]

@@ -1,6 +1,6 @@
 import CambiumModel
 
-/// The changes of an edit to one object: the parts of the object that differ from the base.
+/// The changes of an edit to one object: the parts of the object that differ from the graph on which the edit builds (the base).
 ///
 /// If the edit deletes an object, the earlier changes of the object stay in this value. Reads of the edit omit deleted objects from the
 /// members of relationships.
@@ -34,8 +34,8 @@ struct EditTargetID: Sendable, Equatable {
     init(_ id: ObjectID?) { self.id = id }
 }
 
-/// A property of an object. The attributes and relationships of one hierarchy have different numbers, so the number identifies the
-/// property.
+/// One property (attribute or relationship) of one object. All properties of a hierarchy have different numbers, so the number identifies
+/// the property.
 struct EditPlace: Hashable, Sendable, Comparable {
     let id: ObjectID
     let property: PropertyNumber

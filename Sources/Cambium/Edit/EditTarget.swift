@@ -32,8 +32,8 @@ extension WriteTransaction: EditTarget {
     }
 }
 
-/// Finds the elements of the target's schema that correspond to elements of an edit's schema. After a migration, an element corresponds to
-/// the old element if it was kept or renamed.
+/// Finds the elements of the target's schema that correspond to elements of an edit's schema. The schema may have been migrated in the
+/// meantime, but an element keeps its number, even if it is renamed.
 extension EditTarget where Self: ~Copyable {
     borrowing func own(_ entity: Entity) throws(CambiumError) -> Entity {
         if let found = schema.entity(entity.number), found === entity { return found }

@@ -8,8 +8,8 @@ enum EditWrite: Sendable {
     case value(EditPlace, before: Value?, after: Value?)
     case target(EditPlace, before: EditTargetID?, after: EditTargetID?)
     case list(EditPlace, before: [ObjectID]?, after: [ObjectID]?)
-    /// A change of a list that the overlay contains before and after the change. From a position on, the added members replace the removed
-    /// members.
+    /// A change of the members of an ordered relationship that the edit had already changed. At index `at`, the added members replace the
+    /// removed members.
     case splice(EditPlace, at: Int, removed: [ObjectID], added: [ObjectID])
     case member(EditPlace, ObjectID, before: Bool?, after: Bool?)
 
@@ -28,8 +28,8 @@ enum EditWrite: Sendable {
         }
     }
 
-    /// The same write without the unchanged members at the beginning and at the end of a list. So many steps on a long list take little
-    /// memory. Complexity: O(members).
+    /// The same write without the unchanged members at the beginning and at the end of an ordered relationship. So a long history of small
+    /// changes takes little memory. Complexity: O(members).
     var trimmed: EditWrite {
         guard case .list(let place, let before?, let after?) = self else { return self }
         let countMax = min(before.count, after.count)

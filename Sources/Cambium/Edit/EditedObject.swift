@@ -42,7 +42,7 @@ extension Edit {
     /// Complexity: O(changed objects x their properties + members of the changed relationships).
     public var changes: [EditedObject] {
         var ids = Set(overlay.objects.keys)
-        // Deleted objects are no longer members of other objects, so these other objects change, too.
+        // A deleted object is no longer a member of the objects that were linked to it, so these objects change, too.
         for (id, state) in overlay.objects where state.deletion != nil {
             for relationship in knownEntity(of: id)?.relationships ?? [] where relationship.inverse != nil {
                 ids.formUnion(originalMembers(relationship, of: id))

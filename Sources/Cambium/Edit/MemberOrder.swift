@@ -1,7 +1,7 @@
 import CambiumModel
 
-/// The steps that put the members of an ordered relationship into another order. The members of a longest run that is already in that order
-/// stay in place.
+/// Computes the steps that put the members of an ordered relationship into another order. The members of a longest subsequence that is
+/// already in that order stay in place.
 enum MemberOrder {
     /// A member that is inserted at an index, or moved to an index. `index` is the position of the member directly after the step.
     struct Step: Equatable {
@@ -37,20 +37,20 @@ enum MemberOrder {
                 if place < passed { waiting -= 1 }
                 moved.insert(member)
             }
-            // The members before this member are the preceding wanted members, and the members that are still to be moved.
+            // At this step, the wanted members that precede this member are before it, and so are the members that are still to be moved.
             steps.append(Step(member: member, index: position + waiting, isNew: place == nil))
         }
         return steps
     }
 
-    /// Returns the members of a longest run that has the same order in both arrays.
+    /// Returns the members of a longest subsequence that has the same order in both arrays.
     ///
     /// Source: M. Fredman, "On computing the length of longest increasing subsequences", Discrete Mathematics 11, 1975.
     private static func staying(_ current: [ObjectID], _ wanted: [ObjectID]) -> Set<ObjectID> {
         let places = Dictionary(wanted.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let sequence = current.compactMap { places[$0] }
-        // `ends` has, for each length, the index of the smallest last element of a run of this length. `previous` has, for each element,
-        // the index of the preceding element in its run.
+        // `ends` has, for each length, the index of the smallest last element of an increasing subsequence of this length. `previous` has,
+        // for each element, the index of the preceding element in its subsequence.
         var (ends, previous) = ([Int](), [Int](repeating: -1, count: sequence.count))
         for (index, place) in sequence.enumerated() {
             var (low, high) = (0, ends.count)

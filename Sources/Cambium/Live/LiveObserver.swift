@@ -1,7 +1,7 @@
 import CambiumGraph
 import CambiumModel
 
-/// The position of one consumer of a live query: its last result, and its number in the registry.
+/// The state of one consumer of a live query: the last result, and the number of the query in the `LiveRegistry`.
 final class LiveObserver {
     private let store: Store
     private let query: Query
@@ -68,8 +68,8 @@ extension Store {
     /// Starts the task that passes the changes of all transactions after a graph to the registry of live queries. The registry cancels the
     /// task when there are no live queries.
     func pump(after graph: Graph, number: Int) -> Task<Void, Never> {
-        // Passes the graph, because the newest graph may already be a later one, and a store in memory cannot replay the graph. Keeps only
-        // the iterator, because the sequence would keep its first graph alive.
+        // Passes `graph` to `changes`, because the newest graph may already be a later one, and a store in memory cannot replay the changes
+        // in between. Keeps only the iterator, because the sequence would keep its first graph alive.
         let iterator = changes(from: graph.transaction, .coalesced, graph).makeAsyncIterator()
         let registry = liveQueries
         return Task {

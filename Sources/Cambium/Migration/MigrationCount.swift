@@ -66,7 +66,7 @@ struct MigrationCount {
             new.entities.filter { $0.root == relationship.root && $0.relationship(relationship.number) != nil }.map(\.number))
         switch (change.kind, change.aspect) {
         case (.removed, _):
-            // Links that the inverse relationship still contains are not lost.
+            // If the new schema still has the inverse relationship, it keeps the links, so no link is lost.
             let link = old.links[relationship.link]
             let other = relationship.end == 0 ? link.second : link.first
             let isKept = new.entities.contains { entity in

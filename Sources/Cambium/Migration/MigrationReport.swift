@@ -22,7 +22,7 @@ public struct MigrationReport: Sendable {
 
     /// The transaction of the migration; `nil` if nothing was written.
     public internal(set) var transaction: TransactionNumber?
-    /// All changes, in the order of the new schema, with removals at the end.
+    /// All changes of the schema, in the order of the new schema, with removals at the end.
     public internal(set) var entries: [Entry] = []
     /// In a preview, the rules that objects would break, so that the migration would be refused.
     public internal(set) var violations: [String] = []

@@ -24,7 +24,7 @@ final class CatchUp: Sendable {
     private static let countMax = 256
     /// The number of bytes of replayed log at which a call of `read` ends.
     private static let logByteCountMax = 1 << 20
-    /// The number of bytes of superseded pages at which a call of `read` ends.
+    /// The number of bytes of pages at which a call of `read` ends, counting only the pages that a later version replaced.
     private static let pinnedByteCountMax = 16 << 20
 
     /// Replays the log up to a transaction. `read` continues from there. Waits for the disk.
@@ -36,14 +36,16 @@ final class CatchUp: Sendable {
         state = Guarded(State(view: view, before: view.graph))
     }
 
-    /// Returns the view after a transaction, or before the first transaction if `number` is `.none`.
+    /// Returns the graph after a transaction as a view, from which the replay can continue. If `number` is `.none`, the graph is the one
+    /// before the first transaction.
     static func view(_ volume: any Volume, at number: TransactionNumber, _ budget: MemoryBudget) throws -> EarlierView {
         let reader = try LogReader(volume)
         if number == .none { return try EarlierView(beforeFirst: reader) }
         return try EarlierView(reader, at: EarlierMoment(number: number), memory: budget)
     }
 
-    /// Returns the next step that has already been read, or `nil` if no further step has been read. Never waits for the disk.
+    /// Returns the next replayed transaction with the graphs before and after it, or `nil` if no further transaction has been replayed.
+    /// Never waits for the disk.
     func next() -> RecentVersions.Step? {
         state.withLock { state in
             guard let next = state.upcoming.popLast() else { return nil }
@@ -58,8 +60,8 @@ final class CatchUp: Sendable {
             do {
                 try read(&state, upTo: last, cancellation)
             } catch let error as CambiumError where error.code == .notFound && state.upcoming.isEmpty {
-                // A compaction may have replaced the log before the observer's position by a checkpoint. A new view begins with that
-                // checkpoint.
+                // A compaction may have replaced the part of the log before the observer's position by a checkpoint. The new view begins
+                // with that checkpoint.
                 let view = try Self.view(volume, at: state.before.transaction, budget)
                 (state.view, state.before) = (view, view.graph)
                 try read(&state, upTo: last, cancellation)

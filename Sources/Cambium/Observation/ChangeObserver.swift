@@ -2,8 +2,8 @@ import CambiumGraph
 internal import CambiumLog
 import CambiumModel
 
-/// The position of one consumer of `Store.changes(from:_:)`: the number of the last transaction that the consumer has received, and the
-/// versions that the `ObserverSeat` keeps.
+/// The state of one consumer of `Store.changes(from:_:)`: the number of the last transaction that the consumer has received, and the
+/// versions that the store keeps for the consumer.
 final class ChangeObserver {
     private let store: Store
     private let delivery: ChangeDelivery
@@ -18,12 +18,13 @@ final class ChangeObserver {
         seat.leave(sequence.seat.held)
     }
 
-    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer needs the graph if the observer's
-    ///   own reference was released with the leases. A store in memory cannot replay the transactions since then.
+    /// - Parameter known: The graph after the last delivery, if the caller keeps this graph. The observer needs it if its own reference to
+    ///   the graph was released because the consumer requested nothing for too long. A store in memory cannot replay the transactions since
+    ///   then.
     func next(knowing known: Graph? = nil) async throws -> CommittedChanges? {
         if isFinished { return nil }
         isFinished = true
-        // The program may keep an iterator that has ended, so the versions in the seat are released now.
+        // The program may keep an iterator that has ended, so the versions that are kept for it are released now.
         defer { if isFinished { seat.end() } }
         try Task.checkCancellation()
         var held = seat.take()

@@ -3,10 +3,10 @@ import CambiumGraph
 import CambiumModel
 import Synchronization
 
-/// The versions that one observer keeps between two deliveries. The versions are released with the last reference to the seat, or if the
+/// The versions that are kept for one observer between two deliveries. They are released with the last reference to this object, or if the
 /// observer requests no further delivery within a minute.
 final class ObserverSeat: Sendable {
-    /// The content of a seat.
+    /// The versions that are kept for an observer.
     struct Held: Sendable {
         /// The graph of the last delivery, if transactions are coalesced; `nil` if that graph is not known.
         var graph: Graph?
@@ -24,31 +24,32 @@ final class ObserverSeat: Sendable {
 
     deinit { end() }
 
-    /// Releases the content, and ends the observer's interest in the newest versions.
+    /// Releases the kept versions. The store then no longer keeps its newest versions for this observer.
     func end() { leases.end(loan) }
 
-    /// The content of the seat. Reading this property leaves the content in the seat.
+    /// The kept versions. They stay here, unlike with `take`.
     var held: Held { loan.held ?? Held() }
 
-    /// Takes the content out of the seat. The content is empty if it was released because the observer requested no delivery for too long.
-    /// Until the next call of `leave`, the store keeps the newest versions for the observer.
+    /// Removes and returns the kept versions. Returns an empty value if they were released, because the observer requested no delivery for
+    /// too long. Until the next call of `leave`, the store keeps its newest versions for the observer.
     func take() -> Held { loan.take() ?? Held() }
 
-    /// Stores the content in the seat until the observer takes it again, or until the loan ends.
+    /// Keeps versions until the observer takes them again, but at most a minute.
     func leave(_ held: Held) {
         loan.leave(held, at: leases.now())
         leases.add(loan)
     }
 }
 
-/// The content of a seat, and the observer's interest in the newest versions of the store.
+/// The versions that are kept for an observer for a limited time. While the loan lasts, the store also keeps its newest versions for the
+/// observer.
 private final class ObserverLoan: Loan {
     private struct State {
         var held: ObserverSeat.Held?
         var isInterested = false
     }
 
-    /// The versions that the observer needs; `nil` if transactions are coalesced.
+    /// The newest versions of the store, if the observer wants each transaction separately; `nil` if transactions are coalesced.
     private let recent: RecentVersions?
     private let state = Guarded(State())
     /// The time at which the observer last received a delivery, in microseconds since 1970; `Timestamp.max` while the observer waits for a

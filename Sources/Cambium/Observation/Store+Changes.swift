@@ -49,7 +49,8 @@ extension Store {
     ///   this graph, without a replay.
     func changes(from last: TransactionNumber, _ delivery: ChangeDelivery, _ graph: Graph) -> ChangeSequence {
         let seat = ObserverSeat(self, delivery)
-        // The seat holds the graph, because a store in memory cannot replay the transactions between this call and the first delivery.
+        // Keeps the graph for the observer, because a store in memory cannot replay the transactions between this call and the first
+        // delivery.
         let known = delivery == .coalesced && graph.transaction == last ? graph : nil
         seat.leave(ObserverSeat.Held(graph: known))
         return ChangeSequence(store: self, last: last, delivery: delivery, seat: seat)

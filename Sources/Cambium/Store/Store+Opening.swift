@@ -147,7 +147,7 @@ extension Store {
         }
     }
 
-    /// Opens a store. The caller holds the lock of the store. If the opening succeeds, the store takes over the lock.
+    /// Opens a store. The caller holds the lock of the store. If the opening succeeds, the returned object takes over the lock.
     ///
     /// - Parameter content: the transactions that the log must have.
     private static func open(
@@ -162,7 +162,8 @@ extension Store {
         return try Store(replayed, lock, durability ?? Durability(settings.durability), environment, tuning)
     }
 
-    /// Begins to write to a replayed store, and takes over its lock. If the initializer throws, the caller keeps the lock.
+    /// Creates the store object for a store that was opened and replayed, and takes over the lock of the store. If the initializer throws,
+    /// the caller keeps the lock.
     private convenience init(
         _ replayed: consuming ReplayedStore, _ lock: any VolumeLock, _ durability: Durability, _ environment: StoreEnvironment,
         _ tuning: LogTuning
@@ -173,8 +174,8 @@ extension Store {
         Heap.trim()
         let sealing = Sealing(log, tuning)
         sealing.tidy()
-        // A shared lock on the checkpoint record keeps a writer from dropping the checkpoint. This store is now the only writer, and knows
-        // which chunks are in use, so it does not need the shared lock.
+        // A shared lock on a checkpoint record keeps a writer from dropping the checkpoint. This store object is now the only writer, and
+        // knows which chunks (64 KiB of pages) are in use. So it does not need the shared lock.
         pages.stored?.releaseShare()
         let storeLock = StoreLock(lock, of: log, pageFile: pages.file, sourceFile: pages.stored?.root.pageFile)
         let commits = CommitQueue(WriterState(timeline, log, storeLock, durability, environment), sealing)

@@ -16,7 +16,7 @@ extension Store {
     /// - Parameters:
     ///   - author: The author of the change, its reason and its request, which the log keeps.
     ///   - durability: The durability for which this transaction waits; `nil` for the durability of the store. A transaction cannot request
-    ///     a weaker durability.
+    ///     a weaker durability than that of the store.
     ///   - body: Changes the transaction that it receives.
     /// - Throws: the errors of `body`. Throws `.repeated`, with a `RepeatedRequest`, if the author's request was applied before, and
     ///   `.conflict` if a different request with the same id was applied. In both cases, `body` is not called. Throws `.ruleViolated` if

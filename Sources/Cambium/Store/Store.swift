@@ -36,7 +36,7 @@ public final class Store: Sendable {
     /// The queue on which the replay for observers runs. It runs one block at a time, so that any number of observers use only one thread.
     let observationQueue = DispatchQueue(label: "cambium.store.observe")
 
-    /// Takes over the state of a writer. The writer holds the lock of the store.
+    /// Creates a store object on the state of a writer, which holds the lock of the store.
     init(_ commits: CommitQueue, _ checkpoints: CheckpointScheduler?, recovery: RecoveryReport) {
         (self.commits, self.checkpoints, self.recovery) = (commits, checkpoints, recovery)
         writer = commits.writer
@@ -64,8 +64,8 @@ public final class Store: Sendable {
     /// with a message inside the closure of a write.
     package func reserveMemory(byteCount: Int) { writer.reserveMemory(byteCount: byteCount) }
 
-    /// The number of superseded versions that readers hold. The tuple also has three numbers of bytes: of the pages that only these
-    /// versions reach, of all pages, and of the memory taken for pages. Waits for the transaction in progress, and traps with a message
-    /// inside the closure of a write. Complexity: O(versions and pages that readers hold).
+    /// The number of old versions that readers hold. The tuple also has three numbers of bytes: of the pages that only the old versions
+    /// use, of all pages, and of the memory allocated for pages. Waits for the transaction in progress, and traps with a message inside the
+    /// closure of a write. Complexity: O(versions and pages that readers hold).
     package var memory: (pinnedVersionCount: Int, pinnedByteCount: Int, pageByteCount: Int, reservedByteCount: Int) { writer.memory }
 }

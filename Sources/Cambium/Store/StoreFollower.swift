@@ -24,7 +24,7 @@ public final class StoreFollower: @unchecked Sendable {
     /// The timeline that readers see.
     private let newest: Guarded<Timeline>
 
-    /// The graph that was read so far, and the position in the log at which reading continues.
+    /// The state of a follower: the graph that was read so far, and the position in the log at which reading continues.
     private struct Position {
         let timeline: Timeline
         /// The checkpoint whose pages the timeline uses; `.none` if the whole log was replayed.
@@ -51,6 +51,7 @@ public final class StoreFollower: @unchecked Sendable {
         newest = Guarded(begun.timeline)
     }
 
+    /// Starts to follow the log where a replay ended, and applies the transactions after that position.
     private static func begin(_ reader: LogReader, _ replay: Replay) throws -> Position {
         let log = try LogFollower(reader, after: replay.base)
         var position = Position(timeline: replay.timeline, checkpoint: replay.origin.transaction, log: log)
